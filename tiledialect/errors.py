@@ -1,0 +1,45 @@
+"""The one exception type that users of tiledialect see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SourceSpan:
+    """A place in a source text: ``line`` and ``column`` count from 1."""
+
+    text: str
+    """The whole source text, so that the line can be shown."""
+    line: int
+    column: int
+    filename: str = "<tile>"
+    length: int = 1
+
+    def excerpt(self) -> str:
+        """The source line with carets under the place."""
+        lines = self.text.splitlines()
+        line = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
+        # Tabs are kept in the padding, so that the caret stays under its column.
+        padding = "".join(c if c == "\t" else " " for c in line[: self.column - 1])
+        width = max(1, min(self.length, len(line) - self.column + 1))
+        return f"{line}\n{padding}{'^' * width}"
+
+
+class TileError(Exception):
+    """Something is wrong with what the user gave.
+
+    The message says what, in the user's own names; where there is source text, ``span``
+    points into it and the printed form shows the line with a caret.
+    """
+
+    def __init__(self, message: str, span: SourceSpan | None = None):
+        super().__init__(message)
+        self.message = message
+        self.span = span
+
+    def __str__(self) -> str:
+        if self.span is None:
+            return self.message
+        s = self.span
+        return f"{s.filename}:{s.line}:{s.column}: {self.message}\n{s.excerpt()}"
