@@ -1,0 +1,211 @@
+"""Index expressions: polynomials with rational coefficients over named integers.
+
+An index expression of a contraction is affine in the index variables; its coefficients and its
+constant may be products of *symbols* (sizes that are not known yet), as in ``g*CIG + gci``.
+Variables and symbols are both names here; once shapes are known there are no symbols left and
+every expression is affine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+Monomial = tuple[str, ...]
+"""A product of names, sorted; ``()`` is 1."""
+
+Rational = int | Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class IndexExpr:
+    """A sum of rational multiples of products of names.
+
+    ``terms`` holds no zero and no monomial twice. The order of the terms is kept for printing
+    and means nothing: ``i + j == j + i``.
+    """
+
+    terms: tuple[tuple[Monomial, Fraction], ...] = ()
+
+    # -- making ----------------------------------------------------------------------------
+
+    @staticmethod
+    def of(value: IndexExpr | Rational | str) -> IndexExpr:
+        """The expression of a number, of a name, or the expression itself."""
+        if isinstance(value, IndexExpr):
+            return value
+        if isinstance(value, str):
+            return IndexExpr((((value,), Fraction(1)),))
+        return IndexExpr((((), Fraction(value)),)) if value else IndexExpr()
+
+    @staticmethod
+    def collect(terms: Iterable[tuple[Monomial, Fraction]]) -> IndexExpr:
+        """The sum of ``terms``, in which monomials may repeat."""
+        sums: dict[Monomial, Fraction] = {}
+        for monomial, coefficient in terms:
+            sums[monomial] = sums.get(monomial, Fraction(0)) + coefficient
+        return IndexExpr(tuple((m, c) for m, c in sums.items() if c))
+
+    @staticmethod
+    def linear(coefficients: Mapping[str, Rational], constant: Rational = 0) -> IndexExpr:
+        """The affine expression with these coefficients."""
+        terms: list[tuple[Monomial, Fraction]] = [
+            ((name,), Fraction(c)) for name, c in coefficients.items()
+        ]
+        return IndexExpr.collect([*terms, ((), Fraction(constant))])
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[tuple[Monomial, Fraction]]:
+        return iter(self.terms)
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IndexExpr) and dict(self.terms) == dict(other.terms)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in order of appearance."""
+        return tuple(dict.fromkeys(name for monomial, _ in self for name in monomial))
+
+    @property
+    def constant(self) -> Fraction:
+        """The part without names."""
+        return dict(self.terms).get((), Fraction(0))
+
+    def coefficient(self, name: str) -> Fraction:
+        """The coefficient of ``name`` alone."""
+        return dict(self.terms).get((name,), Fraction(0))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no name occurs."""
+        return not self.names
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether no product of names occurs."""
+        return all(len(monomial) <= 1 for monomial, _ in self)
+
+    @property
+    def variable(self) -> str | None:
+        """The name, if the expression is just that name."""
+        if len(self.terms) == 1:
+            (monomial, coefficient) = self.terms[0]
+            if coefficient == 1 and len(monomial) == 1:
+                return monomial[0]
+        return None
+
+    @property
+    def denominator(self) -> int:
+        """The least positive integer that makes every coefficient an integer."""
+        return lcm(*(c.denominator for _, c in self))
+
+    # -- reckoning -------------------------------------------------------------------------
+
+    def __add__(self, other: IndexExpr | Rational) -> IndexExpr:
+        return IndexExpr.collect([*self, *IndexExpr.of(other)])
+
+    __radd__ = __add__
+
+    def __neg__(self) -> IndexExpr:
+        return IndexExpr(tuple((m, -c) for m, c in self))
+
+    def __sub__(self, other: IndexExpr | Rational) -> IndexExpr:
+        return self + -IndexExpr.of(other)
+
+    def __rsub__(self, other: Rational) -> IndexExpr:
+        return IndexExpr.of(other) - self
+
+    def __mul__(self, other: IndexExpr | Rational) -> IndexExpr:
+        return IndexExpr.collect(
+            (tuple(sorted((*m, *n))), c * d) for m, c in self for n, d in IndexExpr.of(other)
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Rational) -> IndexExpr:
+        return self * (Fraction(1) / Fraction(other))
+
+    def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> IndexExpr:
+        """This expression with names replaced, all at once."""
+        if not values:
+            return self
+        total: list[tuple[Monomial, Fraction]] = []
+        for monomial, coefficient in self:
+            product = IndexExpr.of(coefficient)
+            for name in monomial:
+                product = product * IndexExpr.of(values.get(name, name))
+            total.extend(product)
+        return IndexExpr.collect(total)
+
+    def rename(self, names: Mapping[str, str]) -> IndexExpr:
+        """This expression with names replaced by names, all at once."""
+        return self.substitute({old: IndexExpr.of(new) for old, new in names.items()})
+
+    def evaluate(self, values: Mapping[str, Rational]) -> Fraction:
+        """The value where every name has one."""
+        return self.substitute(values).constant
+
+    # -- printing --------------------------------------------------------------------------
+
+    def to_string(self, name_of: Callable[[str], str] = lambda name: name) -> str:
+        """The text, such as ``1/3*v1 - 2/3*v4``, with each name as ``name_of`` spells it."""
+        text = ""
+        for monomial, coefficient in self:
+            size = abs(coefficient)
+            factors = [name_of(name) for name in monomial]
+            if size != 1 or not factors:
+                factors.insert(0, str(size))
+            sign = "-" if coefficient < 0 else "+"
+            joint = f" {sign} " if text else sign.replace("+", "")
+            text += joint + "*".join(factors)
+        return text or "0"
+
+    def __str__(self) -> str:
+        return self.to_string()
+
+    def __repr__(self) -> str:
+        return f"IndexExpr({self})"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """``0 <= expr < bound``; ``bound`` holds no index variable."""
+
+    expr: IndexExpr
+    bound: IndexExpr
+
+    def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> Constraint:
+        """This constraint with names replaced, all at once."""
+        return Constraint(self.expr.substitute(values), self.bound.substitute(values))
+
+    def to_string(self, name_of: Callable[[str], str] = lambda name: name) -> str:
+        """The text ``0 <= expr < bound``."""
+        return f"0 <= {self.expr.to_string(name_of)} < {self.bound.to_string(name_of)}"
+
+    def __str__(self) -> str:
+        return self.to_string()
+
+
+@dataclass(frozen=True)
+class Range:
+    """The integers ``lower <= i < upper``."""
+
+    lower: int
+    upper: int
+
+    @property
+    def extent(self) -> int:
+        """How many integers there are."""
+        return max(0, self.upper - self.lower)
+
+    def __str__(self) -> str:
+        return f"{self.lower}..{self.upper}"
