@@ -1,0 +1,47 @@
+"""The tile dialect: contractions, elementwise ops, and the kernels they become."""
+
+from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Dialect, Operation
+
+from tiledialect.dialects.tile.attributes import (
+    AccessAttr,
+    AggregationAttr,
+    AnyType,
+    CombinationAttr,
+    ConstraintAttr,
+    DomainAttr,
+    RealType,
+    ScheduleAttr,
+)
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp
+from tiledialect.dialects.tile.kernel import KERNEL_OPS
+from tiledialect.dialects.tile.special import SPECIAL_OPS
+
+
+class TileConstantMaterialization(ConstantMaterializationInterface):
+    """Makes `tile.constant` of what elementwise ops fold to."""
+
+    def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
+        """The constant op with this value and type."""
+        if not isinstance(value, IntegerAttr | FloatAttr):
+            return None
+        return ConstantOp.create(result_types=[type], properties={"value": value})
+
+
+Tile = Dialect(
+    "tile",
+    [ContractionOp, *ELEMENTWISE_OPS, *SPECIAL_OPS, *KERNEL_OPS],
+    [
+        AnyType,
+        RealType,
+        AggregationAttr,
+        CombinationAttr,
+        AccessAttr,
+        ConstraintAttr,
+        DomainAttr,
+        ScheduleAttr,
+    ],
+    [TileConstantMaterialization()],
+)

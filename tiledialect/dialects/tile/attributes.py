@@ -1,0 +1,313 @@
+"""Types and attributes of the tile dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import auto
+from fractions import Fraction
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
+
+from tiledialect.index.expr import Constraint, IndexExpr, Range
+
+
+@irdl_attr_definition
+class AnyType(ParametrizedAttribute, TypeAttribute):
+    """`!tile.any`: an element type that is not known yet.
+
+    A function read from Tile text has tensors of `!tile.any` until `tile-specialize` binds them.
+    """
+
+    name = "tile.any"
+
+
+@irdl_attr_definition
+class RealType(ParametrizedAttribute, TypeAttribute):
+    """`!tile.real`: a real number of no particular width, the type of literals such as `0.5`.
+
+    It takes the floating-point type of what it meets, and is `f32` by itself. (`index` plays the
+    same part for integer literals and dimensions.)
+    """
+
+    name = "tile.real"
+
+
+class Aggregation(StrEnum):
+    """How the values that land on one output element become one value."""
+
+    add = auto()
+    mul = auto()
+    max = auto()
+    min = auto()
+    assign = auto()
+
+
+class Combination(StrEnum):
+    """How the elements read at one point become one value."""
+
+    none = auto()
+    add = auto()
+    mul = auto()
+    eq = auto()
+    cond = auto()
+
+
+@irdl_attr_definition
+class AggregationAttr(EnumAttribute[Aggregation], SpacedOpaqueSyntaxAttribute):
+    """`#tile<aggregation add>`: one of `add`, `mul`, `max`, `min`, `assign`."""
+
+    name = "tile.aggregation"
+
+
+@irdl_attr_definition
+class CombinationAttr(EnumAttribute[Combination], SpacedOpaqueSyntaxAttribute):
+    """`#tile<combination mul>`: one of `none`, `add`, `mul`, `eq`, `cond`."""
+
+    name = "tile.combination"
+
+
+_SYMBOL = re.compile(r"symbol\((\d+)\)")
+
+SymbolParser = Callable[[], str | None]
+"""Parses a symbol, if one comes next, and returns its name in the expression."""
+
+
+def symbol(number: int) -> str:
+    """The name, in index expressions, of the symbol operand with this number."""
+    return f"symbol({number})"
+
+
+def symbol_number(name: str) -> int | None:
+    """Which symbol operand ``name`` stands for; None if it is an index."""
+    match = _SYMBOL.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def parse_expr(parser: AttrParser, parse_symbol: SymbolParser = lambda: None) -> IndexExpr:
+    """Parse a sum of products of numbers, names and symbols."""
+    total = IndexExpr()
+    sign = -1 if parser.parse_optional_punctuation("-") else 1
+    while True:
+        total += sign * _parse_product(parser, parse_symbol)
+        if parser.parse_optional_punctuation("+"):
+            sign = 1
+        elif parser.parse_optional_punctuation("-"):
+            sign = -1
+        else:
+            return total
+
+
+def _parse_product(parser: AttrParser, parse_symbol: SymbolParser) -> IndexExpr:
+    product = _parse_factor(parser, parse_symbol)
+    while True:
+        if parser.parse_optional_punctuation("*"):
+            product *= _parse_factor(parser, parse_symbol)
+        elif parser.parse_optional_punctuation("/"):
+            divisor = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            if not divisor:
+                parser.raise_error("division by zero in an index expression")
+            product /= divisor
+        else:
+            return product
+
+
+def _parse_factor(parser: AttrParser, parse_symbol: SymbolParser) -> IndexExpr:
+    if parser.parse_optional_punctuation("("):
+        inner = parse_expr(parser, parse_symbol)
+        parser.parse_punctuation(")")
+        return inner
+    number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    if number is not None:
+        return IndexExpr.of(Fraction(number))
+    if (name := parse_symbol()) is not None:
+        return IndexExpr.of(name)
+    name = parser.parse_identifier(" of an index")
+    if name == "symbol" and parser.parse_optional_punctuation("("):
+        name = symbol(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        parser.parse_punctuation(")")
+    return IndexExpr.of(name)
+
+
+def parse_constraint(parser: AttrParser, parse_symbol: SymbolParser = lambda: None) -> Constraint:
+    """Parse ``0 <= expr < bound``."""
+    if parser.parse_integer(allow_boolean=False) != 0:
+        parser.raise_error("a constraint is written 0 <= expression < bound")
+    parser.parse_punctuation("<")
+    parser.parse_punctuation("=")
+    expr = parse_expr(parser, parse_symbol)
+    parser.parse_punctuation("<")
+    return Constraint(expr, parse_expr(parser, parse_symbol))
+
+
+@irdl_attr_definition
+class AccessAttr(Data[tuple[IndexExpr, ...]]):
+    """`#tile.access<n, 3*y + 2*j, ci>`: which element of a tensor a point touches.
+
+    An index expression for each axis, affine in the index names with rational coefficients.
+    `symbol(0)` is the contraction's symbol operand 0; the op's own syntax prints the operand.
+    """
+
+    name = "tile.access"
+
+    def __init__(self, exprs: Sequence[IndexExpr]):
+        super().__init__(tuple(exprs))
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[IndexExpr, ...]:
+        """Parse ``<expr, …>``."""
+        exprs = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: parse_expr(parser)
+        )
+        return tuple(exprs)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print ``<expr, …>``."""
+        with printer.in_angle_brackets():
+            printer.print_list(self.data, lambda e: printer.print_string(str(e)))
+
+
+@irdl_attr_definition
+class ConstraintAttr(Data[Constraint]):
+    """`#tile.constraint<0 <= i - k < 5>`: points where this does not hold are left out."""
+
+    name = "tile.constraint"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Constraint:
+        """Parse ``<0 <= expr < bound>``."""
+        with parser.in_angle_brackets():
+            return parse_constraint(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print ``<0 <= expr < bound>``."""
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.data))
+
+
+@irdl_attr_definition
+class DomainAttr(Data[tuple[tuple[str, Range], ...]]):
+    """`#tile.domain<n = 0 to 2, y = 0 to 3>`: each index's range, upper end excluded.
+
+    The smallest box around the contraction's points; `tile-bounds` finds it.
+    """
+
+    name = "tile.domain"
+
+    @property
+    def ranges(self) -> dict[str, Range]:
+        """The range of each index."""
+        return dict(self.data)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, Range], ...]:
+        """Parse ``<name = lower to upper, …>``."""
+
+        def parse_range() -> tuple[str, Range]:
+            name = parser.parse_identifier(" of an index")
+            parser.parse_punctuation("=")
+            lower = parser.parse_integer(allow_boolean=False)
+            parser.parse_keyword("to")
+            return name, Range(lower, parser.parse_integer(allow_boolean=False))
+
+        ranges = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_range)
+        return tuple(ranges)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print ``<name = lower to upper, …>``."""
+        with printer.in_angle_brackets():
+            printer.print_list(
+                self.data,
+                lambda item: printer.print_string(
+                    f"{item[0]} = {item[1].lower} to {item[1].upper}"
+                ),
+            )
+
+
+class Role(StrEnum):
+    """What runs the values of a leaf: a grid of work-groups or work-items, or a loop."""
+
+    GROUP = "group"
+    LOCAL = "local"
+    SERIAL = "serial"
+    UNROLL = "unroll"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One loop of a schedule: ``index`` grows by ``stride`` with each of ``extent`` steps.
+
+    ``axis`` is ``x``, ``y`` or ``z`` for the roles ``group`` and ``local``, else empty. An index
+    is its lower bound plus the sum of its leaves' steps times their strides.
+    """
+
+    index: str
+    stride: int
+    extent: int
+    role: Role
+    axis: str = ""
+
+    def __str__(self) -> str:
+        role = f"{self.role}.{self.axis}" if self.axis else str(self.role)
+        step = self.index if self.stride == 1 else f"{self.stride}*{self.index}"
+        return f"{role} {step} : {self.extent}"
+
+
+@irdl_attr_definition
+class ScheduleAttr(Data[tuple[Leaf, ...]]):
+    """`#tile.schedule<group.x 32*x : 4, local.x x : 32, serial k : 7>`: how a kernel runs.
+
+    The leaves of the loop nest, outermost first. Each names its role, the index it moves and by
+    how much, and its number of steps.
+    """
+
+    name = "tile.schedule"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Leaf, ...]:
+        """Parse ``<role stride*index : extent, …>``."""
+
+        def parse_leaf() -> Leaf:
+            role, _, axis = parser.parse_identifier(" of a role").partition(".")
+            if role not in set(Role):
+                parser.raise_error(f"expected a role ({', '.join(Role)}), got {role}")
+            needs_axis = Role(role) in (Role.GROUP, Role.LOCAL)
+            if axis not in (("x", "y", "z") if needs_axis else ("",)):
+                parser.raise_error(f"'{axis}' is not an axis of role {role}")
+            stride = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            if stride is not None:
+                parser.parse_punctuation("*")
+            index = parser.parse_identifier(" of an index")
+            parser.parse_punctuation(":")
+            extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            return Leaf(index, 1 if stride is None else stride, extent, Role(role), axis)
+
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_leaf))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print ``<role stride*index : extent, …>``."""
+        with printer.in_angle_brackets():
+            printer.print_list(self.data, lambda leaf: printer.print_string(str(leaf)))
+
+
+def print_expr(printer: Printer, text: str, print_symbol: Callable[[int], None]) -> None:
+    """Print the text of an expression, with each symbol as ``print_symbol`` does."""
+    for part in re.split(r"(symbol\(\d+\))", text):
+        number = symbol_number(part)
+        if number is None:
+            printer.print_string(part)
+        else:
+            print_symbol(number)
+
+
+def int_value(attr: IntegerAttr) -> int:
+    """The integer of an attribute."""
+    return attr.value.data

@@ -1,0 +1,144 @@
+"""What the ops of the tile dialect share: tensors whose type follows from their operands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FunctionType,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.tile.element_types import any_type, is_element_type
+
+AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
+Shape = tuple[int, ...]
+"""The sizes of a tensor's axes; ``DYNAMIC_INDEX`` where one is not known yet."""
+
+Hints = ArrayAttr[Attribute]
+
+
+def tensor_type(value: SSAValue) -> AnyTensor:
+    """The type of a value that must be a tensor."""
+    t = value.type
+    if not isinstance(t, TensorType | UnrankedTensorType):
+        raise VerifyException(f"{name_of(value)} is of type {t}, not a tensor")
+    if not is_element_type(t.element_type):
+        raise VerifyException(f"{name_of(value)}: {t.element_type} is not an element type")
+    return t
+
+
+def shape_of(t: AnyTensor) -> Shape | None:
+    """The shape of a tensor type, or None if not even the rank is known."""
+    return t.get_shape() if isinstance(t, TensorType) else None
+
+
+def make_type(shape: Shape | None, element_type: Attribute) -> AnyTensor:
+    """The tensor type with this shape (None: unranked)."""
+    if shape is None:
+        return UnrankedTensorType(element_type)
+    return TensorType(element_type, shape)
+
+
+def name_of(value: SSAValue) -> str:
+    """What the user calls a value."""
+    return value.name_hint or "an operand"
+
+
+def format_shape(shape: Shape) -> str:
+    """A shape as text, such as ``2x9x?``; ``scalar`` without axes."""
+    return "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "scalar"
+
+
+def broadcast(values: Sequence[SSAValue]) -> Shape | None:
+    """The shape of an elementwise result: axes aligned at the right, 1 stretched to fit.
+
+    Raises a VerifyException that names the operands if the shapes do not fit.
+    """
+    shapes = [shape_of(tensor_type(v)) for v in values]
+    if None in shapes:
+        return None
+    result: list[int] = []
+    for axis in range(1, 1 + max((len(s) for s in shapes if s is not None), default=0)):
+        sizes = {s[-axis] for s in shapes if s is not None and axis <= len(s)} - {1}
+        known = sizes - {DYNAMIC_INDEX}
+        if len(known) > 1:
+            described = " and ".join(
+                f"{name_of(v)} ({format_shape(s)})"
+                for v, s in zip(values, shapes, strict=True)
+                if s is not None
+            )
+            raise VerifyException(f"the shapes of {described} do not broadcast together")
+        result.insert(0, min(known or sizes or {1}))
+    return tuple(result)
+
+
+def refines(declared: Attribute, inferred: AnyTensor) -> bool:
+    """Whether a declared type says the same as the inferred one, or more."""
+    if not isinstance(declared, TensorType | UnrankedTensorType):
+        return False
+    if any_type not in (inferred.element_type, declared.element_type) and (
+        declared.element_type != inferred.element_type
+    ):
+        return False
+    known, found = shape_of(declared), shape_of(inferred)
+    if known is None or found is None:
+        return True
+    return len(known) == len(found) and all(
+        DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(known, found, strict=True)
+    )
+
+
+class TileOp(IRDLOperation, ABC):
+    """An op with one tensor result, the type of which follows from the operands."""
+
+    @abstractmethod
+    def inferred_type(self) -> AnyTensor:
+        """The type of the result, as far as the operands' types determine it.
+
+        Raises a VerifyException, in the user's names, if the operands do not fit together.
+        """
+
+    def verify_(self) -> None:
+        """Check the operands and that the result's type is the inferred one."""
+        inferred = self.inferred_type()
+        (result,) = self.results
+        if not refines(result.type, inferred):
+            raise VerifyException(
+                f"the result {name_of(result)} has type {result.type}, "
+                f"but the operands make it {inferred}"
+            )
+
+
+def print_operands_and_type(printer: Printer, op: Operation, skip: Sequence[str] = ()) -> None:
+    """Print `%a, %b {attributes} : (types) -> type`."""
+    if op.operands:
+        printer.print_string(" ")
+        printer.print_list(op.operands, printer.print_ssa_value)
+    printer.print_op_attributes(op.attributes, reserved_attr_names=skip)
+    printer.print_string(" : ")
+    printer.print_attribute(FunctionType.from_lists(list(op.operand_types), list(op.result_types)))
+
+
+def parse_operands_and_type(
+    parser: Parser,
+) -> tuple[list[SSAValue], list[Attribute], dict[str, Attribute]]:
+    """Parse what `print_operands_and_type` prints: operands, result types, attributes."""
+    position = parser.pos
+    unresolved = parser.parse_optional_undelimited_comma_separated_list(
+        parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+    )
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    t = parser.parse_function_type()
+    operands = parser.resolve_operands(unresolved or [], t.inputs.data, position)
+    return list(operands), list(t.outputs.data), attributes

@@ -1,0 +1,154 @@
+"""Canonicalization patterns of the tile dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Combination, symbol, symbol_number
+from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import is_float
+from tiledialect.dialects.tile.folding import constant_of
+from tiledialect.index.expr import Constraint, IndexExpr
+
+
+@dataclass(frozen=True)
+class NeutralOperand:
+    """A constant that changes nothing as an operand of an op."""
+
+    value: int
+    side: int
+    for_reals: bool = True
+    """Whether it changes nothing for reals too: x + 0 is not x where x is -0."""
+
+
+NEUTRAL: dict[type[Operation], tuple[NeutralOperand, ...]] = {
+    ew.AddOp: (NeutralOperand(0, 0, False), NeutralOperand(0, 1, False)),
+    ew.SubOp: (NeutralOperand(0, 1),),
+    ew.MulOp: (NeutralOperand(1, 0), NeutralOperand(1, 1)),
+    ew.DivOp: (NeutralOperand(1, 1),),
+    ew.PowOp: (NeutralOperand(1, 1),),
+    ew.BitOrOp: (NeutralOperand(0, 0), NeutralOperand(0, 1)),
+    ew.BitXorOp: (NeutralOperand(0, 0), NeutralOperand(0, 1)),
+    ew.BitLeftOp: (NeutralOperand(0, 1),),
+    ew.BitRightOp: (NeutralOperand(0, 1),),
+}
+
+
+class DropNeutralOperand(RewritePattern):
+    """`x * 1` is `x`, and the like, where that leaves the type as it is."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Replace ``op`` by its other operand."""
+        for neutral in NEUTRAL.get(type(op), ()):
+            constant = constant_of(op.operands[neutral.side])
+            other = op.operands[1 - neutral.side]
+            if constant is None or constant.number != neutral.value:
+                continue
+            if other.type != op.results[0].type:
+                continue
+            if neutral.for_reals or not is_float(tensor_type(other).element_type):
+                rewriter.replace_op(op, [], [other])
+                return
+
+
+class DropDoubleNegation(RewritePattern):
+    """`-(-x)` is `x`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ew.NegOp, rewriter: PatternRewriter) -> None:
+        """Replace ``op`` by the operand of its operand."""
+        inner = op.operand.owner
+        if isinstance(inner, ew.NegOp) and inner.operand.type == op.result.type:
+            rewriter.replace_op(op, [], [inner.operand])
+
+
+class SubstituteSymbols(RewritePattern):
+    """Symbols that are constant, repeated or unused leave a contraction's operands."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
+        """Rebuild ``op`` with the symbols it needs."""
+        used = {
+            k
+            for e in (*op.all_exprs, *(c.data.bound for c in op.constraints))
+            for name in e.names
+            if (k := symbol_number(name)) is not None
+        }
+        kept: list[SSAValue] = []
+        values: dict[str, IndexExpr] = {}
+        for k, operand in enumerate(op.symbols):
+            constant = constant_index(operand)
+            if constant is not None:
+                values[symbol(k)] = IndexExpr.of(constant)
+            elif k in used:
+                if operand not in kept:
+                    kept.append(operand)
+                values[symbol(k)] = IndexExpr.of(symbol(kept.index(operand)))
+        if len(kept) < len(op.symbols):
+            rewriter.replace_op(op, substituted(op, values, kept))
+
+
+class DropIdentityContraction(RewritePattern):
+    """A contraction that copies every element to its own place is its input."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
+        """Replace ``op`` by its input."""
+        names = [e.variable for e in op.output.data]
+        if (
+            op.combination.data == Combination.none
+            and op.is_static
+            and not op.constraints
+            and op.inputs[0].type == op.result.type
+            and op.output.data == op.accesses.data[0].data
+            and None not in names
+            and len(set(names)) == len(names)
+        ):
+            rewriter.replace_op(op, [], [op.inputs[0]])
+
+
+def constant_index(value: SSAValue) -> int | None:
+    """The integer that ``value`` is, if an `arith.constant` makes it."""
+    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
+        return value.owner.value.value.data
+    return None
+
+
+def substituted(
+    op: ContractionOp, values: dict[str, IndexExpr], symbols: list[SSAValue]
+) -> ContractionOp:
+    """``op`` with names replaced in its expressions, on these symbol operands."""
+    new = ContractionOp(
+        op.aggregation.data,
+        op.combination.data,
+        [e.substitute(values) for e in op.output.data],
+        [
+            (value, [e.substitute(values) for e in access.data])
+            for value, access in zip(op.inputs, op.accesses, strict=True)
+        ],
+        [Constraint.substitute(c.data, values) for c in op.constraints],
+        shape=tensor_type(op.result).get_shape(),  # pyright: ignore
+        symbols=symbols,
+        sizes=list(op.sizes),
+        default=op.default,
+        domain=op.domain,
+        no_defract=op.no_defract is not None,
+        attributes=dict(op.attributes),
+    )
+    new.location = op.location
+    new.result.name_hint = op.result.name_hint
+    return new
+
+
+ELEMENTWISE_PATTERNS: tuple[RewritePattern, ...] = (DropNeutralOperand(), DropDoubleNegation())
+CONTRACTION_PATTERNS: tuple[RewritePattern, ...] = (
+    SubstituteSymbols(),
+    DropIdentityContraction(),
+)

@@ -1,0 +1,117 @@
+"""Element types: how those of operands determine that of a result."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+
+from tiledialect.dialects.tile.attributes import AnyType, RealType
+
+any_type = AnyType()
+real = RealType()
+index = IndexType()
+ui8, ui16, ui32, ui64 = (IntegerType(width, Signedness.UNSIGNED) for width in (8, 16, 32, 64))
+
+CONCRETE: dict[str, Attribute] = {
+    str(t): t for t in (f16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64)
+}
+"""The element types that data can have, by their names."""
+
+FLOATS = (f16, f32, f64)
+
+
+def is_float(t: Attribute) -> bool:
+    """Whether ``t`` is a floating-point type, of known width or not."""
+    return isinstance(t, Float16Type | Float32Type | Float64Type | RealType)
+
+
+def is_unsigned(t: Attribute) -> bool:
+    """Whether ``t`` is an unsigned integer type."""
+    return isinstance(t, IntegerType) and t.signedness.data == Signedness.UNSIGNED
+
+
+def is_weak(t: Attribute) -> bool:
+    """Whether ``t`` has no width of its own and takes that of what it meets."""
+    return isinstance(t, IndexType | RealType)
+
+
+def is_element_type(t: Attribute) -> bool:
+    """Whether tensors of the tile dialect may have elements of type ``t``."""
+    return t in CONCRETE.values() or isinstance(t, AnyType | RealType | IndexType)
+
+
+def concrete(t: Attribute) -> Attribute:
+    """The type that a weak type stands for by itself."""
+    return {index: i32, real: f32}.get(t, t)
+
+
+def promote(a: Attribute, b: Attribute) -> Attribute:
+    """The element type in which values of types ``a`` and ``b`` meet.
+
+    Floating point wins over integers, the wider over the narrower. Of a signed and an unsigned
+    integer the wider wins if it is signed; else the next wider signed one does (at most i64).
+    Weak types (`index`, `!tile.real`) take the other's type, except that a real meeting an
+    integer is a real by itself (f32), and an integer meeting a bool an integer by itself (i32).
+    """
+    if a == b:
+        return a
+    if any_type in (a, b):
+        return any_type
+    if is_float(a) or is_float(b):
+        return _promote_float(a, b)
+    return _promote_integer(a, b)
+
+
+def _promote_float(a: Attribute, b: Attribute) -> Attribute:
+    floats = [t for t in (a, b) if is_float(t) and t != real]
+    if floats:
+        return max(floats, key=FLOATS.index)
+    return real if is_weak(a) and is_weak(b) else f32
+
+
+def _promote_integer(a: Attribute, b: Attribute) -> Attribute:
+    strong = [t for t in (a, b) if t != index]
+    if len(strong) == 1:
+        return concrete(index) if strong[0] == i1 else strong[0]
+    wide, narrow = sorted((a, b), key=_width, reverse=True)
+    if narrow == i1 or is_unsigned(a) == is_unsigned(b):
+        return wide
+    if _width(wide) > _width(narrow):
+        return wide if not is_unsigned(wide) else _signed(2 * _width(wide))
+    return _signed(2 * _width(wide))
+
+
+def _width(t: Attribute) -> int:
+    assert isinstance(t, IntegerType)
+    return t.width.data
+
+
+def _signed(width: int) -> Attribute:
+    return IntegerType(min(width, 64))
+
+
+def as_float(t: Attribute) -> Attribute:
+    """The type in which a function on real numbers takes an operand of type ``t``."""
+    if t == any_type or is_float(t):
+        return t
+    return real if is_weak(t) else f32
+
+
+def as_number(t: Attribute) -> Attribute:
+    """The type in which arithmetic on ``t`` is done: bools count as integers."""
+    return concrete(index) if t == i1 else t
