@@ -1,0 +1,87 @@
+"""The integer points of a contraction: which elements it reads and writes, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .component import Part, partition
+from .expr import Constraint, IndexExpr, Rational
+
+
+class UnboundedIndexError(Exception):
+    """Neither a tensor nor a constraint bounds the index ``name``."""
+
+    def __init__(self, name: str):
+        super().__init__(f"nothing bounds the index {name}")
+        self.name = name
+
+
+@dataclass(frozen=True)
+class IndexSpace:
+    """The index part of a contraction whose sizes are all known.
+
+    Its points are the assignments of integers to the index variables for which every index
+    expression is an integer inside its tensor and the expression of every constraint is an
+    integer inside its bounds. Each point combines one element of every input into one element
+    of the output; several points may do so with the same elements.
+    """
+
+    output: tuple[IndexExpr, ...]
+    output_shape: tuple[int, ...]
+    inputs: tuple[tuple[IndexExpr, ...], ...] = ()
+    input_shapes: tuple[tuple[int, ...], ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self):
+        ranks = [(self.output, self.output_shape)]
+        ranks += zip(self.inputs, self.input_shapes, strict=True)
+        if any(len(indices) != len(shape) for indices, shape in ranks):
+            raise ValueError("a tensor has as many indices as dimensions")
+        if any(not c.bound.is_constant or not c.expr.is_affine for c in self.constraints):
+            raise ValueError("an index space holds no symbols")
+
+    @cached_property
+    def accesses(self) -> tuple[Constraint, ...]:
+        """That every index is inside its tensor: the output's first, then input by input."""
+        pairs = list(zip(self.output, self.output_shape, strict=True))
+        for indices, shape in zip(self.inputs, self.input_shapes, strict=True):
+            pairs += zip(indices, shape, strict=True)
+        return tuple(Constraint(index, IndexExpr.of(size)) for index, size in pairs)
+
+    def all_constraints(self) -> tuple[Constraint, ...]:
+        """What holds at every point: ``accesses``, then ``constraints``."""
+        return self.accesses + self.constraints
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The index names, in order of appearance in ``all_constraints``."""
+        found = (name for constraint in self.all_constraints() for name in constraint.expr.names)
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def output_variables(self) -> tuple[str, ...]:
+        """The index names that occur in the output's index expressions, in order."""
+        return tuple(dict.fromkeys(name for index in self.output for name in index.names))
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The space as a product of independent components."""
+        return partition(self.all_constraints(), self.variables, len(self.output))
+
+    def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> IndexSpace:
+        """The space with names replaced, all at once."""
+        return IndexSpace(
+            tuple(index.substitute(values) for index in self.output),
+            self.output_shape,
+            tuple(tuple(index.substitute(values) for index in tensor) for tensor in self.inputs),
+            self.input_shapes,
+            tuple(constraint.substitute(values) for constraint in self.constraints),
+        )
+
+    def __str__(self) -> str:
+        tensors = ["[" + ", ".join(map(str, tensor)) + "]" for tensor in self.inputs]
+        head = "[" + ", ".join(map(str, self.output)) + "]"
+        text = f"{head} <- {' '.join(tensors)}".rstrip()
+        return text + "".join(f", {constraint}" for constraint in self.constraints)

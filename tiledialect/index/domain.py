@@ -1,0 +1,251 @@
+"""Exact questions about one component, answered over the integers and remembered."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import system
+from .component import Component, Row
+from .lattice import first_undetermined, rank
+from .system import System
+
+Box = tuple[tuple[int, int], ...]
+"""For each variable its least value and one more than its greatest."""
+
+_REMEMBERED = 1 << 14
+
+
+class UnboundedVariableError(Exception):
+    """No row bounds the variable with that number."""
+
+    def __init__(self, variable: int):
+        super().__init__(variable)
+        self.variable = variable
+
+
+class Test(Enum):
+    """The three things that a row says of the value of its expression."""
+
+    LOWER = "is not negative"
+    UPPER = "is less than the bound"
+    DIVISIBLE = "is an integer"
+
+
+Condition = tuple[int, Test]
+"""A test of the row with that number."""
+
+
+# -- as systems ----------------------------------------------------------------------------------
+
+
+def _form(row: Row, offset: int = 0, scale: int = 1) -> dict[int, int]:
+    return {offset + i: scale * c for i, c in enumerate(row.coefficients) if c}
+
+
+def _add_points(constraints: System, component: Component, offset: int = 0) -> list[int]:
+    """Ask that the unknowns from ``offset`` on are a point.
+
+    Gives the unknowns that are the values of the component's rows.
+    """
+    values: list[int] = []
+    for row in component.rows:
+        value = constraints.new_unknown()
+        constraints.add_zero({**_form(row, offset), value: -row.divisor}, row.constant)
+        constraints.add_range(value, 0, row.bound)
+        values.append(value)
+    return values
+
+
+@lru_cache(_REMEMBERED)
+def is_empty(component: Component) -> bool:
+    """Whether there is no point."""
+    constraints = System(component.size)
+    _add_points(constraints, component)
+    return system.is_empty(constraints.solutions())
+
+
+@lru_cache(_REMEMBERED)
+def bounding_box(component: Component) -> Box:
+    """The least box that holds all points; of extents 0 if there is none.
+
+    Raises ``UnboundedVariableError``.
+    """
+    unbounded = first_undetermined([row.coefficients for row in component.rows], component.size)
+    if unbounded is not None:
+        raise UnboundedVariableError(unbounded)
+    if is_empty(component):
+        return ((0, 0),) * component.size
+    constraints = System(component.size)
+    _add_points(constraints, component)
+    solutions = constraints.solutions()
+    return tuple(system.extent(solutions, i) for i in range(component.size))
+
+
+@lru_cache(_REMEMBERED)
+def sample(component: Component) -> tuple[int, ...] | None:
+    """One point, if there is one."""
+    constraints = System(component.size)
+    _add_points(constraints, component)
+    found = system.solution(constraints.solutions())
+    return None if found is None else found[: component.size]
+
+
+# -- what a loop nest has to test ----------------------------------------------------------------
+
+
+@lru_cache(_REMEMBERED)
+def guards(component: Component, box: Box) -> tuple[Condition, ...]:
+    """Conditions that, tested at every integer point of ``box``, leave exactly the points.
+
+    None of them follows from the others.
+    """
+    if any(lower >= upper for lower, upper in box):
+        return ()
+    conditions = [
+        (number, test)
+        for number, row in enumerate(component.rows)
+        for test in Test
+        if not _holds_by_interval(row, test, box)
+    ]
+    for condition in reversed(tuple(conditions)):
+        others = [other for other in conditions if other != condition]
+        if _is_implied(component, condition, others, box):
+            conditions = others
+    return tuple(conditions)
+
+
+def _holds_by_interval(row: Row, test: Test, box: Box) -> bool:
+    """Whether the box alone, taken interval by interval, shows that the test succeeds."""
+    if test is Test.DIVISIBLE:
+        return row.divisor == 1
+    ends = [(c * lo, c * (up - 1)) for c, (lo, up) in zip(row.coefficients, box, strict=True)]
+    if test is Test.LOWER:
+        return row.constant + sum(map(min, ends)) >= 0
+    return row.constant + sum(map(max, ends)) < row.bound * row.divisor
+
+
+def _is_implied(
+    component: Component, condition: Condition, others: list[Condition], box: Box
+) -> bool:
+    constraints = System(component.size)
+    for variable, (lower, upper) in enumerate(box):
+        constraints.add_range(variable, lower, upper)
+    for number, test in others:
+        _add_test(constraints, component.rows[number], test)
+    number, test = condition
+    _add_failure(constraints, component.rows[number], test)
+    return system.is_empty(constraints.solutions())
+
+
+def _add_test(constraints: System, row: Row, test: Test) -> None:
+    if test is Test.LOWER:
+        constraints.add_not_negative(_form(row), row.constant)
+    elif test is Test.UPPER:
+        limit = row.bound * row.divisor - 1
+        constraints.add_not_negative(_form(row, scale=-1), limit - row.constant)
+    else:
+        quotient = constraints.new_unknown()
+        constraints.add_zero({**_form(row), quotient: -row.divisor}, row.constant)
+
+
+def _add_failure(constraints: System, row: Row, test: Test) -> None:
+    if test is Test.LOWER:
+        constraints.add_not_negative(_form(row, scale=-1), -1 - row.constant)
+    elif test is Test.UPPER:
+        limit = row.bound * row.divisor
+        constraints.add_not_negative(_form(row), row.constant - limit)
+    else:
+        quotient, remainder = constraints.new_unknown(), constraints.new_unknown()
+        form = {**_form(row), quotient: -row.divisor, remainder: -1}
+        constraints.add_zero(form, row.constant)
+        constraints.add_range(remainder, 1, row.divisor)
+
+
+# -- the output ----------------------------------------------------------------------------------
+
+
+@lru_cache(_REMEMBERED)
+def collision(component: Component) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Two points that agree in the rows of the output, if there are such."""
+    size, outputs = component.size, component.rows[: component.outputs]
+    if rank([row.coefficients for row in outputs]) == size:
+        return None
+    constraints = System(2 * size)
+    _add_points(constraints, component)
+    _add_points(constraints, component, size)
+    for row in outputs:
+        constraints.add_zero({**_form(row), **_form(row, size, -1)})
+    pairs = constraints.solutions()
+    for variable in range(size):
+        smaller = System(constraints.unknowns)
+        smaller.add_not_negative({variable: -1, size + variable: 1}, -1)
+        found = system.solution(pairs.intersect(smaller.solutions()))
+        if found is not None:
+            return found[:size], found[size : 2 * size]
+    return None
+
+
+@lru_cache(_REMEMBERED)
+def covers_output(component: Component) -> bool:
+    """Whether the rows of the output take every combination of values inside their bounds."""
+    constraints = System(component.size)
+    values = _add_points(constraints, component)[: component.outputs]
+    box = [(value, 0, row.bound) for value, row in zip(values, component.rows, strict=False)]
+    return system.covers(constraints.solutions(), box)
+
+
+@lru_cache(_REMEMBERED)
+def is_full(component: Component) -> bool:
+    """Whether the variables of the output take every combination of values in their box."""
+    outputs = component.rows[: component.outputs]
+    box = [
+        (variable, *bounds)
+        for variable, bounds in enumerate(bounding_box(component))
+        if any(row.coefficients[variable] for row in outputs)
+    ]
+    constraints = System(component.size)
+    _add_points(constraints, component)
+    return system.covers(constraints.solutions(), box)
+
+
+# -- enumeration ---------------------------------------------------------------------------------
+
+
+def points(component: Component) -> npt.NDArray[Any]:
+    """All points, one per row, in lexicographic order."""
+    box = bounding_box(component)
+    largest = max((_magnitude(row, box) for row in component.rows), default=0)
+    dtype = np.int64 if largest < 2**62 else np.dtype(object)
+    found = np.zeros((1, 0), dtype)
+    for variable, (lower, upper) in enumerate(box):
+        values = np.arange(upper - lower).astype(dtype) + lower
+        column = np.tile(values, len(found))[:, None]
+        found = np.hstack([np.repeat(found, len(values), axis=0), column])
+        found = found[_mask(component, found, variable)]
+    return found[:0] if is_empty(component) else found
+
+
+def _magnitude(row: Row, box: Box) -> int:
+    ends = zip(row.coefficients, box, strict=True)
+    return (
+        abs(row.constant)
+        + row.divisor
+        + sum(abs(c) * max(abs(lo), abs(up)) for c, (lo, up) in ends)
+    )
+
+
+def _mask(component: Component, found: npt.NDArray[Any], last: int) -> npt.NDArray[np.bool_]:
+    """Which partial points satisfy the rows whose last variable is ``last``."""
+    mask = np.ones(len(found), np.bool_)
+    for row in component.rows:
+        if row.coefficients[last] and not any(row.coefficients[last + 1 :]):
+            value = row.constant + sum(
+                c * found[:, i] for i, c in enumerate(row.coefficients[: last + 1]) if c
+            )
+            mask &= (value >= 0) & (value < row.bound * row.divisor) & (value % row.divisor == 0)
+    return mask

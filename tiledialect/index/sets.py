@@ -1,0 +1,170 @@
+"""Exact questions about the points of a contraction.
+
+Everything is decided over the integers, with nothing approximated and no size too large. The
+questions are put to the components of the space (``component``), whose answers are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import domain
+from .component import Part
+from .contraction import IndexSpace, UnboundedIndexError
+from .domain import Box, Test, UnboundedVariableError
+from .expr import IndexExpr, Range
+
+
+class GuardKind(Enum):
+    """What a guard asks of its expression."""
+
+    LOWER = "0 <= {expr}"
+    UPPER = "{expr} < {bound}"
+    DIVISIBLE = "({expr}) % {bound} == 0"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A test that a loop nest has to make; ``expr`` has integer coefficients.
+
+    ``source`` says where it comes from: the position in ``all_constraints`` of the space.
+    """
+
+    kind: GuardKind
+    expr: IndexExpr
+    bound: int
+    source: int
+
+    def holds(self, point: Mapping[str, int]) -> bool:
+        """Whether the test succeeds there."""
+        value = self.expr.evaluate(point)
+        if self.kind is GuardKind.LOWER:
+            return value >= 0
+        return value < self.bound if self.kind is GuardKind.UPPER else value % self.bound == 0
+
+    def __str__(self) -> str:
+        return self.kind.value.format(expr=self.expr, bound=self.bound)
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Two different points of a space that write the same element of the output."""
+
+    first: dict[str, int]
+    second: dict[str, int]
+    output: tuple[int, ...]
+
+
+def ranges(space: IndexSpace) -> dict[str, Range]:
+    """The least box that holds all points: for each variable its range.
+
+    Where there is no point, every range is ``0..0``. Raises ``UnboundedIndexError`` naming the
+    first index that nothing bounds.
+    """
+    boxes = [_bounding_box(space, part) for part in space.parts]
+    found = {
+        name: Range(lower, upper)
+        for part, box in zip(space.parts, boxes, strict=True)
+        for name, (lower, upper) in zip(part.names, box, strict=True)
+    }
+    if is_empty(space):
+        return dict.fromkeys(space.variables, Range(0, 0))
+    return {name: found[name] for name in space.variables}
+
+
+def _bounding_box(space: IndexSpace, part: Part) -> Box:
+    try:
+        return domain.bounding_box(part.component)
+    except UnboundedVariableError as error:
+        raise UnboundedIndexError(part.names[error.variable]) from None
+
+
+def is_empty(space: IndexSpace) -> bool:
+    """Whether there is no point, so that nothing is written."""
+    return any(domain.is_empty(part.component) for part in space.parts)
+
+
+def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
+    """What a loop nest over the box ``ranges`` has to test to visit exactly the points.
+
+    Where the box holds a point, none of the guards follows from the others; with none, the box is
+    the domain. They are in the order of ``all_constraints``, those of one expression together.
+    """
+    found: list[Guard] = []
+    for part in space.parts:
+        box = tuple((ranges[name].lower, ranges[name].upper) for name in part.names)
+        conditions = domain.guards(part.component, box)
+        found += (_guard(space, part, number, test) for number, test in conditions)
+    return tuple(sorted(found, key=lambda guard: guard.source))
+
+
+def _guard(space: IndexSpace, part: Part, number: int, test: Test) -> Guard:
+    row, source = part.component.rows[number], part.rows[number]
+    expr = space.all_constraints()[source].expr * row.divisor
+    if test is Test.LOWER:
+        return Guard(GuardKind.LOWER, expr, 0, source)
+    if test is Test.UPPER:
+        return Guard(GuardKind.UPPER, expr, row.bound * row.divisor, source)
+    return Guard(GuardKind.DIVISIBLE, expr, row.divisor, source)
+
+
+def collision(space: IndexSpace) -> Collision | None:
+    """Two points that write the same element, if there are such."""
+    if is_empty(space):
+        return None
+    for part in space.parts:
+        pair = domain.collision(part.component)
+        if pair is not None:
+            first = {name: value for other in space.parts for name, value in _sample(other)}
+            second = first | dict(zip(part.names, pair[1], strict=True))
+            first |= zip(part.names, pair[0], strict=True)
+            output = tuple(int(index.evaluate(first)) for index in space.output)
+            return Collision(first, second, output)
+    return None
+
+
+def _sample(part: Part) -> zip[tuple[str, int]]:
+    values = domain.sample(part.component)
+    assert values is not None
+    return zip(part.names, values, strict=True)
+
+
+def is_single_valued(space: IndexSpace) -> bool:
+    """Whether no two points write the same element."""
+    return collision(space) is None
+
+
+def covers_output(space: IndexSpace) -> bool:
+    """Whether every element of the output is written, so that nothing needs to be filled in."""
+    if 0 in space.output_shape:
+        return True
+    return all(domain.covers_output(part.component) for part in space.parts)
+
+
+def is_full(space: IndexSpace) -> bool:
+    """Whether every combination of the output's variables inside ``ranges`` has a point.
+
+    A loop nest over them writes at every step. A space without points is not full.
+    """
+    return not is_empty(space) and all(domain.is_full(part.component) for part in space.parts)
+
+
+def points(space: IndexSpace) -> npt.NDArray[Any]:
+    """All points, one per row, a column for each of ``space.variables``; meant for small spaces.
+
+    The type is ``int64``, or ``object`` (Python's integers) where that could overflow.
+    """
+    ranges(space)
+    found = np.zeros((1, 0), np.int64)
+    names: list[str] = []
+    for part in space.parts:
+        more = domain.points(part.component)
+        found = np.hstack([np.repeat(found, len(more), axis=0), np.tile(more, (len(found), 1))])
+        names += part.names
+    return found[:, [names.index(name) for name in space.variables]]
