@@ -57,8 +57,8 @@ from tiledialect.dialects.tile.base import (
     shape_of,
     tensor_type,
 )
-from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.expr import Constraint, IndexExpr
 
 ARITY: dict[Combination, tuple[int, ...]] = {
     Combination.none: (1,),

@@ -152,14 +152,13 @@ class ReshapeOp(SizedOp):
     def inferred_type(self) -> AnyTensor:
         """As declared; the number of elements must stay."""
         inferred = super().inferred_type()
-        old, new = tensor_type(self.operand), self.declared_shape()
-        old_shape = shape_of(old)
-        if old_shape is not None and DYNAMIC_INDEX not in (*old_shape, *new):
-            if prod(old_shape) != prod(new):
-                raise VerifyException(
-                    f"{name_of(self.operand)} ({format_shape(old_shape)}) cannot be reshaped to "
-                    f"{format_shape(new)}: {prod(old_shape)} elements are not {prod(new)}"
-                )
+        old, new = shape_of(tensor_type(self.operand)), self.declared_shape()
+        known = old is not None and DYNAMIC_INDEX not in (*old, *new)
+        if known and prod(old) != prod(new):
+            raise VerifyException(
+                f"{name_of(self.operand)} ({format_shape(old)}) cannot be reshaped to "
+                f"{format_shape(new)}: {prod(old)} elements are not {prod(new)}"
+            )
         return inferred
 
 
