@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import Operation
 
 
 @dataclass(frozen=True)
@@ -10,14 +13,16 @@ class SourceSpan:
     """A place in a source text: ``line`` and ``column`` count from 1."""
 
     text: str
-    """The whole source text, so that the line can be shown."""
+    """The whole source text, so that the line can be shown; empty if it is not at hand."""
     line: int
     column: int
     filename: str = "<tile>"
     length: int = 1
 
     def excerpt(self) -> str:
-        """The source line with carets under the place."""
+        """The source line with carets under the place; empty without text."""
+        if not self.text:
+            return ""
         lines = self.text.splitlines()
         line = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
         # Tabs are kept in the padding, so that the caret stays under its column.
@@ -38,8 +43,23 @@ class TileError(Exception):
         self.message = message
         self.span = span
 
+    @staticmethod
+    def at(op: Operation, message: str) -> TileError:
+        """An error in ``op``, placed where the op's location says it comes from."""
+        location = op.location
+        if not isinstance(location, FileLineColLoc):
+            return TileError(message)
+        file = location.filename.data
+        return TileError(message, SourceSpan("", location.line.data, location.column.data, file))
+
+    def with_source(self, text: str) -> TileError:
+        """This error with the source text in its span, if it has a span without one."""
+        if self.span is None or self.span.text:
+            return self
+        return type(self)(self.message, replace(self.span, text=text))
+
     def __str__(self) -> str:
         if self.span is None:
             return self.message
         s = self.span
-        return f"{s.filename}:{s.line}:{s.column}: {self.message}\n{s.excerpt()}"
+        return f"{s.filename}:{s.line}:{s.column}: {self.message}\n{s.excerpt()}".rstrip("\n")

@@ -11,7 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Combination, symbol, symbol_number
-from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import is_float
 from tiledialect.dialects.tile.folding import constant_of
@@ -54,7 +54,7 @@ class DropNeutralOperand(RewritePattern):
             if other.type != op.results[0].type:
                 continue
             if neutral.for_reals or not is_float(tensor_type(other).element_type):
-                rewriter.replace_op(op, [], [other])
+                rewriter.replace(op, [], [other])
                 return
 
 
@@ -66,7 +66,7 @@ class DropDoubleNegation(RewritePattern):
         """Replace ``op`` by the operand of its operand."""
         inner = op.operand.owner
         if isinstance(inner, ew.NegOp) and inner.operand.type == op.result.type:
-            rewriter.replace_op(op, [], [inner.operand])
+            rewriter.replace(op, [], [inner.operand])
 
 
 class SubstituteSymbols(RewritePattern):
@@ -92,7 +92,7 @@ class SubstituteSymbols(RewritePattern):
                     kept.append(operand)
                 values[symbol(k)] = IndexExpr.of(symbol(kept.index(operand)))
         if len(kept) < len(op.symbols):
-            rewriter.replace_op(op, substituted(op, values, kept))
+            rewriter.replace(op, substituted(op, values, kept))
 
 
 class DropIdentityContraction(RewritePattern):
@@ -111,7 +111,7 @@ class DropIdentityContraction(RewritePattern):
             and None not in names
             and len(set(names)) == len(names)
         ):
-            rewriter.replace_op(op, [], [op.inputs[0]])
+            rewriter.replace(op, [], [op.inputs[0]])
 
 
 def constant_index(value: SSAValue) -> int | None:
@@ -122,9 +122,16 @@ def constant_index(value: SSAValue) -> int | None:
 
 
 def substituted(
-    op: ContractionOp, values: dict[str, IndexExpr], symbols: list[SSAValue]
+    op: ContractionOp,
+    values: dict[str, IndexExpr],
+    symbols: list[SSAValue],
+    *,
+    shape: Shape | None = None,
 ) -> ContractionOp:
-    """``op`` with names replaced in its expressions, on these symbol operands."""
+    """``op`` with names replaced in its expressions, on these symbol operands.
+
+    With ``shape``, which must be static, the result gets that shape and no sizes are left.
+    """
     new = ContractionOp(
         op.aggregation.data,
         op.combination.data,
@@ -134,9 +141,9 @@ def substituted(
             for value, access in zip(op.inputs, op.accesses, strict=True)
         ],
         [Constraint.substitute(c.data, values) for c in op.constraints],
-        shape=tensor_type(op.result).get_shape(),  # pyright: ignore
+        shape=(shape_of(tensor_type(op.result)) or ()) if shape is None else shape,
         symbols=symbols,
-        sizes=list(op.sizes),
+        sizes=list(op.sizes) if shape is None else (),
         default=op.default,
         domain=op.domain,
         no_defract=op.no_defract is not None,

@@ -1,0 +1,301 @@
+"""tile-specialize: bind a function's shapes and element types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.attributes import symbol
+from tiledialect.dialects.tile.base import TileOp, format_shape, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.canonicalization import substituted
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SizeOp
+from tiledialect.dialects.tile.folding import fold_elementwise
+from tiledialect.dialects.tile.special import SizedOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr
+
+
+def _truncate(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+INDEX_ARITHMETIC: dict[type[Operation], Callable[[int, int], int]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.SubiOp: lambda a, b: a - b,
+    arith.MuliOp: lambda a, b: a * b,
+    arith.DivSIOp: _truncate,
+    arith.RemSIOp: lambda a, b: a - b * _truncate(a, b),
+    arith.FloorDivSIOp: lambda a, b: a // b,
+    arith.CeilDivSIOp: lambda a, b: -(-a // b),
+    arith.MaxSIOp: max,
+    arith.MinSIOp: min,
+}
+"""What the arithmetic on sizes computes."""
+
+
+def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
+    """The function called ``name``, or the only one; a TileError if there is none such."""
+    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
+    names = ", ".join(f.sym_name.data for f in functions) or "none"
+    chosen = [f for f in functions if name is None or f.sym_name.data == name]
+    if not chosen:
+        raise TileError(
+            f"there is no function {name} here; there is {names}"
+            if name
+            else "there is no function here"
+        )
+    if len(chosen) > 1:
+        raise TileError(f"name one of the functions here: {names}")
+    return chosen[0]
+
+
+def argument_names(function: func.FuncOp) -> list[str]:
+    """What the user calls the inputs."""
+    return _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "arg")
+
+
+def result_names(function: func.FuncOp) -> list[str]:
+    """What the user calls the outputs."""
+    returned = function.body.block.last_op
+    assert returned is not None
+    return _names(function.res_attrs, [v.name_hint for v in returned.operands], "res")
+
+
+def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind: str) -> list[str]:
+    names = [hint or f"{kind}{k}" for k, hint in enumerate(hints)]
+    for k, entry in enumerate(attrs or ()):
+        name = getattr(entry, "data", {}).get("tile.name")
+        if isinstance(name, StringAttr):
+            names[k] = name.data
+    return names
+
+
+def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+    """Bind the function's inputs to static ``types``, in place; everything else follows.
+
+    Sizes become numbers, symbols leave the contractions, and every type is static afterwards.
+    Raises a TileError if the types do not fit the header or one another.
+    """
+    _check_arguments(function, types)
+    block = function.body.block
+    for argument, t in zip(list(block.args), types, strict=True):
+        Rewriter.replace_value_with_new_type(argument, t)
+    _Specializer({}).run(function)
+    returned = block.last_op
+    assert isinstance(returned, func.ReturnOp)
+    function.properties["function_type"] = FunctionType.from_lists(types, returned.operand_types)
+
+
+def _check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+    names = argument_names(function)
+    if len(names) != len(types):
+        raise TileError(
+            f"{function.sym_name.data} takes {len(names)} inputs ({', '.join(names)}), "
+            f"but {len(types)} were given"
+        )
+    for name, declared, given in zip(names, function.function_type.inputs, types, strict=True):
+        _check_argument(name, declared, given)
+    _check_dimensions(function, names, types)
+
+
+def _check_argument(name: str, declared: Attribute, given: TensorType[Attribute]) -> None:
+    shape = given.get_shape()
+    if isinstance(declared, TensorType):
+        wanted = declared.get_shape()
+        if len(wanted) != len(shape):
+            raise TileError(
+                f"{name} has {len(wanted)} dimensions in the header, "
+                f"but the one given has {len(shape)} ({format_shape(shape)})"
+            )
+        if any(w not in (DYNAMIC_INDEX, s) for w, s in zip(wanted, shape, strict=True)):
+            raise TileError(
+                f"{name} is {format_shape(wanted)}, but {format_shape(shape)} was given"
+            )
+    element_type = getattr(declared, "element_type", et.any_type)
+    if element_type not in (et.any_type, given.element_type):
+        raise TileError(f"{name} holds {element_type}, but {given.element_type} was given")
+
+
+def _check_dimensions(
+    function: func.FuncOp, names: list[str], types: Sequence[TensorType[Attribute]]
+) -> None:
+    seen: dict[str, tuple[int, str, int]] = {}
+    for name, t, attrs in zip(names, types, function.arg_attrs or (), strict=False):
+        dims = attrs.data.get("tile.dims")
+        for axis, dim in enumerate(dims if isinstance(dims, ArrayAttr) else ()):
+            assert isinstance(dim, StringAttr)
+            size = t.get_shape()[axis]
+            first = seen.setdefault(dim.data, (size, name, axis))
+            if first[0] != size:
+                raise TileError(
+                    f"dimension {dim.data} is {first[0]} in {first[1]} (axis {first[2]}) "
+                    f"but {size} in {name} (axis {axis})"
+                )
+
+
+@dataclass
+class _Specializer:
+    """Goes through a function's ops in order, with the sizes known so far."""
+
+    sizes: dict[SSAValue, int]
+
+    def run(self, function: func.FuncOp) -> None:
+        ops = list(function.body.block.ops)
+        for op in ops:
+            try:
+                self.visit(op)
+            except VerifyException as e:
+                raise TileError.at(op, str(e)) from None
+        for op in reversed(ops):
+            if op.results and op.results[0] in self.sizes and not op.results[0].uses:
+                op.detach()
+                op.erase()
+
+    def visit(self, op: Operation) -> None:
+        if op.results and isinstance(op.results[0].type, IndexType):
+            self.sizes[op.results[0]] = self.evaluate(op)
+        elif isinstance(op, ContractionOp):
+            self.replace(op, self.contraction(op))
+        elif isinstance(op, SizeOp):
+            self.replace(op, ConstantOp.of(self.sizes[op.size]))
+        elif isinstance(op, SizedOp):
+            self.replace(op, self.sized(op))
+        elif isinstance(op, TileOp):
+            self.infer(op)
+        elif isinstance(op, func.ReturnOp):
+            self.finish(op)
+
+    def evaluate(self, op: Operation) -> int:
+        """The integer that an op on sizes computes."""
+        if isinstance(op, tensor.DimOp):
+            shape = shape_of(tensor_type(op.source)) or ()
+            return shape[self.sizes[op.index]]
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+            return op.value.value.data
+        if (compute := INDEX_ARITHMETIC.get(type(op))) is not None:
+            try:
+                return compute(*(self.sizes[v] for v in op.operands))
+            except ZeroDivisionError:
+                raise TileError.at(op, "a dimension is divided by 0 here") from None
+        raise TileError.at(op, f"{op.name} does not compute a size")
+
+    def shape(self, op: ContractionOp | SizedOp) -> tuple[int, ...]:
+        """The result's shape, its open axes filled in."""
+        declared = shape_of(tensor_type(op.result)) or ()
+        sizes = iter(op.sizes)
+        shape = tuple(self.sizes[next(sizes)] if d == DYNAMIC_INDEX else d for d in declared)
+        if any(size < 0 for size in shape):
+            axis = next(k for k, size in enumerate(shape) if size < 0)
+            name = op.result.name_hint or "the result"
+            raise TileError.at(op, f"axis {axis} of {name} gets the size {shape[axis]}")
+        return shape
+
+    def contraction(self, op: ContractionOp) -> ContractionOp:
+        values = {symbol(k): IndexExpr.of(self.sizes[v]) for k, v in enumerate(op.symbols)}
+        return substituted(op, values, [], shape=self.shape(op))
+
+    def sized(self, op: SizedOp) -> SizedOp:
+        t = make_type(self.shape(op), op.element_type(tensor_type(op.operand)))
+        return type(op).create(
+            operands=[op.operand], result_types=[t], attributes=dict(op.attributes)
+        )
+
+    def replace(self, op: TileOp, new: TileOp) -> None:
+        new.location = op.location
+        Rewriter.replace_op(op, new)
+        new.verify_()
+
+    def infer(self, op: TileOp) -> None:
+        """Give the result its type; what has no width of its own becomes a constant."""
+        inferred = op.inferred_type()
+        (result,) = op.results
+        if result.type != inferred:
+            result = Rewriter.replace_value_with_new_type(result, inferred)
+        op.verify_()
+        if isinstance(op, ElementwiseOp) and et.is_weak(inferred.element_type):
+            folded = fold_elementwise(op)
+            assert folded is not None, "weak values are constants"
+            (value,) = folded
+            if isinstance(value, SSAValue):
+                Rewriter.replace_op(op, [], [value])
+            else:
+                new = ConstantOp.create(result_types=[inferred], properties={"value": value})
+                Rewriter.replace_op(op, new)
+
+    def finish(self, op: func.ReturnOp) -> None:
+        """Give returned values that have no width of their own the type they stand for."""
+        for k, value in enumerate(op.operands):
+            t = tensor_type(value).element_type
+            if et.is_weak(t):
+                cast = CastOp.to(value, et.concrete(t))
+                Rewriter.insert_op(cast, InsertPoint.before(op))
+                op.operands[k] = cast.result
+
+
+def parse_type(text: str) -> TensorType[Attribute]:
+    """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``)."""
+    context = Context()
+    try:
+        t = Parser(context, f"tensor<{text}>").parse_type()
+    except ParseError:
+        t = None
+    if (
+        not isinstance(t, TensorType)
+        or not t.has_static_shape()
+        or t.element_type not in et.CONCRETE.values()
+    ):
+        raise TileError(
+            f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(et.CONCRETE)}"
+        )
+    return t
+
+
+@dataclass(frozen=True)
+class TileSpecializePass(ModulePass):
+    """Binds the shapes and element types of a function's inputs.
+
+    `arguments` gives a type such as `2x9x9x5xf32` for each input; without it, the types that the
+    inputs are declared with must be static, and everything else is inferred from them.
+    """
+
+    name = "tile-specialize"
+
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+    arguments: tuple[str, ...] = ()
+    """The inputs' types, in order."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Specialize the function."""
+        function = find_function(op, self.function)
+        types = [parse_type(text) for text in self.arguments] or [
+            _static(name, t)
+            for name, t in zip(argument_names(function), function.function_type.inputs, strict=True)
+        ]
+        specialize(function, types)
+
+
+def _static(name: str, t: Attribute) -> TensorType[Attribute]:
+    if isinstance(t, TensorType) and t.has_static_shape() and t.element_type != et.any_type:
+        return t
+    raise TileError(f"give the type of {name}, which is declared as {t}")
