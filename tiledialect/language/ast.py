@@ -1,0 +1,166 @@
+"""The syntax tree of a Tile function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ..errors import SourceSpan
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Node:
+    """Anything that stands somewhere in a source text."""
+
+    span: SourceSpan
+
+
+@dataclass(frozen=True)
+class Name(Node):
+    """A name where it is written: defined, or used where nothing but a name may stand."""
+
+    text: str
+
+    @property
+    def is_capital(self) -> bool:
+        """Whether this names a tensor or a dimension, and not an index or a function."""
+        return self.text[0].isupper()
+
+
+@dataclass(frozen=True)
+class Integer(Node):
+    """An integer literal."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Real(Node):
+    """A floating-point literal."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Variable(Node):
+    """A tensor, a dimension or an index used as a value."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    """A function of expressions. An operator is its named form: ``A + B`` is ``add(A, B)``."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+Expression = Integer | Real | Variable | Call
+
+
+@dataclass(frozen=True)
+class Attribute(Node):
+    """A hint, ``[[name(argument, ...)]]``."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Input(Node):
+    """A parameter; ``dims`` is None where the header says nothing of its dimensions."""
+
+    name: Name
+    dims: tuple[Name, ...] | None
+
+
+@dataclass(frozen=True)
+class Access(Node):
+    """A tensor with its indices."""
+
+    tensor: Name
+    indices: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Constraint(Node):
+    """``0 <= expression < bound``, of which the source omits the ``0 <=``."""
+
+    expression: Expression
+    bound: Expression
+
+
+@dataclass(frozen=True)
+class Contraction(Node):
+    """``output[indices: sizes] = aggregation(operands), constraints ...``."""
+
+    attributes: tuple[Attribute, ...]
+    output: Access
+    sizes: tuple[Expression, ...] | None
+    """None where the source gives no sizes."""
+    aggregation: str
+    """One of add, mul, max, min, assign."""
+    combination: str
+    """One of none, mul, add, eq, cond."""
+    operands: tuple[Access, ...]
+    constraints: tuple[Constraint, ...]
+    default: Name | None
+    no_defract: bool
+
+    @property
+    def target(self) -> Name:
+        """The name that the statement defines."""
+        return self.output.tensor
+
+
+@dataclass(frozen=True)
+class Assignment(Node):
+    """``target = value``, elementwise."""
+
+    attributes: tuple[Attribute, ...]
+    target: Name
+    value: Expression
+
+
+Statement = Contraction | Assignment
+
+
+@dataclass(frozen=True)
+class Function(Node):
+    """A whole Tile function; ``name`` is None where it has none."""
+
+    name: Name | None
+    inputs: tuple[Input, ...]
+    outputs: tuple[Name, ...]
+    body: tuple[Statement, ...]
+
+
+def postorder(expression: Expression) -> Iterator[Expression]:
+    """Every node of ``expression``, arguments before their call.
+
+    Not recursive, because a machine-written expression may be nested deeper than Python's stack.
+    """
+    stack: list[tuple[Expression, bool]] = [(expression, False)]
+    while stack:
+        node, done = stack.pop()
+        if done or not isinstance(node, Call):
+            yield node
+            continue
+        stack.append((node, True))
+        stack.extend((argument, False) for argument in reversed(node.arguments))
+
+
+def evaluate(expression: Expression, visit: Callable[[Expression, list[T]], T]) -> T:
+    """The value of ``expression``, where ``visit`` gives a node's from its arguments' values."""
+    values: list[T] = []
+    for node in postorder(expression):
+        arity = len(node.arguments) if isinstance(node, Call) else 0
+        arguments = values[len(values) - arity :]
+        del values[len(values) - arity :]
+        values.append(visit(node, arguments))
+    (value,) = values
+    return value

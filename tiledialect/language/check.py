@@ -1,0 +1,316 @@
+"""The rules of Tile that a function must keep whatever the shapes of its arguments."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..errors import SourceSpan, TileError
+from . import ast
+from .functions import FUNCTIONS, is_assertion
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a name or an expression stands for."""
+
+    noun: str
+    rank: int | None = None
+    """How many dimensions a tensor has, where that is known."""
+    elements: tuple[Kind, ...] = ()
+    """What a tuple is made of."""
+
+    def __str__(self) -> str:
+        return self.noun
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether this is a tensor."""
+        return self.noun == "a tensor"
+
+
+def tensor(rank: int | None) -> Kind:
+    """A tensor of ``rank`` dimensions; None if that is not known."""
+    return Kind("a tensor", rank)
+
+
+SIZE = Kind("a dimension")
+STEP = Kind("a random number step")
+
+
+def check(function: ast.Function) -> None:
+    """Raises TileError at the first place in ``function`` that breaks a rule of the language."""
+    checker = _Checker()
+    checker.header(function)
+    for statement in function.body:
+        if isinstance(statement, ast.Contraction):
+            checker.contraction(statement)
+        else:
+            checker.assignment(statement)
+    checker.results(function)
+
+
+class _Checker:
+    def __init__(self):
+        self.kinds: dict[str, Kind] = {}
+        self.places: dict[str, SourceSpan] = {}
+
+    # -- names -----------------------------------------------------------------------------
+
+    def define(self, name: ast.Name, kind: Kind) -> None:
+        if not name.is_capital:
+            raise TileError(
+                f"`{name.text}` must begin with a capital letter, as it is {kind}", name.span
+            )
+        if name.text in self.kinds:
+            line = self.places[name.text].line
+            raise TileError(f"`{name.text}` is already defined, in line {line}", name.span)
+        self.kinds[name.text] = kind
+        self.places[name.text] = name.span
+
+    def kind_of(self, name: str, span: SourceSpan) -> Kind:
+        if name in self.kinds:
+            return self.kinds[name]
+        if name[0].islower():
+            raise TileError(
+                f"`{name}` is an index, as it begins with a lower case letter, and indices "
+                "stand only in the brackets and constraints of a contraction",
+                span,
+            )
+        raise TileError(f"`{name}` is not defined{_meant(name, self.kinds)}", span)
+
+    # -- the header ------------------------------------------------------------------------
+
+    def header(self, function: ast.Function) -> None:
+        for parameter in function.inputs:
+            dims = parameter.dims
+            self.define(parameter.name, tensor(None if dims is None else len(dims)))
+        for parameter in function.inputs:
+            for dim in parameter.dims or ():
+                if self.kinds.get(dim.text) != SIZE:
+                    self.define(dim, SIZE)
+        if not function.outputs:
+            raise TileError("a function has at least one output", function.span)
+        seen: set[str] = set()
+        for output in function.outputs:
+            if output.text in seen:
+                raise TileError(f"the output `{output.text}` is named twice", output.span)
+            if output.text in self.kinds:
+                raise TileError(
+                    f"the output `{output.text}` is the name of {self.kinds[output.text]} of the "
+                    "header already",
+                    output.span,
+                )
+            seen.add(output.text)
+
+    def results(self, function: ast.Function) -> None:
+        for output in function.outputs:
+            if output.text not in self.kinds:
+                raise TileError(f"the output `{output.text}` is never assigned", output.span)
+            kind = self.kinds[output.text]
+            if not kind.is_tensor and kind != SIZE:
+                raise TileError(f"the output `{output.text}` is {kind}", output.span)
+
+    # -- elementwise -----------------------------------------------------------------------
+
+    def assignment(self, statement: ast.Assignment) -> None:
+        kind = self.value(statement.value)
+        self.define(statement.target, kind)
+
+    def value(self, expression: ast.Expression) -> Kind:
+        """What an expression outside of brackets stands for."""
+        return ast.evaluate(expression, self._value)
+
+    def _value(self, node: ast.Expression, arguments: list[Kind]) -> Kind:
+        match node:
+            case ast.Integer():
+                return SIZE
+            case ast.Real():
+                return tensor(0)
+            case ast.Variable():
+                return self.kind_of(node.name, node.span)
+            case ast.Call():
+                return self.call(node, arguments)
+
+    def call(self, node: ast.Call, arguments: list[Kind]) -> Kind:
+        """The kind of a call; raises TileError if the function does not take the arguments."""
+        name = node.function
+        if is_assertion(name):
+            self._expect(node, arguments[:1], SIZE)
+            return SIZE
+        if name not in FUNCTIONS:
+            raise TileError(f"there is no function `{name}`{_meant(name, FUNCTIONS)}", node.span)
+        signature = FUNCTIONS[name]
+        if not signature.accepts(len(arguments)):
+            raise TileError(f"`{name}` takes {signature.arity}, not {len(arguments)}", node.span)
+        if name == "tuple":
+            return Kind("a tuple", elements=tuple(arguments))
+        if name == "element":
+            return self.element(node, arguments[0])
+        if name in ("prng_value", "prng_state"):
+            self._expect(node, arguments, STEP)
+            return tensor(None if name == "prng_value" else 2)
+        first_constant = len(arguments) if signature.constants is None else signature.constants
+        for argument, kind in zip(node.arguments, arguments[:first_constant], strict=False):
+            if not kind.is_tensor and kind != SIZE:
+                raise TileError(f"this is {kind}, where `{name}` takes tensors", argument.span)
+        self._expect(node, arguments, SIZE, first_constant)
+        if signature.of_dims and all(kind == SIZE for kind in arguments):
+            return SIZE
+        return STEP if name == "prng_step" else tensor(_rank(name, arguments))
+
+    def element(self, node: ast.Call, of: Kind) -> Kind:
+        tuple_, position = node.arguments
+        if of.noun != "a tuple":
+            raise TileError(f"`element` takes a tuple, and this is {of}", tuple_.span)
+        if not isinstance(position, ast.Integer):
+            raise TileError("the position of an element is a number", position.span)
+        if position.value >= len(of.elements):
+            raise TileError(f"this tuple has only {len(of.elements)} elements", position.span)
+        return of.elements[position.value]
+
+    def _expect(self, node: ast.Call, arguments: list[Kind], kind: Kind, start: int = 0) -> None:
+        for argument, found in zip(node.arguments[start:], arguments[start:], strict=False):
+            if found != kind:
+                raise TileError(
+                    f"`{node.function}` takes {kind} here, and this is {found}", argument.span
+                )
+
+    # -- contractions ----------------------------------------------------------------------
+
+    def contraction(self, statement: ast.Contraction) -> None:
+        output, sizes = statement.output, statement.sizes
+        for access in (output, *statement.operands):
+            for index in access.indices:
+                self.index(index)
+        for access in statement.operands:
+            self.operand(access)
+        for constraint in statement.constraints:
+            self.index(constraint.expression)
+            self.size(constraint.bound, "a bound")
+        for size in sizes or ():
+            self.size(size, "a size")
+        if sizes is not None and len(sizes) != len(output.indices):
+            raise TileError(
+                f"`{output.tensor.text}` has {_count(len(output.indices), 'index', 'indices')} "
+                f"and {_count(len(sizes), 'size', 'sizes')}",
+                output.span,
+            )
+        if statement.default is not None:
+            self.operand(ast.Access(statement.default.span, statement.default, output.indices))
+        self.define(output.tensor, tensor(len(output.indices)))
+
+    def operand(self, access: ast.Access) -> None:
+        """Checks that a tensor stands here and has as many dimensions as it has indices."""
+        name = access.tensor.text
+        if not access.tensor.is_capital:
+            raise TileError(f"tensors begin with a capital letter, `{name}` does not", access.span)
+        kind = self.kind_of(name, access.tensor.span)
+        if not kind.is_tensor:
+            raise TileError(f"`{name}` is {kind}, not a tensor", access.tensor.span)
+        count = len(access.indices)
+        if kind.rank is None:
+            # Whatever it is, it has as many dimensions wherever else it stands.
+            self.kinds[name] = replace(kind, rank=count)
+        elif kind.rank != count:
+            raise TileError(
+                f"`{name}` has {_count(kind.rank, 'dimension', 'dimensions')} "
+                f"and {_count(count, 'index', 'indices')} here",
+                access.span,
+            )
+
+    def size(self, expression: ast.Expression, what: str) -> None:
+        """Checks that an expression is computed from dimensions and whole numbers alone."""
+        for node in ast.postorder(expression):
+            if isinstance(node, ast.Variable) and node.name[0].islower():
+                raise TileError(f"{what} holds no index, as `{node.name}` is one", node.span)
+        kind = self.value(expression)
+        if kind != SIZE:
+            raise TileError(f"{what} is made of dimensions, and this is {kind}", expression.span)
+
+    def index(self, expression: ast.Expression) -> None:
+        """Checks that an expression is affine in the indices."""
+        ast.evaluate(expression, self._index)
+
+    def _index(self, node: ast.Expression, arguments: list[bool]) -> bool:
+        """Whether an index is part of ``node``, whose arguments may have some."""
+        match node:
+            case ast.Integer():
+                return False
+            case ast.Real():
+                raise TileError("indices are whole numbers; write `i/2` for half of i", node.span)
+            case ast.Variable():
+                return self.index_variable(node)
+            case ast.Call():
+                return self.index_call(node, arguments)
+
+    def index_variable(self, node: ast.Variable) -> bool:
+        if node.name[0].islower():
+            return True
+        if node.name not in self.kinds:
+            raise TileError(
+                f"there is no dimension `{node.name}`{_meant(node.name, self.kinds)} "
+                "(indices begin with a lower case letter)",
+                node.span,
+            )
+        kind = self.kinds[node.name]
+        if kind != SIZE:
+            raise TileError(
+                f"`{node.name}` is {kind}, where an index or a dimension is needed", node.span
+            )
+        return False
+
+    def index_call(self, node: ast.Call, has_index: list[bool]) -> bool:
+        name = node.function
+        if not any(has_index):
+            # A function of dimensions is a dimension, or an error.
+            kind = self.call(node, [SIZE] * len(has_index))
+            if kind != SIZE:
+                raise TileError(f"`{name}` of dimensions is no dimension", node.span)
+        elif name == "mul" and all(has_index):
+            raise TileError("an index expression may not multiply indices", node.span)
+        elif name == "div" and has_index[1]:
+            raise TileError("an index expression may not divide by an index", node.span)
+        elif name == "div" and _has_names(node.arguments[1]):
+            raise TileError("an index may be divided only by a number", node.arguments[1].span)
+        elif name not in ("neg", "add", "sub", "mul", "div"):
+            raise TileError(f"an index expression may not hold `{name}` of an index", node.span)
+        return any(has_index)
+
+
+def _has_names(expression: ast.Expression) -> bool:
+    return any(isinstance(node, ast.Variable) for node in ast.postorder(expression))
+
+
+def _rank(function: str, arguments: list[Kind]) -> int | None:
+    """The rank of what ``function`` makes of ``arguments``, if that is known."""
+    ranks = [0 if kind == SIZE else kind.rank for kind in arguments]
+    match function, ranks:
+        case "reshape", _:
+            return len(ranks) - 1
+        case "shape", _:
+            return 1
+        case (("as_float" | "as_int" | "as_uint" | "as_bool" | "index"), [rank, *_]):
+            return rank
+        case (("builtin_softmax" | "builtin_logsoftmax"), _):
+            return 2
+        case "gather", [int(values), int(indices)]:
+            return indices + values - 1
+        case "scatter", [int(updates), int(indices), _]:
+            return updates - indices + 1
+        case (("gather" | "scatter"), _):
+            return None
+        case _:
+            known = [rank for rank in ranks if rank is not None]
+            return max(known) if len(known) == len(ranks) else None
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number or 'no'} {one if number == 1 else many}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """A question whether another of the ``known`` names was meant, if one is like ``name``."""
+    like = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"; do you mean `{like[0]}`?" if like else ""
