@@ -435,7 +435,7 @@ def _check_rank(value: SSAValue, access: AccessAttr) -> None:
 
 
 def combined_type(combination: Combination, inputs: Sequence[SSAValue]) -> Attribute:
-    """The element type of the combined value at one point."""
+    """The element type of the combined value at one point; bools count as integers in add, mul."""
     types = [tensor_type(value).element_type for value in inputs]
     if combination == Combination.eq:
         return et.any_type if et.any_type in types else et.CONCRETE["i1"]
@@ -444,7 +444,7 @@ def combined_type(combination: Combination, inputs: Sequence[SSAValue]) -> Attri
     result = types[0]
     for t in types[1:]:
         result = et.promote(result, t)
-    return result
+    return result if combination == Combination.none else et.as_number(result)
 
 
 def result_element_type(

@@ -1,0 +1,302 @@
+"""The reference semantics: an xDSL interpreter of the tile dialect in NumPy.
+
+Everything else is compared with it, so it is written to be read. Tensors are NumPy arrays of the
+element type's own dtype (weak types: int64 and float64), sizes are Python integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.interpreters.arith import ArithFunctions
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import numeric
+from tiledialect.dialects.tile.attributes import symbol
+from tiledialect.dialects.tile.base import format_shape, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import (
+    ELEMENTWISE_OPS,
+    CastOp,
+    ConstantOp,
+    ElementwiseOp,
+    IndexOp,
+    SelectOp,
+    SizeOp,
+)
+from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
+from tiledialect.dialects.tile.special import (
+    GatherOp,
+    PrngStateOp,
+    PrngValueOp,
+    ReshapeOp,
+    ScatterOp,
+    ShapeOp,
+)
+from tiledialect.errors import TileError
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.expr import IndexExpr
+from tiledialect.interpreters import philox
+from tiledialect.interpreters.contraction import contract
+
+Array = npt.NDArray[Any]
+
+
+class TileFunctions(InterpreterFunctions):
+    """The ops of the tile dialect on NumPy arrays."""
+
+    # -- elementwise -----------------------------------------------------------------------
+
+    def run_elementwise(
+        self, interpreter: Interpreter, op: Operation, args: PythonValues
+    ) -> PythonValues:
+        """Any op that `numeric.FUNCTIONS` has."""
+        assert isinstance(op, ElementwiseOp)
+        return (numeric.apply(op.name, op.reckoning_type(), list(args)),)
+
+    @impl(SelectOp)
+    def run_select(
+        self, interpreter: Interpreter, op: SelectOp, args: PythonValues
+    ) -> PythonValues:
+        """The second operand's elements where the first's are not 0, else the third's."""
+        condition, *values = args
+        a, b = (numeric.convert(value, op.reckoning_type()) for value in values)
+        return (np.where(condition != 0, a, b),)
+
+    @impl(CastOp)
+    def run_cast(self, interpreter: Interpreter, op: CastOp, args: PythonValues) -> PythonValues:
+        """The elements in another type."""
+        return (numeric.convert(args[0], _element_type(op.result)),)
+
+    @impl(IndexOp)
+    def run_index(self, interpreter: Interpreter, op: IndexOp, args: PythonValues) -> PythonValues:
+        """Each element's position along an axis."""
+        shape, axis = args[0].shape, op.axis.value.data
+        along = np.arange(shape[axis], dtype=np.int32)
+        return (np.broadcast_to(along.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape),)
+
+    @impl(ConstantOp)
+    def run_constant(
+        self, interpreter: Interpreter, op: ConstantOp, args: PythonValues
+    ) -> PythonValues:
+        """A number."""
+        return (numeric.number(op.number, _element_type(op.result)),)
+
+    @impl(SizeOp)
+    def run_size(self, interpreter: Interpreter, op: SizeOp, args: PythonValues) -> PythonValues:
+        """A size as a number."""
+        return (np.asarray(args[0], np.int64),)
+
+    # -- contraction -----------------------------------------------------------------------
+
+    @impl(ContractionOp)
+    def run_contraction(
+        self, interpreter: Interpreter, op: ContractionOp, args: PythonValues
+    ) -> PythonValues:
+        """Visits all points; see `interpreters.contraction`."""
+        remaining = list(args)
+        inputs, symbols, sizes = (
+            [remaining.pop(0) for _ in group] for group in (op.inputs, op.symbols, op.sizes)
+        )
+        values = {symbol(k): IndexExpr.of(value) for k, value in enumerate(symbols)}
+        space = IndexSpace(
+            output=tuple(e.substitute(values) for e in op.output.data),
+            output_shape=_shape(op.result, sizes),
+            inputs=tuple(
+                tuple(e.substitute(values) for e in access.data) for access in op.accesses
+            ),
+            input_shapes=tuple(array.shape for array in inputs),
+            constraints=tuple(c.data.substitute(values) for c in op.constraints),
+        )
+        default = remaining[0] if op.default is not None else None
+        return (contract(op, inputs, space, default),)
+
+    # -- special ---------------------------------------------------------------------------
+
+    @impl(GatherOp)
+    def run_gather(
+        self, interpreter: Interpreter, op: GatherOp, args: PythonValues
+    ) -> PythonValues:
+        """Slices along the first axis; indices are brought into range."""
+        array, indices = args
+        inside = np.clip(indices.astype(object), 0, max(0, len(array) - 1)).astype(np.int64)
+        return (array[inside],)
+
+    @impl(ScatterOp)
+    def run_scatter(
+        self, interpreter: Interpreter, op: ScatterOp, args: PythonValues
+    ) -> PythonValues:
+        """Sums of slices; real numbers are summed in float64 and rounded once."""
+        updates, indices, like = args
+        element_type = _element_type(op.result)
+        dtype = np.float64 if et.is_float(element_type) else numeric.NUMPY_TYPES[element_type]
+        total = np.zeros((len(like), *updates.shape[indices.ndim :]), dtype)
+        inside = (indices >= 0) & (indices < len(like))
+        np.add.at(total, indices[inside].astype(np.int64), updates[inside].astype(dtype))
+        return (numeric.convert(total, element_type),)
+
+    @impl(ReshapeOp)
+    def run_reshape(
+        self, interpreter: Interpreter, op: ReshapeOp, args: PythonValues
+    ) -> PythonValues:
+        """The same elements with other axes."""
+        array, *sizes = args
+        return (numeric.convert(array, _element_type(op.result)).reshape(_shape(op.result, sizes)),)
+
+    @impl(ShapeOp)
+    def run_shape(self, interpreter: Interpreter, op: ShapeOp, args: PythonValues) -> PythonValues:
+        """The sizes of the axes."""
+        return (np.array(args[0].shape, np.int32),)
+
+    @impl(PrngValueOp)
+    def run_prng_value(
+        self, interpreter: Interpreter, op: PrngValueOp, args: PythonValues
+    ) -> PythonValues:
+        """Random numbers."""
+        state, *sizes = args
+        shape = _shape(op.result, sizes)
+        return (philox.uniform(state, int(np.prod(shape))).reshape(shape),)
+
+    @impl(PrngStateOp)
+    def run_prng_state(
+        self, interpreter: Interpreter, op: PrngStateOp, args: PythonValues
+    ) -> PythonValues:
+        """The state after a draw."""
+        state, drawn = args
+        return (philox.advance(state, drawn.size),)
+
+    # -- kernel ----------------------------------------------------------------------------
+
+    @impl(KernelOp)
+    def run_kernel(
+        self, interpreter: Interpreter, op: KernelOp, args: PythonValues
+    ) -> PythonValues:
+        """What the body does; how it is scheduled makes no difference."""
+        return interpreter.run_ssacfg_region(op.body, args, op.name)
+
+    @impl_terminator(YieldOp)
+    def run_yield(
+        self, interpreter: Interpreter, op: YieldOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        """The results of a kernel."""
+        return ReturnedValues(args), ()
+
+
+for _op_type in ELEMENTWISE_OPS:
+    if _op_type.name in numeric.FUNCTIONS:
+        _run = impl(_op_type)(TileFunctions.run_elementwise)
+        setattr(TileFunctions, _op_type.name.replace("tile.", "run_"), _run)
+register_impls(TileFunctions)
+
+
+@register_impls
+class SizeFunctions(InterpreterFunctions):
+    """The ops on sizes that xDSL's own interpreters lack."""
+
+    @impl(tensor.DimOp)
+    def run_dim(
+        self, interpreter: Interpreter, op: tensor.DimOp, args: PythonValues
+    ) -> PythonValues:
+        """The size of an axis."""
+        array, axis = args
+        return (array.shape[axis],)
+
+    @impl(arith.MaxSIOp)
+    def run_max(
+        self, interpreter: Interpreter, op: arith.MaxSIOp, args: PythonValues
+    ) -> PythonValues:
+        """The larger size."""
+        return (max(args),)
+
+    @impl(arith.MinSIOp)
+    def run_min(
+        self, interpreter: Interpreter, op: arith.MinSIOp, args: PythonValues
+    ) -> PythonValues:
+        """The smaller size."""
+        return (min(args),)
+
+
+def _element_type(value: SSAValue) -> Attribute:
+    return tensor_type(value).element_type
+
+
+def _shape(result: SSAValue, sizes: Sequence[int]) -> tuple[int, ...]:
+    """The shape of ``result``, its open axes filled in with ``sizes``."""
+    declared, rest = shape_of(tensor_type(result)), iter(sizes)
+    assert declared is not None
+    return tuple(next(rest) if d == DYNAMIC_INDEX else d for d in declared)
+
+
+# -- running a function ------------------------------------------------------------------------
+
+
+def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """The results of the function ``name`` (None: the only one) on ``arrays``.
+
+    The module stays as it is: a function that leaves types open is specialized in a copy. Raises
+    a TileError if there is no such function, if the arrays do not fit, or if the program is wrong.
+    """
+    function = find_function(module, name)
+    types = [_type_of(array) for array in arrays]
+    if list(function.function_type.inputs) != types:
+        from tiledialect.passes.tile_specialize import specialize
+
+        module = module.clone()
+        function = find_function(module, function.sym_name.data)
+        specialize(function, types)
+    interpreter = Interpreter(module)
+    for functions in (ArithFunctions(), FuncFunctions(), SizeFunctions(), TileFunctions()):
+        interpreter.register_implementations(functions)
+    try:
+        with np.errstate(all="ignore"):
+            results = interpreter.call_op(function, tuple(arrays))
+    except InterpretationError as error:
+        raise TileError(f"the reference semantics do not cover this: {error}") from None
+    declared = function.function_type.outputs
+    return tuple(_as_declared(value, t) for value, t in zip(results, declared, strict=True))
+
+
+def find_function(module: ModuleOp, name: str | None) -> FuncOp:
+    """The function ``name`` of a module, or its only one."""
+    functions = {f.sym_name.data: f for f in module.body.ops if isinstance(f, FuncOp)}
+    if name is None and len(functions) == 1:
+        return next(iter(functions.values()))
+    if name in functions:
+        return functions[name]
+    known = ", ".join(functions) or "none"
+    wanted = "which function is meant" if name is None else f"there is no function {name}"
+    raise TileError(f"{wanted}? the module has: {known}")
+
+
+def _type_of(array: Array) -> TensorType[Attribute]:
+    if array.dtype not in numeric.ELEMENT_TYPES:
+        raise TileError(f"arrays of {array.dtype} are not supported")
+    t = make_type(array.shape, numeric.ELEMENT_TYPES[array.dtype])
+    assert isinstance(t, TensorType)
+    return t
+
+
+def _as_declared(value: Array, declared: Attribute) -> Array:
+    """A result as its type says: weak numbers become those that they stand for."""
+    assert isinstance(declared, TensorType)
+    assert value.shape == declared.get_shape(), (value.shape, format_shape(declared.get_shape()))
+    return np.array(numeric.convert(value, et.concrete(declared.element_type)))
