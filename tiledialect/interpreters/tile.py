@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -32,7 +31,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.attributes import symbol
-from tiledialect.dialects.tile.base import format_shape, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import (
     ELEMENTWISE_OPS,
@@ -255,11 +254,11 @@ def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) ->
     The module stays as it is: a function that leaves types open is specialized in a copy. Raises
     a TileError if there is no such function, if the arrays do not fit, or if the program is wrong.
     """
+    from tiledialect.passes.tile_specialize import find_function, specialize
+
     function = find_function(module, name)
     types = [_type_of(array) for array in arrays]
     if list(function.function_type.inputs) != types:
-        from tiledialect.passes.tile_specialize import specialize
-
         module = module.clone()
         function = find_function(module, function.sym_name.data)
         specialize(function, types)
@@ -271,32 +270,15 @@ def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) ->
             results = interpreter.call_op(function, tuple(arrays))
     except InterpretationError as error:
         raise TileError(f"the reference semantics do not cover this: {error}") from None
-    declared = function.function_type.outputs
-    return tuple(_as_declared(value, t) for value, t in zip(results, declared, strict=True))
-
-
-def find_function(module: ModuleOp, name: str | None) -> FuncOp:
-    """The function ``name`` of a module, or its only one."""
-    functions = {f.sym_name.data: f for f in module.body.ops if isinstance(f, FuncOp)}
-    if name is None and len(functions) == 1:
-        return next(iter(functions.values()))
-    if name in functions:
-        return functions[name]
-    known = ", ".join(functions) or "none"
-    wanted = "which function is meant" if name is None else f"there is no function {name}"
-    raise TileError(f"{wanted}? the module has: {known}")
+    returned = function.body.block.last_op
+    assert returned is not None
+    return tuple(
+        np.array(numeric.convert(result, et.concrete(_element_type(value))))
+        for result, value in zip(results, returned.operands, strict=True)
+    )
 
 
 def _type_of(array: Array) -> TensorType[Attribute]:
     if array.dtype not in numeric.ELEMENT_TYPES:
         raise TileError(f"arrays of {array.dtype} are not supported")
-    t = make_type(array.shape, numeric.ELEMENT_TYPES[array.dtype])
-    assert isinstance(t, TensorType)
-    return t
-
-
-def _as_declared(value: Array, declared: Attribute) -> Array:
-    """A result as its type says: weak numbers become those that they stand for."""
-    assert isinstance(declared, TensorType)
-    assert value.shape == declared.get_shape(), (value.shape, format_shape(declared.get_shape()))
-    return np.array(numeric.convert(value, et.concrete(declared.element_type)))
+    return TensorType(numeric.ELEMENT_TYPES[array.dtype], array.shape)
