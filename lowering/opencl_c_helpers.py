@@ -1,0 +1,203 @@
+"""OpenCL C text of the small functions that a printed program calls: printed only when used."""
+
+from __future__ import annotations
+
+from tiledialect.lowering.opencl_c_types import CType, Scope
+
+
+def _template(scope: Scope, name: str, text: str, **fields: str) -> str:
+    """Print ``text`` with ``NAME`` and the fields replaced."""
+    for field, value in {"NAME": name, **fields}.items():
+        text = text.replace(field, value)
+    return scope.helper(name, text.strip("\n"))
+
+
+ROUND_HALF = """
+static inline TO NAME(FROM x)
+{
+    BITS bits;
+    vstore_halfLANES_rte(x, 0, (half *)&bits);
+    return vload_halfLANES(0, (half *)&bits);
+}
+"""
+
+
+def round_half(scope: Scope, type: CType, source: CType) -> str:
+    """The function that rounds ``source`` (float or double) to the nearest half."""
+    lanes = str(type.lanes) if type.is_vector else ""
+    name = f"round_half{lanes}" if source.bits == 32 else f"round_half{lanes}_double"
+    fields = {"TO": type.name, "FROM": source.name, "BITS": f"ushort{lanes}", "LANES": lanes}
+    return _template(scope, name, ROUND_HALF, **fields)
+
+
+HALF_FROM_BITS = """
+static inline float NAME(short bits)
+{
+    return vload_half(0, (half *)&bits);
+}
+"""
+HALF_TO_BITS = """
+static inline short NAME(float x)
+{
+    short bits;
+    vstore_half_rte(x, 0, (half *)&bits);
+    return bits;
+}
+"""
+
+
+def half_from_bits(scope: Scope) -> str:
+    """The function from the bits of a half to its value."""
+    return _template(scope, "round_half_from_bits", HALF_FROM_BITS)
+
+
+def half_to_bits(scope: Scope) -> str:
+    """The function from a half to its bits."""
+    return _template(scope, "round_half_to_bits", HALF_TO_BITS)
+
+
+# OpenCL's vector comparisons are -1 where true, its scalar ones 1.
+DIVISION = """
+static inline TYPE NAME(TYPE a, TYPE b)
+{
+    TYPE q = a / b;
+    return q SIGN (CONDITION);
+}
+"""
+
+
+def floor_division(scope: Scope, type: CType) -> str:
+    """The function for signed division rounded down."""
+    condition = "(a % b != 0) & ((a < 0) != (b < 0))"
+    sign = "+" if type.is_vector else "-"
+    fields = {"TYPE": type.name, "SIGN": sign, "CONDITION": condition}
+    return _template(scope, f"floordiv_{type.name}", DIVISION, **fields)
+
+
+def ceil_division(scope: Scope, type: CType, *, unsigned: bool) -> str:
+    """The function for division rounded up."""
+    condition = "a % b != 0" if unsigned else "(a % b != 0) & ((a < 0) == (b < 0))"
+    sign = "-" if type.is_vector else "+"
+    name = type.unsigned if unsigned else type.name
+    fields = {"TYPE": name, "SIGN": sign, "CONDITION": condition}
+    return _template(scope, f"ceildiv_{name}", DIVISION, **fields)
+
+
+# IEEE 754-2019 minimum and maximum: NaN wins, and -0.0 is less than 0.0.
+EXTREMUM = """
+static inline TYPE NAME(TYPE a, TYPE b)
+{
+    TYPE zero = as_TYPE(as_BITS(a) JOIN as_BITS(b));
+    return a == b ? zero : a ORDER b || a != a ? a : b;
+}
+"""
+EXTREMUM_VECTOR = EXTREMUM.replace("||", "|").replace(
+    "a ORDER b | a != a", "(a ORDER b) | (a != a)"
+)
+
+
+def extremum(scope: Scope, name: str, type: CType) -> str:
+    """The function ``minimum`` or ``maximum`` of two floats, as arith.minimumf means it."""
+    lanes = str(type.lanes) if type.is_vector else ""
+    bits = ("int" if type.bits == 32 else "long") + lanes
+    join, order = ("|", "<") if name == "minimum" else ("&", ">")
+    text = EXTREMUM_VECTOR if type.is_vector else EXTREMUM
+    fields = {"TYPE": type.name, "BITS": bits, "JOIN": join, "ORDER": order}
+    return _template(scope, f"{name}_{type.name}", text, **fields)
+
+
+INTEGER_POWER = """
+static inline TYPE NAME(TYPE base, TYPE power)
+{
+    if (power < 0)
+        return base == 1 ? 1 : base == -1 ? (power & 1 ? -1 : 1) : 0;
+    WORD square = base;
+    WORD result = 1;
+    for (; power > 0; power >>= 1) {
+        if (power & 1)
+            result *= square;
+        square *= square;
+    }
+    return result;
+}
+"""
+
+
+def integer_power(scope: Scope, type: CType) -> str:
+    """The function for math.ipowi: by squaring, wrapping round."""
+    fields = {"TYPE": type.name, "WORD": "ulong" if type.bits == 64 else "uint"}
+    return _template(scope, f"ipow_{type.name}", INTEGER_POWER, **fields)
+
+
+TRAILING_ZEROS = """
+static inline TYPE NAME(UNSIGNED a)
+{
+    UNSIGNED below = ~a & (a - 1);
+    return RESULT;
+}
+"""
+
+
+def trailing_zeros(scope: Scope, type: CType) -> str:
+    """The function for math.cttz (OpenCL C has ctz only from 2.0): the bits below the lowest."""
+    result = f"as_{type.name}(popcount(below))"
+    fields = {"TYPE": type.name, "UNSIGNED": type.unsigned, "RESULT": result}
+    return _template(scope, f"cttz_{type.name}", TRAILING_ZEROS, **fields)
+
+
+ELEMENT = """
+static inline LANE NAME(VECTOR v, INDEX i)
+{
+    LANE lanes[LENGTH];
+    vstoreLENGTH(v, 0, lanes);
+    return lanes[i];
+}
+"""
+WITH_ELEMENT = """
+static inline VECTOR NAME(VECTOR v, LANE x, INDEX i)
+{
+    LANE lanes[LENGTH];
+    vstoreLENGTH(v, 0, lanes);
+    lanes[i] = x;
+    return vloadLENGTH(0, lanes);
+}
+"""
+
+
+def dynamic_element(scope: Scope, type: CType, index: CType, *, insert: bool) -> str:
+    """The function that reads, or replaces, the lane of a vector at a position known late."""
+    name = f"{'with_' if insert else ''}element_{type.name}"
+    lane = type.base
+    fields = {
+        "VECTOR": type.name,
+        "LANE": lane,
+        "LENGTH": str(type.lanes),
+        "INDEX": index.name,
+    }
+    # The module has one width of index; modules printed together may have two.
+    name += "" if index.bits == 64 else "_int"
+    return _template(scope, name, WITH_ELEMENT if insert else ELEMENT, **fields)
+
+
+ATOMIC_LOOP = """
+static inline TYPE NAME(volatile SPACE TYPE *p, TYPE value)
+{
+    volatile SPACE int *bits = (volatile SPACE int *)p;
+    int seen = *bits;
+    int expected;
+    do {
+        expected = seen;
+        TYPE old = as_TYPE(expected);
+        seen = atomic_cmpxchg(bits, expected, as_int(RESULT));
+    } while (seen != expected);
+    return as_TYPE(seen);
+}
+"""
+
+
+def atomic_loop(scope: Scope, kind: str, type: CType, space: str, result: str) -> str:
+    """The function that updates ``*p`` to ``result``, an expression of ``old`` and ``value``,
+    by compare and exchange, for what OpenCL C 1.2 has no atomic function."""
+    name = f"atomic_{kind}_{type.name}_{space.strip('_')}"
+    fields = {"TYPE": type.name, "SPACE": space, "RESULT": result}
+    return _template(scope, name, ATOMIC_LOOP, **fields)

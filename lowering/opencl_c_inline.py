@@ -1,0 +1,154 @@
+"""Which values of a kernel are written inside the expression that uses them, and which
+variables may be overwritten: the questions about order of evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tiledialect.lowering.opencl_c_memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
+from tiledialect.lowering.opencl_c_ops import ARITH, MATH
+from xdsl.dialects import arith, gpu, memref, scf, vector
+from xdsl.dialects.builtin import Float64Type
+from xdsl.ir import Operation, SSAValue, Use
+from xdsl.traits import IsTerminator
+
+PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
+
+# Written at every use: they cost nothing.
+FREE: tuple[type[Operation], ...] = (
+    arith.ConstantOp,
+    vector.BroadcastOp,
+    memref.DimOp,
+    memref.RankOp,
+    *VIEWS,
+)
+
+# Their text repeats an operand, which must therefore be a variable.
+REPEATING: tuple[type[Operation], ...] = (
+    vector.ShuffleOp,
+    vector.ReductionOp,
+    arith.AddUIExtendedOp,
+    arith.MulSIExtendedOp,
+    arith.MulUIExtendedOp,
+)
+
+# Evaluated again in every iteration.
+LOOP_BOUNDS = range(3)
+
+WORK_ITEM_IDS: tuple[type[Operation], ...] = (
+    gpu.ThreadIdOp,
+    gpu.BlockIdOp,
+    gpu.BlockDimOp,
+    gpu.GridDimOp,
+    gpu.GlobalIdOp,
+)
+WITHOUT_EFFECT = (*PURE, *LOADS, *VIEWS, *WORK_ITEM_IDS, *REPEATING)
+HARMLESS = (*WITHOUT_EFFECT, memref.AllocaOp, memref.AllocOp, memref.DeallocOp)
+
+
+def is_free(op: Operation) -> bool:
+    """Is the op no code of its own?"""
+    if isinstance(op, arith.ExtFOp):
+        return not isinstance(op.result.type, Float64Type)
+    return isinstance(op, FREE)
+
+
+def writes(op: Operation) -> bool:
+    """May the op change memory that a load reads?"""
+    if isinstance(op, HARMLESS) or op.has_trait(IsTerminator):
+        return False
+    if isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp | scf.IndexSwitchOp):
+        return any(writes(o) for region in op.regions for block in region.blocks for o in block.ops)
+    return True
+
+
+class Inlining:
+    """The answers for one function, worked out once, from its last op to its first."""
+
+    def __init__(self, function: Operation) -> None:
+        self._order = {op: i for i, op in enumerate(function.walk())}
+        self._dead: set[Operation] = set()
+        self._inlined: set[Operation] = set()
+        self._place: dict[Operation, Use] = {}
+        for op in reversed(self._order):
+            if self._is_needless(op):
+                self._dead.add(op)
+            elif len(op.results) == 1:
+                self._find_place(op)
+                if self._decide(op):
+                    self._inlined.add(op)
+
+    def is_dead(self, op: Operation) -> bool:
+        """Does nothing that is printed need the op?"""
+        return op in self._dead
+
+    def is_inlined(self, op: Operation) -> bool:
+        """Is the op's result written inside the expressions that use it?"""
+        return op in self._inlined
+
+    def uses(self, value: SSAValue) -> list[Use]:
+        """The uses that are printed."""
+        return [use for use in value.uses if use.operation not in self._dead]
+
+    def _is_needless(self, op: Operation) -> bool:
+        return isinstance(op, WITHOUT_EFFECT) and not any(self.uses(r) for r in op.results)
+
+    def _find_place(self, op: Operation) -> None:
+        """The only place in the op's own block where its expression would stand, if there is
+        one."""
+        uses = self.uses(op.results[0])
+        if len(uses) != 1 or uses[0].operation.parent is not op.parent:
+            return
+        user = uses[0].operation
+        if not isinstance(user, REPEATING):
+            place = self._place.get(user) if user in self._inlined else uses[0]
+            if place is not None:
+                self._place[op] = place
+
+    def _decide(self, op: Operation) -> bool:
+        if is_free(op):
+            return True
+        is_load = type(op) in LOADS
+        place = self._place.get(op)
+        if place is None or not (is_load or type(op) in PURE):
+            return False
+        if not is_load:
+            return True
+        if isinstance(place.operation, scf.ForOp) and place.index in LOOP_BOUNDS:
+            return False
+        return not any(writes(o) for o in _between(op, place.operation))
+
+    def _reading(self, value: SSAValue) -> Iterator[Use]:
+        """The places where the value is really read: through what is inlined."""
+        for use in self.uses(value):
+            if use.operation not in self._inlined:
+                yield use
+            elif place := self._place.get(use.operation):
+                yield place
+            else:
+                yield from self._reading(use.operation.results[0])
+
+    def may_overwrite(self, aliases: list[SSAValue], op: Operation, *, inside: bool) -> bool:
+        """May ``op`` change a variable that holds these values? ``inside``: what op's regions
+        read, they read before the change."""
+        return all(
+            self._reads_before(use, op, inside=inside)
+            for alias in aliases
+            for use in self._reading(alias)
+        )
+
+    def _reads_before(self, use: Use, op: Operation, *, inside: bool) -> bool:
+        reader = use.operation
+        if reader.is_ancestor(op):
+            # What a loop starts from, or a condition, is read once; its bounds again and again.
+            return not (isinstance(reader, scf.ForOp) and use.index in LOOP_BOUNDS)
+        if op.is_ancestor(reader):
+            return inside
+        return self._order[reader] < self._order[op]
+
+
+def _between(first: Operation, last: Operation) -> Iterator[Operation]:
+    op = first.next_op
+    while op is not None and op is not last:
+        yield op
+        op = op.next_op

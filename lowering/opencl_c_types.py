@@ -1,0 +1,359 @@
+"""Types, names and expressions of OpenCL C, and what an op's emitter may ask of the printer."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+    VectorType,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.errors import TileError
+
+VECTOR_LENGTHS = (2, 3, 4, 8, 16)
+INTEGER_NAMES = {8: "char", 16: "short", 32: "int", 64: "long"}
+
+
+class OpenCLError(TileError):
+    """A kernel holds something that OpenCL C cannot express or the printer does not know."""
+
+
+Kind = Literal["int", "bool", "float", "half"]
+
+
+@dataclass(frozen=True)
+class CType:
+    """The type of an SSA value in OpenCL C.
+
+    A half is held in a ``float``; the lanes of a vector of i1 are ints, -1 or 0, as OpenCL's
+    own comparisons give.
+    """
+
+    base: str
+    """The C name of one lane: ``float``, ``int``, ``bool``…"""
+    bits: int
+    """The width of one lane in C."""
+    kind: Kind
+    lanes: int = 1
+
+    @property
+    def name(self) -> str:
+        """The C name: ``float4``."""
+        return self.base if self.lanes == 1 else f"{self.base}{self.lanes}"
+
+    @property
+    def unsigned(self) -> str:
+        """The C name of the unsigned type of the same width."""
+        return "u" + self.name
+
+    @property
+    def is_float(self) -> bool:
+        """Is it held in a floating point type?"""
+        return self.kind in ("float", "half")
+
+    @property
+    def is_vector(self) -> bool:
+        """Has it more than one lane?"""
+        return self.lanes > 1
+
+    @property
+    def promoted(self) -> bool:
+        """Does C compute a scalar of this type in ``int``?"""
+        return self.kind == "int" and self.bits < 32 and not self.is_vector
+
+    @property
+    def memory(self) -> str:
+        """The C name of an element in a buffer."""
+        return {"half": "half", "bool": "uchar"}.get(self.kind, self.base)
+
+    @property
+    def storage(self) -> str:
+        """The C name of an element of a declared array: an array of half would need
+        cl_khr_fp16."""
+        return {"half": "ushort", "bool": "uchar"}.get(self.kind, self.base)
+
+    @property
+    def storage_bytes(self) -> int:
+        """The size of an element in memory."""
+        return {"half": 2, "bool": 1}.get(self.kind, self.bits // 8)
+
+    @property
+    def lane(self) -> CType:
+        """The type of one lane."""
+        if self.kind == "bool":
+            return BOOL
+        return replace(self, lanes=1)
+
+
+BOOL = CType("bool", 32, "bool")
+FLOATS: dict[type[Attribute], CType] = {
+    Float16Type: CType("float", 32, "half"),
+    Float32Type: CType("float", 32, "float"),
+    Float64Type: CType("double", 64, "float"),
+}
+
+
+def c_type(type: Attribute, index_bits: int) -> CType | None:
+    """The C type of a scalar or vector type, None if OpenCL C has none."""
+    if isinstance(type, VectorType):
+        lane = c_type(type.get_element_type(), index_bits)
+        shape = type.get_shape()
+        if lane is None or len(shape) != 1 or shape[0] not in VECTOR_LENGTHS:
+            return None
+        return replace(lane, base="int" if lane.kind == "bool" else lane.base, lanes=shape[0])
+    if isinstance(type, IndexType):
+        return CType(INTEGER_NAMES[index_bits], index_bits, "int")
+    if isinstance(type, IntegerType) and type.signedness.data == Signedness.SIGNLESS:
+        if type.width.data == 1:
+            return BOOL
+        base = INTEGER_NAMES.get(type.width.data)
+        return CType(base, type.width.data, "int") if base else None
+    for cls, result in FLOATS.items():
+        if isinstance(type, cls):
+            return result
+    return None
+
+
+# Precedences of C's operators; a higher one binds tighter.
+PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY, BAND, BXOR, BOR, LAND, LOR, TERNARY = range(
+    13, 0, -1
+)
+PRECEDENCE = {
+    "*": MUL, "/": MUL, "%": MUL, "+": ADD, "-": ADD, "<<": SHIFT, ">>": SHIFT,
+    "<": RELATION, "<=": RELATION, ">": RELATION, ">=": RELATION, "==": EQUALITY, "!=": EQUALITY,
+    "&": BAND, "^": BXOR, "|": BOR, "&&": LAND, "||": LOR,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Expr:
+    """A C expression without side effects."""
+
+    text: str
+    precedence: int = PRIMARY
+    reads: frozenset[str] = frozenset()
+    """The variables that it reads."""
+    value: int | float | bool | None = None
+    """What a literal is worth."""
+    typed: str | None = None
+    """A literal written so that its type is right wherever it stands (``5L``)."""
+    unsigned: Expr | None = None
+    """The same bits in the unsigned type, where that is simpler."""
+    splat: Expr | None = None
+    """The scalar in every lane of a vector."""
+    unrounded: Expr | None = None
+    """A half before it was rounded."""
+    compound: tuple[str, Expr, Expr] | None = None
+    """Operator and operands, so that an assignment can be ``+=``."""
+
+    def at(self, precedence: int) -> str:
+        """The text as an operand of an operator of this precedence."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+    @property
+    def alone(self) -> str:
+        """The text where C infers nothing from the context: an argument of a function."""
+        return self.typed or self.text
+
+    @property
+    def assigned(self) -> str:
+        """The text on the right of an assignment, which converts to the signed type."""
+        return self.unsigned.text if self.unsigned else self.text
+
+
+def reads(*operands: Expr) -> frozenset[str]:
+    """All variables that the operands read."""
+    return frozenset[str]().union(*(e.reads for e in operands))
+
+
+def operand(e: Expr, operator: str, *, right: bool = False) -> str:
+    """An operand with parentheses where C needs them or its compilers warn without them."""
+    p = PRECEDENCE[operator]
+    if e.compound and e.compound[0] == operator and (not right or p in (LAND, LOR)):
+        return e.text
+    if p in (SHIFT, BAND, BXOR, BOR):
+        return e.at(UNARY)
+    if p in (LAND, LOR):
+        return e.at(BOR if e.precedence in (LAND, LOR) else EQUALITY)
+    if p in (RELATION, EQUALITY):
+        return e.at(ADD)
+    return e.at(p + 1 if right else p)
+
+
+def binary(operator: str, a: Expr, b: Expr, *, wide: bool = False) -> Expr:
+    """``a operator b``. ``wide``: of 64 bits, so two int literals must not meet."""
+    if wide and a.typed and b.typed:
+        a = replace(a, text=a.typed)
+    text = f"{operand(a, operator)} {operator} {operand(b, operator, right=True)}"
+    return Expr(text, PRECEDENCE[operator], reads(a, b), compound=(operator, a, b))
+
+
+def call(name: str, *arguments: Expr) -> Expr:
+    """A call of a function whose overload depends on its arguments' types."""
+    return Expr(f"{name}({', '.join(a.alone for a in arguments)})", reads=reads(*arguments))
+
+
+def cast(type: str, e: Expr) -> Expr:
+    """``(type)e``."""
+    return Expr(f"({type}){e.at(UNARY)}", UNARY, reads(e))
+
+
+def negative(e: Expr) -> Expr:
+    """``-e``."""
+    text = e.at(UNARY)
+    return Expr(f"-({text})" if text.startswith("-") else f"-{text}", UNARY, reads(e))
+
+
+def negation(e: Expr) -> Expr:
+    """``!e``."""
+    if e.text.startswith("!") and e.precedence == UNARY:
+        return Expr(e.text[1:], UNARY, reads(e))
+    return Expr(f"!{e.at(UNARY)}", UNARY, reads(e))
+
+
+def ternary(condition: Expr, a: Expr, b: Expr) -> Expr:
+    """``condition ? a : b``."""
+    text = f"{condition.at(LOR)} ? {a.at(LOR)} : {b.at(TERNARY)}"
+    return Expr(text, TERNARY, reads(condition, a, b))
+
+
+def variable(name: str) -> Expr:
+    """A variable."""
+    return Expr(name, reads=frozenset([name]))
+
+
+def bool_literal(value: bool) -> Expr:
+    """``true`` or ``false``."""
+    return Expr("true" if value else "false", value=value)
+
+
+def int_literal(value: int, bits: int) -> Expr:
+    """A signed integer literal of a width."""
+    lowest = -(1 << (bits - 1))
+    value = (value - lowest) % (1 << bits) + lowest
+    if value == lowest and bits >= 32:
+        name = "INT_MIN" if bits == 32 else "LONG_MIN"
+        return Expr(name, value=value, typed=name)
+    suffix = "L" if bits == 64 else ""
+    text = str(value) if -(2**31) < value < 2**31 else f"{value}{suffix}"
+    typed = (
+        f"(char){value}" if bits == 8 else f"(short){value}" if bits == 16 else f"{value}{suffix}"
+    )
+    return Expr(text, UNARY if value < 0 else PRIMARY, value=value, typed=typed)
+
+
+def float_literal(value: float, type: CType) -> Expr:
+    """A floating point literal that reads back as exactly this value."""
+    single = type.bits == 32
+    if math.isnan(value) or math.isinf(value):
+        text = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+        typed = text if single else f"(double){text}"
+    else:
+        text = typed = f"{np.float32(value)}f" if single else repr(float(value))
+    precedence = UNARY if text.startswith("-") else PRIMARY
+    return Expr(text, precedence, value=value, typed=typed)
+
+
+def literal(value: float, type: CType) -> Expr:
+    """A literal of any scalar type, or with the same value in every lane of a vector."""
+    if type.is_vector:
+        lane = type.lane if type.kind != "bool" else CType("int", 32, "int")
+        return splat(literal(-int(bool(value)) if type.kind == "bool" else value, lane), type)
+    if type.kind == "bool":
+        return bool_literal(bool(value))
+    if type.kind == "int":
+        return int_literal(int(value), type.bits)
+    return float_literal(value, type)
+
+
+def splat(e: Expr, type: CType) -> Expr:
+    """A vector with a scalar in every lane."""
+    return Expr(f"({type.name})({e.text})", UNARY, reads(e), splat=e)
+
+
+def unsigned(e: Expr, type: CType) -> Expr:
+    """The bits of a signed integer in the unsigned type."""
+    if e.unsigned:
+        return e.unsigned
+    if type.is_vector:
+        return Expr(f"as_{type.unsigned}({e.alone})", reads=reads(e))
+    if isinstance(e.value, int) and type.bits >= 32:
+        text = f"{e.value % (1 << type.bits)}{'u' if type.bits == 32 else 'UL'}"
+        return Expr(text, value=e.value)
+    return cast(type.unsigned, e)
+
+
+def signed(e: Expr, type: CType) -> Expr:
+    """The bits of an unsigned integer in the signed type."""
+    if type.is_vector:
+        return Expr(f"as_{type.name}({e.text})", reads=reads(e), unsigned=e)
+    return replace(cast(type.name, e), unsigned=e)
+
+
+def narrow(e: Expr, type: CType) -> Expr:
+    """C computed in int: back to the value's own type."""
+    return cast(type.name, e) if type.promoted else e
+
+
+# What a variable must not be called: words of the language, macros, and the functions that a
+# kernel may call (a variable would hide them).
+RESERVED = frozenset(
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "half", "quad", "complex", "imaginary", "uchar", "ushort", "uint", "ulong", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "event_t", "sampler_t", "global", "local", "constant", "private", "generic", "kernel", "read_only", "write_only", "read_write", "uniform", "pipe", "image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image3d_t", "asm", "typeof", "and", "or", "not", "xor", "INFINITY", "NAN", "MAXFLOAT", "HUGE_VAL", "HUGE_VALF", "INT_MIN", "INT_MAX", "LONG_MIN", "LONG_MAX", "NULL", "main", "barrier", "mem_fence", "printf", "prefetch", "wait_group_events", "abs", "abs_diff", "acos", "acosh", "acospi", "all", "any", "asin", "asinh", "asinpi", "atan", "atan2", "atan2pi", "atanh", "atanpi", "bitselect", "cbrt", "ceil", "clamp", "clz", "copysign", "cos", "cosh", "cospi", "cross", "degrees", "distance", "dot", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "fract", "frexp", "hadd", "hypot", "ilogb", "isequal", "isfinite", "isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isnotequal", "isordered", "isunordered", "ldexp", "length", "lgamma", "lgamma_r", "log", "log10", "log1p", "log2", "logb", "mad", "mad24", "mad_hi", "mad_sat", "max", "maxmag", "min", "minmag", "mix", "modf", "mul24", "mul_hi", "nan", "nextafter", "normalize", "popcount", "pow", "pown", "powr", "radians", "remainder", "remquo", "rhadd", "rint", "rootn", "rotate", "round", "rsqrt", "select", "shuffle", "shuffle2", "sign", "signbit", "sin", "sincos", "sinh", "sinpi", "smoothstep", "sqrt", "step", "sub_sat", "add_sat", "tan", "tanh", "tanpi", "tgamma", "trunc", "upsample", "vec_step"]
+)
+RESERVED_PATTERN = re.compile(
+    r"__|_[A-Z]|(?:(?:u?(?:char|short|int|long)|float|double|half|bool)\d+$)"
+    r"|(?:as|convert|vload|vstore|vloada|vstorea|atomic|atom|native|half|get|async|read|write)_"
+    r"|v(?:load|store)\d|(?:CL|FLT|DBL|HALF|CHAR|SHRT|USHRT|UINT|ULONG|UCHAR|SCHAR|M|cl)_"
+    r"|(?:floordiv|ceildiv|minimum|maximum|round_half|ipow|cttz|element|with_element|atomic)_"
+)
+
+
+def is_free_name(name: str) -> bool:
+    """Can a variable or function have this name?"""
+    return (
+        re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is not None
+        and name not in RESERVED
+        and not RESERVED_PATTERN.match(name)
+    )
+
+
+def sanitized(hint: str) -> str:
+    """A legal C name as near as possible to a name hint."""
+    name = re.sub(r"\W", "_", hint, flags=re.ASCII)
+    if not re.match(r"[A-Za-z]", name):
+        name = "v" + name
+    if is_free_name(name):
+        return name
+    return name + "_" if is_free_name(name + "_") else "v_" + name
+
+
+class Scope(ABC):
+    """What an op's emitter may ask while its kernel is printed."""
+
+    @abstractmethod
+    def expr(self, value: SSAValue) -> Expr:
+        """The C expression of a scalar or vector value."""
+
+    @abstractmethod
+    def ctype(self, type: Attribute) -> CType:
+        """The C type; raises OpenCLError if there is none."""
+
+    @abstractmethod
+    def helper(self, name: str, text: str) -> str:
+        """Print this function before the kernels, once. Returns its name."""
+
+    @abstractmethod
+    def error(self, reason: str) -> OpenCLError:
+        """An error that names the op being printed and its place."""
