@@ -166,6 +166,28 @@ def _add_failure(constraints: System, row: Row, test: Test) -> None:
         constraints.add_range(remainder, 1, row.divisor)
 
 
+@lru_cache(_REMEMBERED)
+def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of the rows ``candidates`` that can be dropped together without adding points.
+
+    Of two that follow from each other, the later one is dropped.
+    """
+    dropped: list[int] = []
+    for number in reversed(candidates):
+        others = [i for i in range(len(component.rows)) if i != number and i not in dropped]
+        rest = Component(component.size, tuple(component.rows[i] for i in others), 0)
+        if all(_holds_everywhere(rest, component.rows[number], test) for test in Test):
+            dropped.append(number)
+    return tuple(dropped)
+
+
+def _holds_everywhere(component: Component, row: Row, test: Test) -> bool:
+    constraints = System(component.size)
+    _add_points(constraints, component)
+    _add_failure(constraints, row, test)
+    return system.is_empty(constraints.solutions())
+
+
 # -- the output ----------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 
 Monomial = tuple[str, ...]
 """A product of names, sorted; ``()`` is 1."""
@@ -152,7 +152,7 @@ class IndexExpr:
 
     def evaluate(self, values: Mapping[str, Rational]) -> Fraction:
         """The value where every name has one."""
-        return self.substitute(values).constant
+        return sum((c * prod(values[name] for name in m) for m, c in self), Fraction(0))
 
     # -- printing --------------------------------------------------------------------------
 

@@ -1,0 +1,40 @@
+"""What passes on index spaces have in common: a change of the index variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from .contraction import IndexSpace
+from .expr import Constraint, IndexExpr
+
+
+@dataclass(frozen=True)
+class Change:
+    """A space written in new variables, and each old variable in terms of them.
+
+    The points of the old space and of the new one correspond one to one, and corresponding
+    points access the same elements of all tensors. ``values`` is empty where the variables stay.
+    """
+
+    space: IndexSpace
+    values: dict[str, IndexExpr] = field(default_factory=dict[str, IndexExpr])
+
+
+def nothing(space: IndexSpace) -> Change:
+    """The change to a space that has no points: every index is 0, and ``0 <= 0 < 0``."""
+    zero = IndexExpr()
+    empty = IndexSpace(
+        (zero,) * len(space.output_shape),
+        space.output_shape,
+        tuple((zero,) * len(shape) for shape in space.input_shapes),
+        space.input_shapes,
+        (Constraint(zero, zero),),
+    )
+    return Change(empty, dict.fromkeys(space.variables, zero))
+
+
+def coefficients(expr: IndexExpr, variables: tuple[str, ...]) -> list[Fraction]:
+    """The coefficients of the variables, in order."""
+    terms = dict(expr.terms)
+    return [terms.get((name,), Fraction(0)) for name in variables]

@@ -1,0 +1,98 @@
+"""Reduce: change the index variables so that each index of the output is a single variable.
+
+The new variables ``v0, v1, …`` are index expressions of the space itself. First come those of the
+output that are linearly independent, in order; then, until they determine every old variable,
+the expressions with the fewest values (parallel ones merged; user's constraints before the
+output's and the inputs' indices). Being index expressions, the new variables are integers at
+every point, and those that are not single variables of the old space get a fractional inverse,
+which ``defract`` removes. (PlaidML's ``reduce``.)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+
+from .change import Change, coefficients, nothing
+from .contraction import IndexSpace
+from .expr import Constraint, IndexExpr
+from .lattice import Echelon, Matrix, hermite, inverse, is_member
+from .parallel import merge_parallel, without_redundant
+from .sets import is_empty, ranges
+
+
+def reduce(space: IndexSpace) -> Change:
+    """The space in variables that are the output's indices, as far as those are independent.
+
+    Where they are variables already, the space keeps its variables, unless others at least halve
+    the box that a loop nest has to visit. Redundant constraints are dropped. A constraint is
+    added for an old variable that the new ones do not make an integer by themselves. Raises
+    ``UnboundedIndexError``.
+    """
+    ranges(space)  # every index has one
+    if is_empty(space):
+        return nothing(space)
+    space = without_redundant(space)
+    basis = _basis(space)
+    outputs = [c.expr for c in basis if c.expr in space.output]
+    if all(expr.variable for expr in outputs) and not _is_smaller(space, basis):
+        return Change(space)
+    values = _solve(space, [c.expr for c in basis])
+    constraints = _integrality(space, values)
+    reduced = space.substitute(values)
+    return Change(without_redundant(reduced, constraints), values)
+
+
+def _basis(space: IndexSpace) -> list[Constraint]:
+    """Linearly independent expressions, as many as there are variables, and their bounds."""
+    outputs = [c for c in space.accesses[: len(space.output)] if not c.expr.is_constant]
+    others = merge_parallel(space.constraints + space.accesses)
+    candidates = outputs + sorted(others, key=lambda c: c.bound.constant)
+    found = Echelon()
+    basis: list[Constraint] = []
+    for constraint in candidates:
+        if len(basis) == len(space.variables):
+            break
+        if found.add(coefficients(constraint.expr, space.variables)):
+            basis.append(constraint)
+    return basis
+
+
+def _is_smaller(space: IndexSpace, basis: list[Constraint]) -> bool:
+    """Whether the box of the basis has at most half as many points as that of the variables.
+
+    Only the lattice of integer variables counts in the former, one point in ``determinant``.
+    """
+    matrix = [coefficients(c.expr, space.variables) for c in basis]
+    determinant = prod(row[i] for i, row in enumerate(hermite(matrix)))
+    new = prod(c.bound.constant for c in basis) / determinant
+    return 2 * new <= prod(r.extent for r in ranges(space).values())
+
+
+def _solve(space: IndexSpace, basis: list[IndexExpr]) -> dict[str, IndexExpr]:
+    """The variables of the space in terms of ``v0, v1, …``, which are the basis."""
+    solved: Matrix = inverse([coefficients(expr, space.variables) for expr in basis])
+    new = [IndexExpr.of(f"v{i}") - expr.constant for i, expr in enumerate(basis)]
+    return {
+        name: sum((c * v for c, v in zip(row, new, strict=True) if c), IndexExpr())
+        for name, row in zip(space.variables, solved, strict=True)
+    }
+
+
+def _integrality(space: IndexSpace, values: dict[str, IndexExpr]) -> list[Constraint]:
+    """Constraints that make the old variables integers, where nothing else does."""
+    names = tuple(f"v{i}" for i in range(len(values)))
+    rows: Matrix = [
+        [Fraction(i == j) for j in range(len(names) + 1)] for i in range(len(names) + 1)
+    ]
+    for constraint in space.substitute(values).all_constraints():
+        rows.append([*coefficients(constraint.expr, names), constraint.expr.constant])
+    integers = hermite(rows)
+    found: list[Constraint] = []
+    for name, value in values.items():
+        row = [*coefficients(value, names), value.constant]
+        if not is_member(row, integers):
+            old = ranges(space)[name]
+            found.append(Constraint(value - old.lower, IndexExpr.of(old.extent)))
+            integers = hermite([*integers, row])
+    return found
