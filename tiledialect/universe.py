@@ -1,45 +1,34 @@
-"""What tiledialect adds to xDSL: dialects, passes and the OpenCL target, each loaded when used."""
+"""What tiledialect adds to xDSL: dialects, passes and targets, each loaded when used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
-from xdsl.ir import Dialect
-from xdsl.passes import ModulePass
 from xdsl.universe import Universe
-from xdsl.utils.target import Target
 
 
-def _tile() -> Dialect:
-    from tiledialect.dialects.tile import Tile
-
-    return Tile
-
-
-def _pass(module: str, name: str) -> Callable[[], type[ModulePass]]:
-    def load() -> type[ModulePass]:
-        from importlib import import_module
-
-        return getattr(import_module(f"tiledialect.{module}"), name)
-
-    return load
-
-
-def _opencl() -> type[Target]:
-    from tiledialect.lowering.opencl_c import OpenCLTarget
-
-    return OpenCLTarget
+def _load(module: str, name: str) -> Callable[[], Any]:
+    """A function that imports ``name`` from a module of this package."""
+    return lambda: getattr(import_module(f"tiledialect.{module}"), name)
 
 
 TILE_UNIVERSE = Universe(
-    all_dialects={"tile": _tile},
-    all_passes={
-        "tile-specialize": _pass("passes.tile_specialize", "TileSpecializePass"),
-        "tile-bounds": _pass("passes.tile_bounds", "TileBoundsPass"),
-        "tile-fuse": _pass("passes.tile_fuse", "TileFusePass"),
-        "tile-loop-tiling": _pass("passes.tile_loop_tiling", "TileLoopTilingPass"),
-        "tile-to-gpu": _pass("lowering.tile_to_gpu", "TileToGpuPass"),
-        "tile-compile": _pass("lowering.tile_compile", "TileCompilePass"),
+    all_dialects={
+        "tile": _load("dialects.tile", "Tile"),
     },
-    all_targets={"opencl": _opencl},
+    all_passes={
+        "tile-specialize": _load("passes.tile_specialize", "TileSpecializePass"),
+        "tile-bounds": _load("passes.tile_bounds", "TileBoundsPass"),
+        "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),
+        "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
+        "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
+        "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
+        "tile-compile": _load("lowering.tile_compile", "TileCompilePass"),
+    },
+    all_targets={
+        "opencl": _load("lowering.opencl_c", "OpenCLTarget"),
+        "tile": _load("language.target", "TileTarget"),
+    },
 )

@@ -1,0 +1,224 @@
+"""The elements of tile ops at level 4: what an op's result is at given coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from tiledialect.lowering.emitter import Emitter
+from tiledialect.lowering.indices import IndexValue
+from tiledialect.lowering.philox import philox
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.elementwise import (
+    CastOp,
+    ConstantOp,
+    ElementwiseOp,
+    IndexOp,
+    SelectOp,
+)
+from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
+from tiledialect.errors import TileError
+
+Coordinates = tuple[IndexValue, ...]
+
+
+def static_shape(value: SSAValue) -> Shape:
+    """The shape of a tensor that must have a static one."""
+    shape = shape_of(tensor_type(value))
+    assert shape is not None
+    return shape
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """The element type of a tensor."""
+    return tensor_type(value).element_type
+
+
+@dataclass
+class Elements:
+    """Emits elements of a kernel's tensors; what was emitted at the coordinates is reused."""
+
+    emitter: Emitter
+    buffers: dict[SSAValue, SSAValue]
+    """The memref of each tensor that is in memory."""
+    coordinates: Coordinates
+    """Where the kernel is in its output."""
+    known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Elements at ``coordinates`` that are there already."""
+
+    def at(self, value: SSAValue) -> SSAValue:
+        """The element of ``value`` at the kernel's coordinates, broadcast as NumPy does."""
+        if value not in self.known:
+            owner = value.owner
+            if isinstance(value, BlockArgument):
+                element = self.load(value, self._broadcast(static_shape(value)))
+            else:
+                assert isinstance(owner, Operation)
+                element = self._compute(owner)
+            if element.name_hint is None:
+                element.name_hint = value.name_hint
+            self.known[value] = element
+        return self.known[value]
+
+    def as_type(self, value: SSAValue, t: Attribute) -> SSAValue:
+        """The element of ``value``, converted to element type ``t``."""
+        if isinstance(value.owner, ConstantOp):
+            return self.emitter.scalars.constant(value.owner.number, t)
+        return self.emitter.scalars.convert(self.at(value), element_type(value), t)
+
+    def load(self, value: SSAValue, coordinates: Sequence[IndexValue]) -> SSAValue:
+        """The element of a tensor in memory."""
+        return self.emitter.load(self.buffers[value], coordinates)
+
+    def _broadcast(self, shape: Shape) -> Coordinates:
+        aligned = self.coordinates[len(self.coordinates) - len(shape) :]
+        return tuple(0 if size == 1 else c for c, size in zip(aligned, shape, strict=True))
+
+    def _compute(self, op: Operation) -> SSAValue:
+        if (compute := SPECIAL.get(type(op))) is not None:
+            return compute(self, op)
+        if isinstance(op, ElementwiseOp):
+            t = op.reckoning_type()
+            values = [self.as_type(value, t) for value in op.operands]
+            return self.emitter.scalars.apply(op.name, values, t)
+        raise TileError.at(op, f"{op.name} cannot be part of this kernel")
+
+
+def _select(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, SelectOp)
+    t = op.reckoning_type()
+    condition = elements.as_type(op.condition, et.CONCRETE["i1"])
+    return elements.emitter.scalars.select(
+        condition, elements.as_type(op.lhs, t), elements.as_type(op.rhs, t)
+    )
+
+
+def _cast(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, CastOp)
+    return elements.as_type(op.operand, element_type(op.result))
+
+
+def _constant(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, ConstantOp)
+    return elements.emitter.scalars.constant(op.number, element_type(op.result))
+
+
+def _index(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, IndexOp)
+    return _as_i32(elements, elements.coordinates[op.axis.value.data])
+
+
+def _as_i32(elements: Elements, value: IndexValue) -> SSAValue:
+    if isinstance(value, int):
+        return elements.emitter.scalars.constant(value, i32)
+    return elements.emitter.scalars.emit(arith.IndexCastOp(value, i32))
+
+
+def _gather(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, GatherOp)
+    emitter, rank = elements.emitter, len(static_shape(op.indices))
+    if isinstance(op.indices.owner, ConstantOp):
+        position = emitter.indices.value(int(op.indices.owner.number))
+    else:
+        index = elements.load(op.indices, elements.coordinates[:rank])
+        unsigned = (
+            et.is_unsigned(element_type(op.indices))
+            or element_type(op.indices) == et.CONCRETE["i1"]
+        )
+        position = emitter.cast_index(index, signed=not unsigned)
+    last = emitter.indices.value(static_shape(op.tensor)[0] - 1)
+    position = emitter.scalars.emit(arith.MinSIOp(position, last))
+    position = emitter.scalars.emit(arith.MaxSIOp(position, emitter.indices.value(0)))
+    return elements.load(op.tensor, (position, *elements.coordinates[rank:]))
+
+
+def _shape(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, ShapeOp)
+    scalars, (axis,) = elements.emitter.scalars, elements.coordinates
+    sizes = static_shape(op.operand)
+    result = scalars.constant(sizes[-1], i32)
+    for k, size in reversed(list(enumerate(sizes[:-1]))):
+        here = elements.emitter.indices.less(axis, k + 1)
+        result = scalars.select(here, scalars.constant(size, i32), result)
+    return result
+
+
+def _state_words(elements: Elements, state: SSAValue, count: int) -> list[SSAValue]:
+    """The first words of a random state, in row-major order."""
+    words: list[SSAValue] = []
+    for k in range(count):
+        coordinates: list[IndexValue] = []
+        for size in reversed(static_shape(state)):
+            k, digit = divmod(k, size)
+            coordinates.insert(0, digit)
+        words.append(elements.load(state, coordinates))
+    return words
+
+
+def _prng_value(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, PrngValueOp)
+    emitter, scalars = elements.emitter, elements.emitter.scalars
+    words = _state_words(elements, op.operand, 4)
+    number = emitter.indices.linear(elements.coordinates, static_shape(op.result))
+    block = scalars.emit(
+        arith.IndexCastOp(emitter.indices.value(emitter.indices.div(number, 4)), i64)
+    )
+    low, high = _add_to_counter(elements, words[2], words[3], block)
+    outputs = philox(scalars, (words[0], words[1]), (low, high))
+    lane = emitter.indices.rem(number, 4)
+    result = outputs[3]
+    for k in (2, 1, 0):
+        result = scalars.select(emitter.indices.less(lane, k + 1), outputs[k], result)
+    top = scalars.emit(arith.ShRUIOp(result, scalars.constant(8, i32)))
+    real = scalars.convert(top, et.CONCRETE["ui32"], et.CONCRETE["f32"])
+    return scalars.emit(arith.MulfOp(real, scalars.constant(2.0**-24, et.CONCRETE["f32"])))
+
+
+def _add_to_counter(
+    elements: Elements, low: SSAValue, high: SSAValue, blocks: SSAValue
+) -> tuple[SSAValue, SSAValue]:
+    """A 64-bit counter in two words, advanced by a number of blocks."""
+    scalars = elements.emitter.scalars
+    ui32, ui64 = et.CONCRETE["ui32"], et.CONCRETE["ui64"]
+    shift = scalars.constant(32, ui64)
+    wide_low, wide_high = (scalars.convert(w, ui32, ui64) for w in (low, high))
+    counter = scalars.emit(arith.OrIOp(wide_low, scalars.emit(arith.ShLIOp(wide_high, shift))))
+    counter = scalars.emit(arith.AddiOp(counter, blocks))
+    top = scalars.emit(arith.ShRUIOp(counter, shift))
+    return scalars.convert(counter, ui64, ui32), scalars.convert(top, ui64, ui32)
+
+
+def _prng_state(elements: Elements, op: Operation) -> SSAValue:
+    assert isinstance(op, PrngStateOp)
+    emitter, scalars = elements.emitter, elements.emitter.scalars
+    blocks = -(-prod(static_shape(op.drawn)) // 4)
+    old = elements.at(op.state)
+    words = _state_words(elements, op.state, 4)
+    counter = _add_to_counter(elements, words[2], words[3], scalars.constant(blocks, i64))
+    number = emitter.indices.linear(elements.coordinates, static_shape(op.state))
+    result = old
+    for position, word in ((2, counter[0]), (3, counter[1])):
+        here = scalars.emit(
+            arith.CmpiOp(emitter.indices.value(number), emitter.indices.value(position), "eq")
+        )
+        result = scalars.select(here, word, result)
+    return result
+
+
+SPECIAL: dict[type[Operation], Callable[[Elements, Operation], SSAValue]] = {
+    SelectOp: _select,
+    CastOp: _cast,
+    ConstantOp: _constant,
+    IndexOp: _index,
+    GatherOp: _gather,
+    ShapeOp: _shape,
+    PrngValueOp: _prng_value,
+    PrngStateOp: _prng_state,
+}
+"""The ops whose element is not a function of their operands' elements in one reckoning type."""

@@ -1,0 +1,83 @@
+"""tile-compile: the whole way from tile to level 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tiledialect.lowering.tile_to_gpu import TileToGpuPass
+from tiledialect.passes.tile_bounds import TileBoundsPass
+from tiledialect.passes.tile_decompose import TileDecomposePass
+from tiledialect.passes.tile_fuse import TileFusePass
+from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.tile_specialize import find_function, specialize
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects.dlti import DLTIEntryMap
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.transforms.canonicalize import CanonicalizePass
+
+LOCAL_SIZE = 64
+
+
+def pipeline(local_size: int) -> tuple[ModulePass, ...]:
+    """The passes from specialized functions to level 4."""
+    return (
+        CanonicalizePass(),
+        TileDecomposePass(),
+        TileBoundsPass(),
+        TileFusePass(),
+        TileLoopTilingPass(local_size),
+        TileToGpuPass(local_size),
+    )
+
+
+def device_limit(module: ModuleOp, key: str, default: int) -> int:
+    """An integer that the module's DLTI target spec says of its device."""
+    spec = module.attributes.get("dlti.target_system_spec")
+    if isinstance(spec, DLTIEntryMap):
+        for device in spec.entries:
+            if isinstance(device.value, DLTIEntryMap):
+                try:
+                    value = device.value[key]
+                except KeyError:
+                    continue
+                if isinstance(value, IntegerAttr):
+                    return value.value.data
+    return default
+
+
+def compile_module(
+    module: ModuleOp,
+    name: str | None,
+    types: Sequence[TensorType[Attribute]],
+    target: Attribute | None = None,
+) -> ModuleOp:
+    """The level-4 module of a function for inputs of these types; ``module`` stays as it is.
+
+    ``target`` is the DLTI target spec of the device. Raises a TileError if the types do not fit.
+    """
+    module = module.clone()
+    function = find_function(module, name)
+    for other in list(module.body.block.ops):
+        if other is not function:
+            other.detach()
+            other.erase(safe_erase=False)
+    if target is not None:
+        module.attributes["dlti.target_system_spec"] = target
+    specialize(function, types)
+    TileCompilePass().apply(Context(), module)
+    return module
+
+
+@dataclass(frozen=True)
+class TileCompilePass(ModulePass):
+    """Runs all passes from specialized tile functions to level 4, for the module's device."""
+
+    name = "tile-compile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Compile every function."""
+        local_size = min(LOCAL_SIZE, device_limit(op, "max_work_group_size", LOCAL_SIZE))
+        PassPipeline(pipeline(local_size)).apply(ctx, op)

@@ -1,0 +1,97 @@
+"""tile-bounds: the range of each index of a contraction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from tiledialect.dialects.tile.attributes import Aggregation, ConstraintAttr, DomainAttr
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import TileError
+from tiledialect.index import sets
+from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+
+
+class BoundContraction(RewritePattern):
+    """Gives a static contraction its domain and drops the constraints that are implied."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
+        """Add the domain, unless it is there."""
+        if op.domain is not None or not op.is_static:
+            return
+        space = op.space()
+        try:
+            ranges = sets.ranges(space)
+        except UnboundedIndexError as e:
+            raise TileError.at(
+                op, f"nothing bounds the index {e.name} of {name_of(op.result)}: add a constraint"
+            ) from None
+        if op.aggregation.data == Aggregation.assign:
+            check_single_valued(op, space)
+        kept = needed_constraints(space)
+        op.constraints = ArrayAttr([ConstraintAttr(space.constraints[k]) for k in kept])
+        # A range whose constraint is gone still follows from the rest.
+        op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+        rewriter.notify_op_modified(op)
+
+
+def check_single_valued(op: ContractionOp, space: IndexSpace) -> None:
+    """Refuse an `assign` under which two points land on one element."""
+    collision = sets.collision(space)
+    if collision is None:
+        return
+    element = ", ".join(map(str, collision.output))
+    first, second = (
+        ", ".join(f"{name} = {value}" for name, value in point.items())
+        for point in (collision.first, collision.second)
+    )
+    raise TileError.at(
+        op, f"{name_of(op.result)}[{element}] is assigned twice: where {first}, and where {second}"
+    )
+
+
+def needed_constraints(space: IndexSpace) -> list[int]:
+    """Which of the user's constraints do not follow from the tensors and from one another."""
+    needed = list(range(len(space.constraints)))
+    for k in range(len(space.constraints)):
+        others = [j for j in needed if j != k]
+        without = replace(space, constraints=tuple(space.constraints[j] for j in others))
+        if set(without.variables) == set(space.variables) and _is_implied(space, without, k):
+            needed = others
+    return needed
+
+
+def _is_implied(space: IndexSpace, without: IndexSpace, k: int) -> bool:
+    try:
+        box = sets.ranges(without)
+    except UnboundedIndexError:
+        return False
+    constrained = replace(without, constraints=(*without.constraints, space.constraints[k]))
+    last = len(constrained.all_constraints()) - 1
+    return all(guard.source != last for guard in sets.guards(constrained, box))
+
+
+@dataclass(frozen=True)
+class TileBoundsPass(ModulePass):
+    """Finds the range of each index of every static contraction, and what is wrong with them.
+
+    Adds the `domain`, drops constraints that are implied, and ends in an error where nothing
+    bounds an index or `assign` would write an element twice.
+    """
+
+    name = "tile-bounds"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Bound every contraction."""
+        PatternRewriteWalker(BoundContraction(), apply_recursively=False).rewrite_module(op)

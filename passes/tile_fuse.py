@@ -1,0 +1,260 @@
+"""tile-fuse: group ops into kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import concrete
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr, Range
+
+
+@dataclass(eq=False)
+class Group:
+    """Ops that will be one kernel: at most one contraction, and ops on its result's elements."""
+
+    number: int
+    shape: Shape
+    ops: list[Operation] = field(default_factory=list[Operation])
+    needs: set[Group] = field(default_factory=set["Group"])
+    """The groups that make operands of this one."""
+    open: bool = True
+    """Whether elementwise ops may join."""
+
+
+class Grouping:
+    """The groups of a function, in an order in which they can run."""
+
+    def __init__(self, block: Block):
+        self.group_of: dict[SSAValue, Group] = {}
+        self.groups: list[Group] = []
+        for op in block.ops:
+            if isinstance(op, ConstantOp):
+                continue
+            if isinstance(op, ReshapeOp):
+                # A reshape is its operand under another type: it belongs to no kernel.
+                self._alias(op)
+            elif isinstance(op, TileOp):
+                self._place(op)
+
+    def _alias(self, op: ReshapeOp) -> None:
+        if (source := self.group_of.get(op.operand)) is not None:
+            view = Group(len(self.groups), (), needs={source}, open=False)
+            self.groups.append(view)
+            self.group_of[op.result] = view
+
+    def _place(self, op: TileOp) -> None:
+        (result,) = op.results
+        makers = {self.group_of[v] for v in op.operands if v in self.group_of}
+        group = None
+        if isinstance(op, ElementwiseOp):
+            group = self._join(op, makers)
+        if group is None:
+            shape = shape_of(tensor_type(result)) or ()
+            group = Group(len(self.groups), shape, open=leaves_nothing_out(op))
+            self.groups.append(group)
+        group.ops.append(op)
+        group.needs |= {self.group_of[v] for v in op.operands if v in self.group_of} - {group}
+        self.group_of[result] = group
+
+    def _join(self, op: ElementwiseOp, makers: set[Group]) -> Group | None:
+        """The last of the groups that make operands, if ``op`` can be part of it.
+
+        Groups are numbered in running order, so that one of the others can be merged into it if
+        everything else that needs it comes later.
+        """
+        (result,) = op.results
+        shape = shape_of(tensor_type(result)) or ()
+        target = max(makers, key=lambda g: g.number, default=None)
+        if target is None or not target.open or target.shape != shape:
+            return None
+        for group in makers - {target}:
+            if group.open and group.shape == shape:
+                self._merge(group, target)
+        return target
+
+    def _merge(self, group: Group, target: Group) -> None:
+        users = [g for g in self.groups if group in g.needs and g is not target]
+        if any(g.number < target.number for g in users):
+            return
+        if _contractions(group) and _contractions(target):
+            return
+        target.ops += group.ops
+        target.needs = (target.needs | group.needs) - {group, target}
+        for op in group.ops:
+            self.group_of[op.results[0]] = target
+        for user in users:
+            user.needs = (user.needs - {group}) | {target}
+        group.ops, group.open, group.needs = [], False, set()
+
+
+def _contractions(group: Group) -> int:
+    return sum(isinstance(op, ContractionOp) for op in group.ops)
+
+
+def leaves_nothing_out(op: Operation) -> bool:
+    """Whether a kernel of ``op`` visits every element of its result.
+
+    A contraction does if each output index is plus or minus a variable of its own, plus a constant.
+    """
+    return not isinstance(op, ContractionOp) or visits_everything(op.output.data)
+
+
+def visits_everything(output: Sequence[IndexExpr]) -> bool:
+    """Whether the values of the output variables can name every element once."""
+    names = [e.names[0] for e in output if len(e.names) == 1]
+    return len(set(names)) == len(output) and all(
+        abs(e.coefficient(e.names[0])) == 1 and e.constant.denominator == 1 for e in output
+    )
+
+
+def iteration_domain(op: ContractionOp) -> DomainAttr:
+    """The box over which a kernel of ``op`` runs.
+
+    The ranges of the contraction's points, except that output variables that can name every
+    element do so: elements on which nothing lands are written too.
+    """
+    if op.domain is None:
+        raise TileError.at(op, "tile-fuse works on contractions with a domain: run tile-bounds")
+    ranges = op.domain.ranges
+    if leaves_nothing_out(op):
+        for e, size in zip(op.output.data, shape_of(tensor_type(op.result)) or (), strict=True):
+            (name,) = e.names
+            ranges[name] = _range_of_variable(int(e.coefficient(name)), int(e.constant), size)
+    return DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+
+
+def _range_of_variable(sign: int, offset: int, size: int) -> Range:
+    """The values of v for which ``0 <= sign*v + offset < size``."""
+    if sign > 0:
+        return Range(-offset, size - offset)
+    return Range(offset - size + 1, offset + 1)
+
+
+def fuse(function: func.FuncOp) -> None:
+    """Move the tile ops of a function into kernels, in place."""
+    block = function.body.block
+    _compute_bare_constants(block)
+    grouping = Grouping(block)
+    order = {op: k for k, op in enumerate(block.ops)}
+    for group in grouping.groups:
+        if group.ops:
+            group.ops.sort(key=order.__getitem__)
+            _make_kernel(group)
+    for op in list(block.ops):
+        if isinstance(op, ConstantOp) and not op.result.uses:
+            Rewriter.erase_op(op)
+    _order_kernels(block, grouping)
+
+
+def _compute_bare_constants(block: Block) -> None:
+    """Give constants that must be in memory an op that a kernel can hold."""
+    for op in list(block.ops):
+        if isinstance(op, func.ReturnOp | ReshapeOp):
+            for k, value in enumerate(op.operands):
+                if isinstance(value.owner, ConstantOp):
+                    cast = CastOp.to(value, concrete(tensor_type(value).element_type))
+                    cast.result.name_hint = value.name_hint
+                    Rewriter.insert_op(cast, InsertPoint.before(op))
+                    op.operands[k] = cast.result
+
+
+def _make_kernel(group: Group) -> None:
+    ops = group.ops
+    inside = {result for op in ops for result in op.results}
+    outside = _unique(v for op in ops for v in op.operands if v not in inside)
+    constants = [v for v in outside if isinstance(v.owner, ConstantOp)]
+    inputs = [v for v in outside if v not in constants]
+    outputs = [
+        r for op in ops for r in op.results if any(use.operation not in ops for use in r.uses)
+    ]
+    body = Block(arg_types=[v.type for v in inputs])
+    kernel = KernelOp(inputs, [v.type for v in outputs], Region(body))
+    kernel.location = ops[-1].location
+    Rewriter.insert_op(kernel, InsertPoint.after(ops[-1]))
+    for op in ops:
+        op.detach()
+    copies = [v.owner.clone() for v in constants if isinstance(v.owner, ConstantOp)]
+    body.add_ops([*copies, *ops])
+    for output, result in zip(outputs, kernel.outputs, strict=True):
+        result.name_hint = output.name_hint
+        output.replace_uses_with_if(result, lambda use: use.operation not in ops)
+    body.add_op(YieldOp(outputs))
+    replacements = [*zip(inputs, body.args, strict=True)]
+    replacements += [(v, c.results[0]) for v, c in zip(constants, copies, strict=True)]
+    for old, new in replacements:
+        new.name_hint = old.name_hint
+        old.replace_uses_with_if(new, lambda use: use.operation in ops)
+    for op in ops:
+        if isinstance(op, ContractionOp):
+            op.domain = iteration_domain(op)
+
+
+def _order_kernels(block: Block, grouping: Grouping) -> None:
+    """Put every op after those that make its operands, otherwise as they stand."""
+    placed: set[Operation] = set()
+    ops = list(block.ops)
+
+    def place(op: Operation) -> None:
+        pending = [op]
+        while pending:
+            current = pending[-1]
+            missing = [
+                v.owner
+                for v in current.operands
+                if isinstance(v.owner, Operation) and v.owner not in placed
+            ]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if current not in placed:
+                placed.add(current)
+                current.detach()
+                block.add_op(current)
+
+    for op in ops:
+        if op not in placed:
+            place(op)
+
+
+def _unique(values: Iterable[SSAValue]) -> list[SSAValue]:
+    return list(dict.fromkeys(values))
+
+
+@dataclass(frozen=True)
+class TileFusePass(ModulePass):
+    """Groups the ops of every function into kernels.
+
+    A contraction begins a kernel, in which the elementwise ops on its result's elements may
+    follow; chains of elementwise ops of one shape are one kernel. Constants go into each kernel
+    that uses them; reshapes stay outside.
+    """
+
+    name = "tile-fuse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fuse every function."""
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if not function.is_declaration and _is_static(function):
+                fuse(function)
+
+
+def _is_static(function: func.FuncOp) -> bool:
+    return all(
+        isinstance(t, TensorType) and t.has_static_shape() for t in function.function_type.inputs
+    )

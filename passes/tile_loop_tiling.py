@@ -1,0 +1,131 @@
+"""tile-loop-tiling: split the indices of kernels and give each part its role."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tiledialect.dialects.tile.attributes import Leaf, Role, ScheduleAttr
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import Range
+
+MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
+"""How many work-groups every GPU takes along an axis of the grid."""
+
+
+@dataclass(frozen=True)
+class LoopIndex:
+    """An index of a kernel: its range, and whether it moves the output."""
+
+    name: str
+    range: Range
+    is_output: bool
+
+
+def kernel_indices(kernel: KernelOp) -> list[LoopIndex]:
+    """The indices of a kernel: its contraction's, or the axes d0, d1, … of its results."""
+    for op in kernel.block.ops:
+        if isinstance(op, ContractionOp):
+            if op.domain is None:
+                raise TileError.at(
+                    op, "the contraction of a kernel needs a domain: run tile-bounds"
+                )
+            output = {name for e in op.output.data for name in e.names}
+            return [LoopIndex(name, r, name in output) for name, r in op.domain.data]
+    shape = shape_of(tensor_type(kernel.outputs[0])) or ()
+    return [LoopIndex(f"d{axis}", Range(0, size), True) for axis, size in enumerate(shape)]
+
+
+def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
+    """A work-item for each element of the output, in work-groups of at most ``local_size``."""
+    return ScheduleAttr(default_leaves(kernel_indices(kernel), local_size))
+
+
+def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf, ...]:
+    """The leaves of the default schedule.
+
+    Work-groups take the innermost output indices first, so that neighbours in a group are
+    neighbours in memory; the other indices are serial loops in each work-item.
+    """
+    output = [index for index in indices if index.is_output]
+    groups: list[Leaf] = []
+    locals_: list[Leaf] = []
+    budget = local_size
+    grid = dict.fromkeys("xyz", 1)
+    for position, index in enumerate(reversed(output)):
+        extent = index.range.extent
+        tile = max(1, min(extent, budget))
+        budget //= tile
+        if tile > 1:
+            locals_.insert(0, Leaf(index.name, 1, tile, Role.LOCAL, "x"))
+        if extent != tile:
+            count = -(-extent // tile)
+            axis = "xyz"[min(position, 2)]
+            if grid[axis] * count > MAX_GROUPS[axis]:
+                axis = "x"
+            grid[axis] *= count
+            groups.insert(0, Leaf(index.name, tile, count, Role.GROUP, axis))
+    serial = [
+        Leaf(index.name, 1, index.range.extent, Role.SERIAL)
+        for index in indices
+        if not index.is_output
+    ]
+    return (*groups, *locals_, *serial)
+
+
+def check_schedule(kernel: KernelOp, leaves: Sequence[Leaf]) -> None:
+    """Refuse a schedule whose leaves do not count through every index exactly once.
+
+    The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
+    next one's stride times its extent, the last is 1, and together they reach the whole range.
+    """
+    names = {index.name for index in kernel_indices(kernel)}
+    for leaf in leaves:
+        if leaf.index not in names:
+            raise TileError.at(
+                kernel, f"the schedule has a loop over {leaf.index}, which is no index here"
+            )
+    for index in kernel_indices(kernel):
+        own = sorted((x for x in leaves if x.index == index.name), key=lambda x: x.stride)
+        reach = 1
+        for leaf in own:
+            if leaf.stride != reach:
+                raise TileError.at(
+                    kernel,
+                    f"the loops over {index.name} have a gap or an overlap at stride {leaf.stride}",
+                )
+            reach *= leaf.extent
+        if reach < index.range.extent:
+            raise TileError.at(
+                kernel,
+                f"the loops over {index.name} reach {reach} of its {index.range.extent} values",
+            )
+
+
+@dataclass(frozen=True)
+class TileLoopTilingPass(ModulePass):
+    """Gives every kernel without a schedule the default one.
+
+    Each element of the output has a work-item, in work-groups of up to `local-size` items.
+    """
+
+    name = "tile-loop-tiling"
+
+    local_size: int = 64
+    """How many work-items a work-group has at most."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Schedule every kernel."""
+        if self.local_size < 1:
+            raise TileError(f"a work-group of {self.local_size} work-items cannot run")
+        for kernel in [k for k in op.walk() if isinstance(k, KernelOp)]:
+            if kernel.schedule is None:
+                kernel.schedule = default_schedule(kernel, self.local_size)
+            check_schedule(kernel, kernel.schedule.data)
