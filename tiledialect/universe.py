@@ -22,6 +22,8 @@ TILE_UNIVERSE = Universe(
         "tile-specialize": _load("passes.tile_specialize", "TileSpecializePass"),
         "tile-bounds": _load("passes.tile_bounds", "TileBoundsPass"),
         "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),
+        "tile-reduce": _load("passes.tile_reduce", "TileReducePass"),
+        "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),

@@ -57,7 +57,9 @@ def is_element_type(t: Attribute) -> bool:
 
 def concrete(t: Attribute) -> Attribute:
     """The type that a weak type stands for by itself."""
-    return {index: i32, real: f32}.get(t, t)
+    if t == index:
+        return i32
+    return f32 if t == real else t
 
 
 def promote(a: Attribute, b: Attribute) -> Attribute:

@@ -55,12 +55,12 @@ class ElementwiseOp(TileOp, ABC):
     traits = traits_def(Pure(), FoldElementwise(), CanonicalizeElementwise())
 
     @staticmethod
-    def compute_type(promoted: Attribute) -> Attribute:
+    def compute_type(promoted: Attribute, /) -> Attribute:
         """From the promoted operand type to the type in which the op reckons."""
         return promoted
 
     @staticmethod
-    def result_type(reckoning: Attribute) -> Attribute:
+    def result_type(reckoning: Attribute, /) -> Attribute:
         """From the type in which the op reckons to the result's."""
         return reckoning
 
@@ -141,7 +141,10 @@ class NumberBinaryOp(BinaryOp, ABC):
 class CompareOp(BinaryOp, ABC):
     """A comparison; its result is a bool."""
 
-    result_type = staticmethod(lambda t: t if t == et.any_type else et.CONCRETE["i1"])
+    @staticmethod
+    def result_type(reckoning: Attribute, /) -> Attribute:
+        """A bool, once the operands' types are known."""
+        return reckoning if reckoning == et.any_type else et.CONCRETE["i1"]
 
 
 class BitwiseOp(BinaryOp, ABC):

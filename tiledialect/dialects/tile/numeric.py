@@ -7,6 +7,7 @@ have the op's reckoning type and gives an array of it (comparisons: of bools).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import erf
 from typing import Any
 
@@ -48,6 +49,10 @@ ELEMENT_TYPES: dict[np.dtype[Any], Attribute] = {
 
 def _is_integer(a: Array) -> bool:
     return a.dtype.kind in "iu"
+
+
+def _relu(a: Array) -> Array:
+    return np.where(a < 0, a.dtype.type(0), a)
 
 
 def _divide(a: Array, b: Array) -> Array:
@@ -94,8 +99,8 @@ def _shift(a: Array, b: Array, left: bool) -> Array:
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "tile.abs": np.abs,
     "tile.neg": np.negative,
-    "tile.relu": lambda a: np.where(a < 0, a.dtype.type(0), a),
-    "tile.ident": lambda a: a,
+    "tile.relu": _relu,
+    "tile.ident": np.asarray,
     "tile.acos": np.arccos,
     "tile.asin": np.arcsin,
     "tile.atan": np.arctan,
@@ -131,8 +136,8 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "tile.bit_and": np.bitwise_and,
     "tile.bit_or": np.bitwise_or,
     "tile.bit_xor": np.bitwise_xor,
-    "tile.bit_left": lambda a, b: _shift(a, b, left=True),
-    "tile.bit_right": lambda a, b: _shift(a, b, left=False),
+    "tile.bit_left": partial(_shift, left=True),
+    "tile.bit_right": partial(_shift, left=False),
 }
 """The function of each op whose operands are all promoted to its reckoning type."""
 

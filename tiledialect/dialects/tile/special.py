@@ -71,7 +71,7 @@ class ScatterOp(TileOp):
 
     The reverse of `tile.gather`: `updates` has the indices' axes, then those of a slice; the
     result has a first axis of the size of `like`'s and then those of a slice. Slices for one
-    place are summed; an index outside the result is left out.
+    place are summed (bools as integers); an index outside the result is left out.
 
     Example: `%r = tile.scatter %u, %i, %v
     : (tensor<4x8xf32>, tensor<4xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>`
@@ -93,7 +93,7 @@ class ScatterOp(TileOp):
         """The first axis of `like`, then the updates' axes that the indices do not have."""
         updates, indices, like = map(shape_of, map(tensor_type, self.operands))
         _check_integers(self.indices, "as indices of scatter")
-        element_type = tensor_type(self.updates).element_type
+        element_type = et.concrete(et.as_number(tensor_type(self.updates).element_type))
         if updates is None or indices is None or like is None:
             return make_type(None, element_type)
         if not like:
@@ -153,8 +153,9 @@ class ReshapeOp(SizedOp):
         """As declared; the number of elements must stay."""
         inferred = super().inferred_type()
         old, new = shape_of(tensor_type(self.operand)), self.declared_shape()
-        known = old is not None and DYNAMIC_INDEX not in (*old, *new)
-        if known and prod(old) != prod(new):
+        if old is None or DYNAMIC_INDEX in (*old, *new):
+            return inferred
+        if prod(old) != prod(new):
             raise VerifyException(
                 f"{name_of(self.operand)} ({format_shape(old)}) cannot be reshaped to "
                 f"{format_shape(new)}: {prod(old)} elements are not {prod(new)}"
