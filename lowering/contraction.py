@@ -9,7 +9,8 @@ from tiledialect.lowering.emitter import Emitter, Values
 from tiledialect.lowering.indices import IndexValue
 from tiledialect.lowering.pointwise import Elements, element_type
 from tiledialect.lowering.scalar import Scalars, kind_of
-from tiledialect.passes.tile_fuse import visits_everything
+from tiledialect.passes.output_box import visits_everything
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 
@@ -82,8 +83,8 @@ class Reduction:
         self.type = accumulator_type(self.op)
         space = self.op.space()
         self.guards: tuple[Guard, ...] = sets.guards(space, self.ranges)
-        self.visits_everything = visits_everything(self.op.output.data)
-        covers = sets.covers_output if self.visits_everything else sets.is_full
+        self.box = visits_everything(self.op)
+        covers = sets.covers_output if self.box else sets.is_full
         self.always_lands = covers(space)
 
     def run(self, positions: Positions) -> tuple[SSAValue, SSAValue | None]:
@@ -107,7 +108,7 @@ class Reduction:
         """Whether the kernel must remember if a point landed on its element."""
         # A sum over no points is the 0 that an unwritten element must be.
         is_zero = self.op.aggregation.data == Aggregation.add and self.op.default is None
-        return not self.always_lands and not (is_zero and self.visits_everything)
+        return not self.always_lands and not (is_zero and self.box)
 
     def _nest(
         self,
@@ -221,11 +222,25 @@ NEUTRAL: dict[Aggregation, Callable[[Attribute], float | int]] = {
 }
 """The value with which each aggregation starts."""
 
+
+def _extreme(
+    predicate: str, name: str
+) -> Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]:
+    def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
+        if not kind_of(t).is_float:
+            return s.apply(name, [acc, value], t)
+        # Two comparisons carry NaN along; which zero wins does not matter here.
+        wins = s.compare(predicate, value, acc, t)
+        return s.select(s.emit(arith.OrIOp(wins, s.compare("ne", value, value, t))), value, acc)
+
+    return build
+
+
 AGGREGATE: dict[Aggregation, Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]] = {
     Aggregation.add: lambda s, t, acc, value: s.apply("tile.add", [acc, value], t),
     Aggregation.mul: lambda s, t, acc, value: s.apply("tile.mul", [acc, value], t),
-    Aggregation.max: lambda s, t, acc, value: s.apply("tile.max", [acc, value], t),
-    Aggregation.min: lambda s, t, acc, value: s.apply("tile.min", [acc, value], t),
+    Aggregation.max: _extreme("gt", "tile.max"),
+    Aggregation.min: _extreme("lt", "tile.min"),
     Aggregation.assign: lambda s, t, acc, value: value,
 }
 """How a value joins the aggregate so far."""

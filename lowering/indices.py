@@ -85,11 +85,19 @@ class Indices:
         """Whether ``a < b``."""
         return self.emit(arith.CmpiOp(self.value(a), self.value(b), "slt"))
 
+    def inside(self, a: IndexValue, size: int) -> list[SSAValue]:
+        """The tests for ``0 <= a < size``."""
+        return [
+            self.emit(arith.CmpiOp(self.value(a), self.value(0), "sge")),
+            self.less(a, size),
+        ]
+
     def affine(self, expr: IndexExpr, values: Mapping[str, IndexValue]) -> IndexValue:
         """An affine expression, which must come to an integer where this runs."""
         scale = expr.denominator
         total: IndexValue = 0
-        for monomial, coefficient in expr:
+        # Terms that are added go first, so that nothing has to be negated.
+        for monomial, coefficient in sorted(expr, key=lambda term: (not term[0], term[1] < 0)):
             factor = int(coefficient * scale)
             if not monomial:
                 total = self.add(total, factor)

@@ -9,9 +9,9 @@ from math import prod
 from tiledialect.lowering.contraction import Positions, Reduction, overshoots
 from tiledialect.lowering.emitter import Emitter, Values
 from tiledialect.lowering.indices import IndexValue
-from tiledialect.lowering.pointwise import Elements, element_type
+from tiledialect.lowering.pointwise import Elements, element_type, static_shape
 from tiledialect.lowering.scalar import storage_type
-from tiledialect.passes.tile_fuse import visits_everything
+from tiledialect.passes.output_box import visits_everything
 from tiledialect.passes.tile_loop_tiling import (
     LoopIndex,
     default_leaves,
@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.attributes import Leaf, Role
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
+from tiledialect.index import sets
 from tiledialect.index.expr import Range
 
 GLOBAL_SPACE = IntegerAttr(1, i32)
@@ -180,34 +181,55 @@ def _contract(
     outputs: Sequence[SSAValue],
 ) -> None:
     """The contraction at one output element, then what the kernel does with it."""
-    emitter = function.emitter
-    elements = Elements(emitter, buffers, ())
+    emitter, known = function.emitter, positions.known
+    coordinates = tuple(emitter.indices.affine(e, known) for e in op.output.data)
+    elements = Elements(emitter, buffers, coordinates)
     reduction = Reduction(op, elements, function.leaves)
-    aggregate, landed = reduction.run(positions)
-    known = positions.known
 
-    def finish() -> Values:
-        elements.coordinates = tuple(emitter.indices.affine(e, known) for e in op.output.data)
-        t = element_type(op.result)
-        result = emitter.scalars.convert(aggregate, reduction.type, t)
-        if landed is not None and reduction.visits_everything:
-            # Both values are there, so a choice costs less than a branch.
-            unwritten = (
-                elements.as_type(op.default, t) if op.default else emitter.scalars.constant(0, t)
-            )
-            result = emitter.scalars.select(landed, result, unwritten)
-        elements.known[op.result] = result
-        _store(elements, kernel, outputs)
+    def run() -> Values:
+        aggregate, landed = reduction.run(positions)
+        emitter.when(
+            None if reduction.box else landed,
+            (),
+            lambda: _finish(kernel, op, reduction, aggregate, landed, outputs),
+        )
         return ()
 
-    emitter.when(None if reduction.visits_everything else landed, (), finish)
+    shape = static_shape(op.result)
+    tests = [
+        test
+        for axis in (reduction.box.overshooting if reduction.box else ())
+        for test in emitter.indices.inside(coordinates[axis], shape[axis])
+    ]
+    emitter.when(emitter.indices.all(tests), (), run)
+
+
+def _finish(
+    kernel: KernelOp,
+    op: ContractionOp,
+    reduction: Reduction,
+    aggregate: SSAValue,
+    landed: SSAValue | None,
+    outputs: Sequence[SSAValue],
+) -> Values:
+    """Write what a contraction came to at one element, after the kernel's elementwise ops."""
+    elements, scalars = reduction.elements, reduction.emitter.scalars
+    t = element_type(op.result)
+    result = scalars.convert(aggregate, reduction.type, t)
+    if landed is not None and reduction.box:
+        # Both values are there, so a choice costs less than a branch.
+        unwritten = elements.as_type(op.default, t) if op.default else scalars.constant(0, t)
+        result = scalars.select(landed, result, unwritten)
+    elements.known[op.result] = result
+    _store(elements, kernel, outputs)
+    return ()
 
 
 def needs_fill(kernel: KernelOp) -> ContractionOp | None:
     """The contraction of a kernel that leaves elements of its output unwritten, if it is one."""
     for op in kernel.block.ops:
-        if isinstance(op, ContractionOp) and not visits_everything(op.output.data):
-            return op
+        if isinstance(op, ContractionOp) and not visits_everything(op):
+            return None if sets.covers_output(op.space()) else op
     return None
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
+from tiledialect.passes.tile_defract import TileDefractPass
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.passes.tile_specialize import find_function, specialize
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
@@ -27,6 +29,8 @@ def pipeline(local_size: int) -> tuple[ModulePass, ...]:
         CanonicalizePass(),
         TileDecomposePass(),
         TileBoundsPass(),
+        TileReducePass(),
+        TileDefractPass(),
         TileFusePass(),
         TileLoopTilingPass(local_size),
         TileToGpuPass(local_size),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tiledialect.passes.change_indices import set_domain, unbounded
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.passes import ModulePass
@@ -14,7 +15,7 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from tiledialect.dialects.tile.attributes import Aggregation, ConstraintAttr, DomainAttr
+from tiledialect.dialects.tile.attributes import Aggregation, ConstraintAttr
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
@@ -32,17 +33,14 @@ class BoundContraction(RewritePattern):
             return
         space = op.space()
         try:
-            ranges = sets.ranges(space)
+            sets.ranges(space)
         except UnboundedIndexError as e:
-            raise TileError.at(
-                op, f"nothing bounds the index {e.name} of {name_of(op.result)}: add a constraint"
-            ) from None
+            raise unbounded(op, e) from None
         if op.aggregation.data == Aggregation.assign:
             check_single_valued(op, space)
         kept = needed_constraints(space)
         op.constraints = ArrayAttr([ConstraintAttr(space.constraints[k]) for k in kept])
-        # A range whose constraint is gone still follows from the rest.
-        op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+        set_domain(op, op.space())
         rewriter.notify_op_modified(op)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tiledialect.passes.output_box import iteration_domain, output_box
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -12,15 +13,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.errors import TileError
-from tiledialect.index.expr import IndexExpr, Range
 
 
 @dataclass(eq=False)
@@ -107,42 +105,8 @@ def _contractions(group: Group) -> int:
 
 
 def leaves_nothing_out(op: Operation) -> bool:
-    """Whether a kernel of ``op`` visits every element of its result.
-
-    A contraction does if each output index is plus or minus a variable of its own, plus a constant.
-    """
-    return not isinstance(op, ContractionOp) or visits_everything(op.output.data)
-
-
-def visits_everything(output: Sequence[IndexExpr]) -> bool:
-    """Whether the values of the output variables can name every element once."""
-    names = [e.names[0] for e in output if len(e.names) == 1]
-    return len(set(names)) == len(output) and all(
-        abs(e.coefficient(e.names[0])) == 1 and e.constant.denominator == 1 for e in output
-    )
-
-
-def iteration_domain(op: ContractionOp) -> DomainAttr:
-    """The box over which a kernel of ``op`` runs.
-
-    The ranges of the contraction's points, except that output variables that can name every
-    element do so: elements on which nothing lands are written too.
-    """
-    if op.domain is None:
-        raise TileError.at(op, "tile-fuse works on contractions with a domain: run tile-bounds")
-    ranges = op.domain.ranges
-    if leaves_nothing_out(op):
-        for e, size in zip(op.output.data, shape_of(tensor_type(op.result)) or (), strict=True):
-            (name,) = e.names
-            ranges[name] = _range_of_variable(int(e.coefficient(name)), int(e.constant), size)
-    return DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
-
-
-def _range_of_variable(sign: int, offset: int, size: int) -> Range:
-    """The values of v for which ``0 <= sign*v + offset < size``."""
-    if sign > 0:
-        return Range(-offset, size - offset)
-    return Range(offset - size + 1, offset + 1)
+    """Whether a kernel of ``op`` can visit every element of its result."""
+    return not isinstance(op, ContractionOp) or output_box(op) is not None
 
 
 def fuse(function: func.FuncOp) -> None:

@@ -1,0 +1,36 @@
+"""What the passes that change a contraction's index variables share."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ArrayAttr
+
+from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, DomainAttr
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import TileError
+from tiledialect.index import sets
+from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+
+
+def unbounded(op: ContractionOp, error: UnboundedIndexError) -> TileError:
+    """The error for an index that nothing bounds."""
+    result = name_of(op.result)
+    return TileError.at(op, f"nothing bounds the index {error.name} of {result}: add a constraint")
+
+
+def set_space(op: ContractionOp, space: IndexSpace) -> None:
+    """Give a contraction the index expressions and constraints of ``space``, in place.
+
+    A domain is found anew, if there was one.
+    """
+    op.output = AccessAttr(space.output)
+    op.accesses = ArrayAttr([AccessAttr(access) for access in space.inputs])
+    op.constraints = ArrayAttr([ConstraintAttr(c) for c in space.constraints])
+    if op.domain is not None:
+        set_domain(op, space)
+
+
+def set_domain(op: ContractionOp, space: IndexSpace) -> None:
+    """Give a contraction the bounding box of its points."""
+    ranges = sets.ranges(space)
+    op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
