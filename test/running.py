@@ -1,0 +1,84 @@
+"""Running Tile programs in tests: by the reference semantics and on devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from compare import assert_close
+from xdsl.dialects.builtin import ModuleOp
+
+import tiledialect as td
+from tiledialect.interpreters.tile import run_function
+from tiledialect.language.to_ir import load
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, inputs for it, and what it must give, reckoned without it."""
+
+    name: str
+    source: str
+    inputs: tuple[Array, ...]
+    expected: tuple[Array, ...]
+    length: int = 1
+    """How many values are summed into one element; see `assert_close`."""
+    ulps: float = 20
+    scale: float | None = None
+
+    def check(self, results: Sequence[Array]) -> None:
+        assert len(results) == len(self.expected)
+        for k, (actual, expected) in enumerate(zip(results, self.expected, strict=True)):
+            assert_close(
+                actual,
+                expected,
+                length=self.length,
+                ulps=self.ulps,
+                scale=self.scale,
+                what=f"output {k} of {self.name}",
+            )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def case(
+    name: str,
+    source: str,
+    inputs: Sequence[Array],
+    expected: Callable[..., Any],
+    *,
+    length: int = 1,
+    ulps: float = 20,
+    scale: float | None = None,
+    dtype: Any = None,
+) -> Case:
+    """A case whose results are ``expected(*inputs)``: an array, or a tuple of several.
+
+    Where inputs are real, the function gets them as float64, so that its own rounding does not
+    count; its results are given ``dtype``, else the element type of the first input.
+    """
+    exact = [a.astype(np.float64) if a.dtype.kind == "f" else a for a in inputs]
+    with np.errstate(all="ignore"):
+        results = expected(*exact)
+        results = results if isinstance(results, tuple) else (results,)
+        wanted = np.dtype(dtype) if dtype is not None else inputs[0].dtype
+        arrays = tuple(np.asarray(r).astype(wanted) for r in results)
+    return Case(name, source, tuple(inputs), arrays, length, ulps, scale)
+
+
+def reference(source: str | ModuleOp, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """The results by the reference semantics."""
+    module = load(source) if isinstance(source, str) else source
+    return run_function(module, None, inputs)
+
+
+def run(source: str | ModuleOp, inputs: Sequence[Array], device: Any) -> tuple[Array, ...]:
+    """The results on an OpenCL device."""
+    results = td.compile(source, device=device)(*inputs)
+    return tuple(results) if isinstance(results, tuple) else (results,)
