@@ -148,6 +148,51 @@ def test_both_again_change_no_points(space):
     assert tuples[0] == tuples[1]
 
 
+@st.composite
+def triangular_spaces(draw: st.DrawFn) -> IndexSpace:
+    """Spaces in which each variable has to be congruent to a combination of those before it."""
+    variables = [IndexExpr.of(name) for name in "ijkl"[: draw(st.integers(2, 4))]]
+    inner: list[IndexExpr] = []
+    for count, variable in enumerate(variables):
+        factors = [draw(st.integers(-3, 3)) for _ in range(count)]
+        before = sum((f * v for f, v in zip(factors, variables, strict=False)), IndexExpr())
+        offset = draw(st.integers(0, 5))
+        inner.append((variable + before + offset) / draw(st.sampled_from([1, 2, 3, 4, 6])) + 5)
+    outputs = tuple(variables[: draw(st.integers(1, len(variables)))])
+    size = (draw(st.integers(6, 8)),) * len(variables)
+    return IndexSpace(
+        outputs,
+        size[: len(outputs)],
+        (tuple(variables), tuple(inner)),
+        (size, (20,) * len(variables)),
+    )
+
+
+@given(triangular_spaces())
+@settings(max_examples=150, deadline=None)
+def test_chains_of_congruences(space):
+    change = defract(space)
+    check_same_points(space, change, listed(space))
+    assert all(c.expr.denominator == 1 for c in change.space.all_constraints())
+    check_owners(change.space)
+    digits = change.space.constraints[len(space.constraints) :]
+    assert all(c.expr.variable for c in digits)
+
+
+def test_what_is_absorbed_reaches_later_variables():
+    """The third variable depends on the second one's quotient, not only on its digits."""
+    space = IndexSpace(
+        (I,), (16,), (((J - I) / 2, (K - (J - I) / 2) / 4, J, K),), ((16, 16, 16, 16),)
+    )
+    change = defract(space)
+    check_same_points(space, change, listed(space))
+    assert spelled(change) == {
+        "i": "i_0 + 2*i_1 + 8*i_2",
+        "j": "i_0 + 2*j_0 + 8*j_1",
+        "k": "j_0 + 3*i_1 + 4*k_0",
+    }
+
+
 parallel_constraints = st.lists(
     st.builds(
         lambda c, k, bound, shape: below(IndexExpr.linear({n: c * f for n, f in shape}, k), bound),
@@ -260,7 +305,9 @@ def test_several_splits():
 def test_moduli_that_do_not_divide_one_another():
     space = IndexSpace((I,), (9,), (((I - J) / 2, (I - K) / 3, J, K),), (NINE,))
     assert str(defract(space).space) == (
-        "[i_0 + 6*i_1] <- [3*i_1 - j_0, 2*i_1 - k_0, i_0 + 2*j_0, i_0 + 3*k_0], 0 <= i_0 < 6"
+        "[i_0 + 2*i_1 + 6*i_2]"
+        " <- [i_1 + 3*i_2 - j_0, 2*i_2 - k_0, i_0 + 2*j_0, i_0 + 2*i_1 + 3*k_0]"
+        ", 0 <= i_0 < 2, 0 <= i_1 < 3"
     )
 
 
@@ -303,7 +350,7 @@ def test_new_names_do_not_collide():
     a, a_0, a_1 = names("a a_0 a_1")
     space = IndexSpace((a,), (9,), (((a - a_0) / 2, (a - a_1) / 3, a_0, a_1),), (NINE,))
     change = defract(space)
-    assert len(change.space.variables) == 4
+    assert len(change.space.variables) == 5
     check_same_points(space, change, listed(space))
 
 

@@ -21,6 +21,22 @@ class Change:
     values: dict[str, IndexExpr] = field(default_factory=dict[str, IndexExpr])
 
 
+def changed(space: IndexSpace, values: dict[str, IndexExpr]) -> IndexSpace:
+    """The space in new variables, with the offset of each expression last."""
+    new = space.substitute(values)
+    return IndexSpace(
+        tuple(map(_offset_last, new.output)),
+        new.output_shape,
+        tuple(tuple(map(_offset_last, tensor)) for tensor in new.inputs),
+        new.input_shapes,
+        tuple(Constraint(_offset_last(c.expr), c.bound) for c in new.constraints),
+    )
+
+
+def _offset_last(expr: IndexExpr) -> IndexExpr:
+    return IndexExpr(tuple(sorted(expr.terms, key=lambda term: not term[0])))
+
+
 def nothing(space: IndexSpace) -> Change:
     """The change to a space that has no points: every index is 0, and ``0 <= 0 < 0``."""
     zero = IndexExpr()

@@ -4,24 +4,23 @@ The integer assignments at which all expressions of a space are integers form a 
 offsets, a coset of one: a coordinate that is 1 is put before the variables, to carry them.) The
 expressions generate its dual; the Hermite normal form D of the lattice gives each variable as
 
-    v[j] = D[0][j] + D[1][j]*t[1] + … + D[j][j]*t[j]
+    v[j] = D[0][j] + D[1][j]*t[1] + … + D[j-1][j]*t[j-1] + D[j][j]*t[j]
 
-with a new integer variable for each old one. Adding D[j][j] to a coefficient above it is the
-same as changing t[j], so there only ``t[i]`` modulo the denominator of ``D[i][j] / D[j][j]``
-matters. A variable with such uses is split into digits, ``t = r + m*q`` with ``0 <= r < m``, and
-those uses get ``r``: the range of ``v[j]``'s own variable is then a box. Because D is triangular
-and the output's variables come first, they still are determined by the output's indices: each
+with a new integer variable ``t[j]`` for each old one. What precedes the last term matters only
+modulo ``D[j][j]``, for the rest can be absorbed into ``t[j]``. So of an earlier variable only its
+remainder by some ``m`` matters, and it is split into digits there, ``t = r + m*q`` with
+``0 <= r < m``: the range of ``v[j]``'s own variable then is almost the same for all values of the
+others, and a loop nest over boxes wastes little. Because D is triangular and the output's
+variables come first, their new variables are still determined by the output's indices: each
 element of the output has one owner. (PlaidML's ``defract``.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import lcm
+from math import gcd
 
-from .change import Change, coefficients, nothing
+from .change import Change, changed, coefficients, nothing
 from .contraction import IndexSpace
 from .expr import Constraint, IndexExpr
 from .lattice import Matrix, dual, hermite
@@ -42,35 +41,11 @@ def defract(space: IndexSpace) -> Change:
     if all(c.expr.denominator == 1 for c in space.all_constraints()):
         return Change(without_redundant(space))
     basis = _lattice(space)
-    digits = [Digits(name, _moduli(basis, i)) for i, name in enumerate(space.variables, 1)]
-    values = {name: _value(basis, j, digits) for j, name in enumerate(space.variables, 1)}
-    constraints = [constraint for split in digits for constraint in split.constraints()]
-    return Change(without_redundant(space.substitute(values), constraints), values)
-
-
-@dataclass(frozen=True)
-class Digits:
-    """An integer variable ``t`` in a mixed radix: ``t_0 + m[0]*t_1 + m[1]*t_2 + …``.
-
-    Each of the ``moduli`` divides the next, so the first digits alone are ``t`` modulo one.
-    """
-
-    name: str
-    moduli: tuple[int, ...]
-
-    def modulo(self, modulus: int = 0) -> IndexExpr:
-        """The first digits, which give ``t`` modulo ``modulus``; without one, all digits."""
-        weights = (1, *self.moduli)
-        count = next(
-            (k for k, weight in enumerate(weights) if modulus and weight % modulus == 0), None
-        )
-        return IndexExpr.linear({f"{self.name}_{k}": w for k, w in enumerate(weights[:count])})
-
-    def constraints(self) -> list[Constraint]:
-        """That each digit but the last is less than its radix."""
-        sizes = [upper // lower for lower, upper in pairwise((1, *self.moduli))]
-        names = [IndexExpr.of(f"{self.name}_{k}") for k in range(len(sizes))]
-        return [Constraint(n, IndexExpr.of(size)) for n, size in zip(names, sizes, strict=True)]
+    lattice = MixedRadixLattice()
+    for j, name in enumerate(space.variables, 1):
+        lattice.add(name, [int(basis[i][j]) for i in range(j + 1)])
+    values, digits = lattice.values, lattice.digit_constraints()
+    return Change(without_redundant(changed(space, values), digits), values)
 
 
 def _lattice(space: IndexSpace) -> Matrix:
@@ -83,23 +58,59 @@ def _lattice(space: IndexSpace) -> Matrix:
     return dual(hermite(rows))
 
 
-def _moduli(basis: Matrix, i: int) -> tuple[int, ...]:
-    """The moduli at which the variable of row ``i`` is needed; each divides the next."""
-    uses = {_modulus(basis, i, j) for j in range(i + 1, len(basis))} - {1}
-    moduli = sorted(uses)
-    if any(larger % smaller for smaller, larger in pairwise(moduli)):
-        return (lcm(*moduli),)
-    return tuple(moduli)
+class MixedRadixLattice:
+    """The points of a lattice, given by its Hermite normal form column by column.
 
+    ``values`` are the coordinates in terms of the new variables. The variable of ``x`` in a mixed
+    radix is ``x_0 + m[0]*x_1 + m[0]*m[1]*x_2 + …``, where ``m`` is ``radices["x"]``; the last
+    digit is any integer.
+    """
 
-def _modulus(basis: Matrix, i: int, j: int) -> int:
-    return (basis[i][j] / basis[j][j]).denominator
+    def __init__(self):
+        self.radices: dict[str, list[int]] = {}
+        self.values: dict[str, IndexExpr] = {}
+        self._factors: list[IndexExpr] = [IndexExpr.of(1)]  # those of the rows so far
 
+    def add(self, name: str, column: list[int]) -> None:
+        """Add a coordinate: an integer combination of the rows so far, and of a new one."""
+        *above, pivot = column
 
-def _value(basis: Matrix, j: int, digits: list[Digits]) -> IndexExpr:
-    """The variable of column ``j`` in terms of the new ones."""
-    value = IndexExpr()
-    for i in range(1, j):
-        if basis[i][j]:
-            value += basis[i][j] * digits[i - 1].modulo(_modulus(basis, i, j))
-    return value + basis[j][j] * digits[j - 1].modulo() + basis[0][j]
+        def total() -> IndexExpr:
+            terms = (c * factor for c, factor in zip(above, self._factors, strict=True) if c)
+            return sum(terms, IndexExpr())
+
+        while split := self._useful_split(total(), pivot):
+            self._split(*split)
+        rest = total()
+        own = IndexExpr.of(f"{name}_0")
+        self.radices[name] = []
+        self._factors.append(own - IndexExpr.collect((m, Fraction(c // pivot)) for m, c in rest))
+        self.values[name] = IndexExpr.collect((m, c % pivot) for m, c in rest) + pivot * own
+
+    def digit_constraints(self) -> list[Constraint]:
+        """That each digit but the last of a variable is less than its radix."""
+        return [
+            Constraint(IndexExpr.of(f"{name}_{k}"), IndexExpr.of(radix))
+            for name, radices in self.radices.items()
+            for k, radix in enumerate(radices)
+        ]
+
+    def _useful_split(self, total: IndexExpr, pivot: int) -> tuple[str, int, int] | None:
+        """A digit of which ``total`` modulo ``pivot`` needs only the remainder by a number."""
+        for name, radices in self.radices.items():
+            for k, radix in enumerate([*radices, 0]):
+                modulus = pivot // gcd(pivot, int(total.coefficient(f"{name}_{k}")))
+                if modulus > 1 and radix != modulus and radix % modulus == 0:
+                    return name, k, modulus
+        return None
+
+    def _split(self, name: str, k: int, modulus: int) -> None:
+        """Make two digits of the digit ``k``, the lower one of radix ``modulus``."""
+        radices = self.radices[name]
+        last = len(radices)
+        moved = {f"{name}_{i}": IndexExpr.of(f"{name}_{i + 1}") for i in range(k + 1, last + 1)}
+        digit = IndexExpr.linear({f"{name}_{k}": 1, f"{name}_{k + 1}": modulus})
+        moved[f"{name}_{k}"] = digit
+        radices[k : k + 1] = [modulus, radices[k] // modulus] if k < last else [modulus]
+        self._factors = [factor.substitute(moved) for factor in self._factors]
+        self.values = {v: value.substitute(moved) for v, value in self.values.items()}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import prod
 
-from .change import Change, coefficients, nothing
+from .change import Change, changed, coefficients, nothing
 from .contraction import IndexSpace
 from .expr import Constraint, IndexExpr
 from .lattice import Echelon, Matrix, hermite, inverse, is_member
@@ -39,8 +39,7 @@ def reduce(space: IndexSpace) -> Change:
         return Change(space)
     values = _solve(space, [c.expr for c in basis])
     constraints = _integrality(space, values)
-    reduced = space.substitute(values)
-    return Change(without_redundant(reduced, constraints), values)
+    return Change(without_redundant(changed(space, values), constraints), values)
 
 
 def _basis(space: IndexSpace) -> list[Constraint]:
