@@ -56,7 +56,6 @@ def half_to_bits(scope: Scope) -> str:
     return _template(scope, "round_half_to_bits", HALF_TO_BITS)
 
 
-# OpenCL's vector comparisons are -1 where true, its scalar ones 1.
 DIVISION = """
 static inline TYPE NAME(TYPE a, TYPE b)
 {
@@ -64,22 +63,34 @@ static inline TYPE NAME(TYPE a, TYPE b)
     return q SIGN (CONDITION);
 }
 """
+# OpenCL's vector comparisons are -1 where true, its scalar ones 1.
+ADD_TRUE = {False: "+", True: "-"}
+SUBTRACT_TRUE = {False: "-", True: "+"}
+
+
+def number(type: str, value: int, *, is_vector: bool) -> str:
+    """A literal: OpenCL C does not widen an int to a vector of chars."""
+    return f"({type})({value})" if is_vector else str(value)
 
 
 def floor_division(scope: Scope, type: CType) -> str:
     """The function for signed division rounded down."""
-    condition = "(a % b != 0) & ((a < 0) != (b < 0))"
-    sign = "+" if type.is_vector else "-"
-    fields = {"TYPE": type.name, "SIGN": sign, "CONDITION": condition}
+    zero = number(type.name, 0, is_vector=type.is_vector)
+    condition = f"(a % b != {zero}) & ((a < {zero}) != (b < {zero}))"
+    fields = {"TYPE": type.name, "SIGN": SUBTRACT_TRUE[type.is_vector], "CONDITION": condition}
     return _template(scope, f"floordiv_{type.name}", DIVISION, **fields)
 
 
 def ceil_division(scope: Scope, type: CType, *, unsigned: bool) -> str:
     """The function for division rounded up."""
-    condition = "a % b != 0" if unsigned else "(a % b != 0) & ((a < 0) == (b < 0))"
-    sign = "-" if type.is_vector else "+"
     name = type.unsigned if unsigned else type.name
-    fields = {"TYPE": name, "SIGN": sign, "CONDITION": condition}
+    zero = number(name, 0, is_vector=type.is_vector)
+    condition = f"a % b != {zero}"
+    if not unsigned:
+        condition = f"({condition}) & ((a < {zero}) == (b < {zero}))"
+    elif type.is_vector:
+        condition = f"as_{name}({condition})"
+    fields = {"TYPE": name, "SIGN": ADD_TRUE[type.is_vector], "CONDITION": condition}
     return _template(scope, f"ceildiv_{name}", DIVISION, **fields)
 
 
@@ -88,12 +99,10 @@ EXTREMUM = """
 static inline TYPE NAME(TYPE a, TYPE b)
 {
     TYPE zero = as_TYPE(as_BITS(a) JOIN as_BITS(b));
-    return a == b ? zero : a ORDER b || a != a ? a : b;
+    return a == b ? zero : (a ORDER b || a != a) ? a : b;
 }
 """
-EXTREMUM_VECTOR = EXTREMUM.replace("||", "|").replace(
-    "a ORDER b | a != a", "(a ORDER b) | (a != a)"
-)
+EXTREMUM_VECTOR = EXTREMUM.replace("a ORDER b || a != a", "(a ORDER b) | (a != a)")
 
 
 def extremum(scope: Scope, name: str, type: CType) -> str:
@@ -132,7 +141,7 @@ def integer_power(scope: Scope, type: CType) -> str:
 TRAILING_ZEROS = """
 static inline TYPE NAME(UNSIGNED a)
 {
-    UNSIGNED below = ~a & (a - 1);
+    UNSIGNED below = ~a & (a - ONE);
     return RESULT;
 }
 """
@@ -141,7 +150,8 @@ static inline TYPE NAME(UNSIGNED a)
 def trailing_zeros(scope: Scope, type: CType) -> str:
     """The function for math.cttz (OpenCL C has ctz only from 2.0): the bits below the lowest."""
     result = f"as_{type.name}(popcount(below))"
-    fields = {"TYPE": type.name, "UNSIGNED": type.unsigned, "RESULT": result}
+    one = number(type.unsigned, 1, is_vector=type.is_vector)
+    fields = {"TYPE": type.name, "UNSIGNED": type.unsigned, "RESULT": result, "ONE": one}
     return _template(scope, f"cttz_{type.name}", TRAILING_ZEROS, **fields)
 
 

@@ -171,7 +171,7 @@ def half_pointer(buffer: Buffer) -> Expr:
 # Scalars
 
 
-def emit_load(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, memref.LoadOp)
     buffer = scope.buffer(op.memref)
     place = address(scope, buffer, op.indices)
@@ -181,7 +181,7 @@ def emit_load(scope: MemoryScope, op: Operation) -> Expr:
     return binary("!=", element, int_literal(0, 32)) if buffer.type.kind == "bool" else element
 
 
-def print_store(scope: MemoryScope, op: Operation) -> None:
+def _print_store(scope: MemoryScope, op: Operation) -> None:
     assert isinstance(op, memref.StoreOp)
     buffer = scope.buffer(op.memref)
     place = address(scope, buffer, op.indices)
@@ -219,7 +219,7 @@ def vector_pointer(
     return buffer, pointer(buffer, address(scope, buffer, indices)), lanes
 
 
-def emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.LoadOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.result.type)
     name = "vload_half" if buffer.type.kind == "half" else "vload"
@@ -229,7 +229,7 @@ def emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     return binary("!=", call(f"convert_{type.name}", result), literal(0, replace(type, kind="int")))
 
 
-def print_vector_store(scope: MemoryScope, op: Operation) -> None:
+def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
     assert isinstance(op, vector.StoreOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.vector.type)
     value = scope.expr(op.vector)
@@ -242,7 +242,7 @@ def print_vector_store(scope: MemoryScope, op: Operation) -> None:
     scope.line(f"vstore{type.lanes}({value.text}, 0, {place.text});")
 
 
-def emit_broadcast(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_broadcast(scope: MemoryScope, op: Operation) -> Expr:
     e = scope.expr(op.operands[0])
     type = scope.ctype(op.results[0].type)
     if isinstance(op.operands[0].type, VectorType):
@@ -254,7 +254,7 @@ def emit_broadcast(scope: MemoryScope, op: Operation) -> Expr:
     return splat(negative(cast("int", e)) if type.kind == "bool" else e, type)
 
 
-def emit_fma(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_fma(scope: MemoryScope, op: Operation) -> Expr:
     """A product and a sum that -cl-mad-enable contracts: some compilers call a function for
     ``fma`` on vectors."""
     a, b, c = (scope.expr(operand) for operand in op.operands)
@@ -279,7 +279,7 @@ def single_position(
     return positions[0]
 
 
-def emit_extract(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_extract(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.ExtractOp)
     type = scope.ctype(op.vector.type)
     position = single_position(scope, op.static_position, op.dynamic_position)
@@ -291,7 +291,7 @@ def emit_extract(scope: MemoryScope, op: Operation) -> Expr:
     return binary("!=", result, int_literal(0, 32)) if type.kind == "bool" else result
 
 
-def emit_shuffle(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_shuffle(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.ShuffleOp)
     type = scope.ctype(op.result.type)
     sources = [scope.ctype(v.type) for v in op.operands]
@@ -325,7 +325,7 @@ REDUCTIONS: dict[str, Combine] = {
 FLOAT_REDUCTIONS: dict[str, Combine] = {"add": float_operator("+"), "mul": float_operator("*")}
 
 
-def emit_reduction(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_reduction(scope: MemoryScope, op: Operation) -> Expr:
     """Lane by lane, from the accumulator on, as without ``reassoc``."""
     assert isinstance(op, vector.ReductionOp)
     type = scope.ctype(op.vector.type)
@@ -340,7 +340,7 @@ def emit_reduction(scope: MemoryScope, op: Operation) -> Expr:
     return reduce(lambda a, b: combine(scope, type.lane, a, b), lanes)
 
 
-def emit_vector_bitcast(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_vector_bitcast(scope: MemoryScope, op: Operation) -> Expr:
     source, type = scope.ctype(op.operands[0].type), scope.ctype(op.results[0].type)
     e = scope.expr(op.operands[0])
     if source == type:
@@ -350,7 +350,7 @@ def emit_vector_bitcast(scope: MemoryScope, op: Operation) -> Expr:
     return call(f"as_{type.name}", e)
 
 
-def emit_dim(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_dim(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, memref.DimOp)
     index = scope.expr(op.index).value
     shape = op.source.type.get_shape() if isinstance(op.source.type, MemRefType) else ()
@@ -361,7 +361,7 @@ def emit_dim(scope: MemoryScope, op: Operation) -> Expr:
     return literal(shape[index], scope.ctype(op.result.type))
 
 
-def emit_rank(scope: MemoryScope, op: Operation) -> Expr:
+def _emit_rank(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, memref.RankOp)
     assert isinstance(op.source.type, MemRefType)
     return literal(op.source.type.get_num_dims(), scope.ctype(op.rank.type))
@@ -386,7 +386,7 @@ ATOMIC_LOOPS: dict[str, Combine] = {
 }
 
 
-def print_atomic(scope: MemoryScope, op: Operation) -> None:
+def _print_atomic(scope: MemoryScope, op: Operation) -> None:
     assert isinstance(op, memref.AtomicRMWOp)
     buffer = scope.buffer(op.memref)
     kind, name = ATOMIC_KINDS.get(op.kind.value.data, (f"kind {op.kind.value.data}", None))
@@ -427,7 +427,7 @@ def product(a: Expr, b: Expr) -> Expr:
     return Address().plus(a, b).expr
 
 
-def view_subview(scope: MemoryScope, op: Operation) -> Buffer:
+def _view_subview(scope: MemoryScope, op: Operation) -> Buffer:
     """Offsets and strides count in the source's; a result of lower rank has lost dimensions of
     size 1."""
     assert isinstance(op, memref.SubviewOp)
@@ -461,7 +461,7 @@ def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int] | N
     return kept if len(kept) == len(shape) else None
 
 
-def view_reinterpret_cast(scope: MemoryScope, op: Operation) -> Buffer:
+def _view_reinterpret_cast(scope: MemoryScope, op: Operation) -> Buffer:
     """Offset and strides count from the source's base, whatever its own offset."""
     assert isinstance(op, memref.ReinterpretCastOp)
     source = scope.buffer(op.source)
@@ -473,18 +473,18 @@ def view_reinterpret_cast(scope: MemoryScope, op: Operation) -> Buffer:
     return replace(source, strides=strides, offset=offset)
 
 
-def view_same(scope: MemoryScope, op: Operation) -> Buffer:
+def _view_same(scope: MemoryScope, op: Operation) -> Buffer:
     """The source under another type."""
     return scope.buffer(op.operands[0])
 
 
-def view_reshape(scope: MemoryScope, op: Operation) -> Buffer:
+def _view_reshape(scope: MemoryScope, op: Operation) -> Buffer:
     """expand_shape and collapse_shape: the strides are those of the result's type."""
     source = scope.buffer(op.operands[0])
     return replace(source, strides=layout(scope, op.results[0].type)[1])
 
 
-def view_space(scope: MemoryScope, op: Operation) -> Buffer:
+def _view_space(scope: MemoryScope, op: Operation) -> Buffer:
     source = scope.buffer(op.operands[0])
     if space_of(scope, op.results[0].type, source.space) != source.space:
         raise scope.error("a pointer keeps its address space in OpenCL C 1.2")
@@ -494,30 +494,30 @@ def view_space(scope: MemoryScope, op: Operation) -> Buffer:
 Load = Callable[[MemoryScope, Operation], Expr]
 
 LOADS: dict[type[Operation], Load] = {
-    memref.LoadOp: emit_load,
-    vector.LoadOp: emit_vector_load,
+    memref.LoadOp: _emit_load,
+    vector.LoadOp: _emit_vector_load,
 }
 MEMORY_EXPRESSIONS: dict[type[Operation], Load] = {
-    memref.DimOp: emit_dim,
-    memref.RankOp: emit_rank,
-    vector.BroadcastOp: emit_broadcast,
-    vector.FMAOp: emit_fma,
-    vector.ExtractOp: emit_extract,
-    vector.ShuffleOp: emit_shuffle,
-    vector.ReductionOp: emit_reduction,
-    vector.BitcastOp: emit_vector_bitcast,
+    memref.DimOp: _emit_dim,
+    memref.RankOp: _emit_rank,
+    vector.BroadcastOp: _emit_broadcast,
+    vector.FMAOp: _emit_fma,
+    vector.ExtractOp: _emit_extract,
+    vector.ShuffleOp: _emit_shuffle,
+    vector.ReductionOp: _emit_reduction,
+    vector.BitcastOp: _emit_vector_bitcast,
 }
 VIEWS: dict[type[Operation], Callable[[MemoryScope, Operation], Buffer]] = {
-    memref.SubviewOp: view_subview,
-    memref.ReinterpretCastOp: view_reinterpret_cast,
-    memref.CastOp: view_same,
-    memref.AssumeAlignmentOp: view_same,
-    memref.CollapseShapeOp: view_reshape,
-    memref.ExpandShapeOp: view_reshape,
-    memref.MemorySpaceCastOp: view_space,
+    memref.SubviewOp: _view_subview,
+    memref.ReinterpretCastOp: _view_reinterpret_cast,
+    memref.CastOp: _view_same,
+    memref.AssumeAlignmentOp: _view_same,
+    memref.CollapseShapeOp: _view_reshape,
+    memref.ExpandShapeOp: _view_reshape,
+    memref.MemorySpaceCastOp: _view_space,
 }
 WRITES: dict[type[Operation], Callable[[MemoryScope, Operation], None]] = {
-    memref.StoreOp: print_store,
-    vector.StoreOp: print_vector_store,
-    memref.AtomicRMWOp: print_atomic,
+    memref.StoreOp: _print_store,
+    vector.StoreOp: _print_vector_store,
+    memref.AtomicRMWOp: _print_atomic,
 }

@@ -25,7 +25,7 @@ from tiledialect.lowering.opencl_c_types import (
     unsigned,
 )
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
@@ -100,14 +100,14 @@ def plus_negative(operator: str, a: Expr, b: Expr, *, wide: bool = False) -> Exp
     return binary(operator, a, b, wide=wide)
 
 
-def emit_wrapping(operator: str) -> Emitter:
+def _emit_wrapping(operator: str) -> Emitter:
     """addi, subi, muli: of index or with ``nsw`` they do not wrap, so they are C's own."""
     wrap = of_two(wrapping(operator))
 
     def emit(scope: Scope, op: Operation) -> Expr:
         assert isinstance(op, arith.SignlessIntegerBinaryOperationWithOverflow)
         type = result_type(scope, op)
-        is_index = not isinstance(op.result.type, arith.IntegerType) and not type.is_vector
+        is_index = not isinstance(op.result.type, IntegerType) and not type.is_vector
         exact = is_index or arith.IntegerOverflowFlag.NSW in op.overflow_flags.data
         if type.kind != "int" or type.promoted or type.is_vector or not exact:
             return wrap(scope, op)
@@ -175,15 +175,15 @@ def function_of_unsigned(name: str) -> Combine:
     return combine
 
 
-def floor_division(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
+def _floor_division(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
     return call(helpers.floor_division(scope, type), a, b)
 
 
-def ceil_division(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
+def _ceil_division(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
     return call(helpers.ceil_division(scope, type, unsigned=False), a, b)
 
 
-def ceil_division_unsigned(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
+def _ceil_division_unsigned(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
     name = helpers.ceil_division(scope, type, unsigned=True)
     return signed(call(name, unsigned(a, type), unsigned(b, type)), type)
 
@@ -241,7 +241,7 @@ def rounded_function(name: str) -> Combine:
     return combine
 
 
-def emit_extremum(name: str, fast: str) -> Emitter:
+def _emit_extremum(name: str, fast: str) -> Emitter:
     """minimumf and maximumf: OpenCL's own function serves where neither NaN nor the sign of
     zero matters."""
 
@@ -265,7 +265,7 @@ def extremum(name: str) -> Combine:
     return combine
 
 
-def emit_negf(scope: Scope, op: Operation) -> Expr:
+def _emit_negf(scope: Scope, op: Operation) -> Expr:
     return negative(scope.expr(op.operands[0]))
 
 
@@ -298,7 +298,7 @@ def mask_for(type: CType, e: Expr) -> Expr:
     return call(f"convert_{ {8: 'char', 16: 'short', 64: 'long'}[type.bits] }{type.lanes}", e)
 
 
-def emit_cmpi(scope: Scope, op: Operation) -> Expr:
+def _emit_cmpi(scope: Scope, op: Operation) -> Expr:
     assert isinstance(op, arith.CmpiOp)
     a, b = operands(scope, op)
     type = operand_type(scope, op)
@@ -314,7 +314,7 @@ def emit_cmpi(scope: Scope, op: Operation) -> Expr:
     return mask(type, binary(operator, a, b, wide=type.bits == 64))
 
 
-def emit_cmpf(scope: Scope, op: Operation) -> Expr:
+def _emit_cmpf(scope: Scope, op: Operation) -> Expr:
     assert isinstance(op, arith.CmpfOp)
     a, b = operands(scope, op)
     type = operand_type(scope, op)
@@ -333,7 +333,7 @@ def check_lanes(scope: Scope, op: Operation, type: CType) -> None:
         raise scope.error(f"compares {op.operands[0].type} but gives {op.results[0].type}")
 
 
-def emit_select(scope: Scope, op: Operation) -> Expr:
+def _emit_select(scope: Scope, op: Operation) -> Expr:
     condition, a, b = operands(scope, op)
     type = result_type(scope, op)
     if operand_type(scope, op).is_vector:
@@ -353,7 +353,7 @@ def convert(type: CType, e: Expr) -> Expr:
     return call(f"convert_{type.name}", e) if type.is_vector else cast(type.name, e)
 
 
-def emit_int_to_float(*, is_unsigned: bool) -> Emitter:
+def _emit_int_to_float(*, is_unsigned: bool) -> Emitter:
     """sitofp and uitofp."""
 
     def emit(scope: Scope, op: Operation) -> Expr:
@@ -374,7 +374,7 @@ def bool_to_number(type: CType, e: Expr, *, is_unsigned: bool) -> Expr:
     return convert(type, e) if is_unsigned else ternary(e, literal(-1, type), literal(0, type))
 
 
-def emit_float_to_int(*, is_unsigned: bool) -> Emitter:
+def _emit_float_to_int(*, is_unsigned: bool) -> Emitter:
     """fptosi and fptoui round to zero."""
 
     def emit(scope: Scope, op: Operation) -> Expr:
@@ -391,7 +391,7 @@ def emit_float_to_int(*, is_unsigned: bool) -> Emitter:
     return emit
 
 
-def emit_extend(*, is_unsigned: bool) -> Emitter:
+def _emit_extend(*, is_unsigned: bool) -> Emitter:
     """extsi and extui."""
 
     def emit(scope: Scope, op: Operation) -> Expr:
@@ -405,12 +405,12 @@ def emit_extend(*, is_unsigned: bool) -> Emitter:
         bits = unsigned(e, source)
         if type.is_vector:
             return convert(type, bits)
-        return replace(convert(type, bits), unsigned=cast(type.unsigned, bits))
+        return replace(convert(type, bits), unsigned=cast(type.unsigned, bits), converts=True)
 
     return emit
 
 
-def emit_truncate(scope: Scope, op: Operation) -> Expr:
+def _emit_truncate(scope: Scope, op: Operation) -> Expr:
     """trunci keeps the low bits."""
     e = scope.expr(op.operands[0])
     source = operand_type(scope, op)
@@ -421,7 +421,7 @@ def emit_truncate(scope: Scope, op: Operation) -> Expr:
     return convert(type, e)
 
 
-def emit_index_cast(scope: Scope, op: Operation) -> Expr:
+def _emit_index_cast(scope: Scope, op: Operation) -> Expr:
     """index_cast sign-extends or truncates."""
     e = scope.expr(op.operands[0])
     source = operand_type(scope, op)
@@ -429,13 +429,13 @@ def emit_index_cast(scope: Scope, op: Operation) -> Expr:
     if source == type:
         return e
     if type.kind == "bool":
-        return emit_truncate(scope, op)
+        return _emit_truncate(scope, op)
     if source.kind == "bool":
         return bool_to_number(type, e, is_unsigned=False)
     return literal(e.value, type) if isinstance(e.value, int) else convert(type, e)
 
 
-def emit_extend_float(scope: Scope, op: Operation) -> Expr:
+def _emit_extend_float(scope: Scope, op: Operation) -> Expr:
     """extf: a half is held in a float already."""
     e = scope.expr(op.operands[0])
     type = result_type(scope, op)
@@ -444,7 +444,7 @@ def emit_extend_float(scope: Scope, op: Operation) -> Expr:
     return convert(type, e)
 
 
-def emit_truncate_float(scope: Scope, op: Operation) -> Expr:
+def _emit_truncate_float(scope: Scope, op: Operation) -> Expr:
     """truncf rounds to nearest, ties to even, and once: from double to half directly."""
     e = scope.expr(op.operands[0])
     source = operand_type(scope, op)
@@ -454,7 +454,7 @@ def emit_truncate_float(scope: Scope, op: Operation) -> Expr:
     return convert(type, e)
 
 
-def emit_bitcast(scope: Scope, op: Operation) -> Expr:
+def _emit_bitcast(scope: Scope, op: Operation) -> Expr:
     """bitcast keeps the bits."""
     e = scope.expr(op.operands[0])
     source = operand_type(scope, op)
@@ -472,7 +472,7 @@ def emit_bitcast(scope: Scope, op: Operation) -> Expr:
     return call(f"as_{type.name}", e)
 
 
-def emit_constant(scope: Scope, op: Operation) -> Expr:
+def _emit_constant(scope: Scope, op: Operation) -> Expr:
     assert isinstance(op, arith.ConstantOp)
     type = result_type(scope, op)
     value = op.value
@@ -480,27 +480,26 @@ def emit_constant(scope: Scope, op: Operation) -> Expr:
         return literal(value.value.data, type)
     if not isinstance(value, DenseIntOrFPElementsAttr):
         raise scope.error("the value is not in the module")
-    values = value.get_values()
-    first = values[0]
-    if value.is_splat() and not isinstance(first, tuple):
-        return literal(first, type)
+    values = [v for v in value.get_values() if not isinstance(v, tuple)]
+    if value.is_splat():
+        return literal(values[0], type)
     lane = CType("int", 32, "int") if type.kind == "bool" else type.lane
     texts = [literal(-int(bool(v)) if type.kind == "bool" else v, lane).text for v in values]
     return Expr(f"({type.name})({', '.join(texts)})", UNARY)
 
 
 ARITH: dict[type[Operation], Emitter] = {
-    arith.ConstantOp: emit_constant,
-    arith.AddiOp: emit_wrapping("+"),
-    arith.SubiOp: emit_wrapping("-"),
-    arith.MuliOp: emit_wrapping("*"),
+    arith.ConstantOp: _emit_constant,
+    arith.AddiOp: _emit_wrapping("+"),
+    arith.SubiOp: _emit_wrapping("-"),
+    arith.MuliOp: _emit_wrapping("*"),
     arith.DivSIOp: of_two(plain("/")),
     arith.RemSIOp: of_two(plain("%")),
     arith.DivUIOp: of_two(of_unsigned("/")),
     arith.RemUIOp: of_two(of_unsigned("%")),
-    arith.FloorDivSIOp: of_two(floor_division),
-    arith.CeilDivSIOp: of_two(ceil_division),
-    arith.CeilDivUIOp: of_two(ceil_division_unsigned),
+    arith.FloorDivSIOp: of_two(_floor_division),
+    arith.CeilDivSIOp: of_two(_ceil_division),
+    arith.CeilDivUIOp: of_two(_ceil_division_unsigned),
     arith.AndIOp: of_two(plain("&")),
     arith.OrIOp: of_two(plain("|")),
     arith.XOrIOp: of_two(plain("^")),
@@ -515,25 +514,25 @@ ARITH: dict[type[Operation], Emitter] = {
     arith.SubfOp: of_two(float_operator("-")),
     arith.MulfOp: of_two(float_operator("*")),
     arith.DivfOp: of_two(float_operator("/")),
-    arith.NegfOp: emit_negf,
-    arith.MinimumfOp: emit_extremum("minimum", "fmin"),
-    arith.MaximumfOp: emit_extremum("maximum", "fmax"),
+    arith.NegfOp: _emit_negf,
+    arith.MinimumfOp: _emit_extremum("minimum", "fmin"),
+    arith.MaximumfOp: _emit_extremum("maximum", "fmax"),
     arith.MinnumfOp: of_two(function("fmin")),
     arith.MaxnumfOp: of_two(function("fmax")),
-    arith.CmpiOp: emit_cmpi,
-    arith.CmpfOp: emit_cmpf,
-    arith.SelectOp: emit_select,
-    arith.SIToFPOp: emit_int_to_float(is_unsigned=False),
-    arith.UIToFPOp: emit_int_to_float(is_unsigned=True),
-    arith.FPToSIOp: emit_float_to_int(is_unsigned=False),
-    arith.FPToUIOp: emit_float_to_int(is_unsigned=True),
-    arith.ExtSIOp: emit_extend(is_unsigned=False),
-    arith.ExtUIOp: emit_extend(is_unsigned=True),
-    arith.TruncIOp: emit_truncate,
-    arith.ExtFOp: emit_extend_float,
-    arith.TruncFOp: emit_truncate_float,
-    arith.IndexCastOp: emit_index_cast,
-    arith.BitcastOp: emit_bitcast,
+    arith.CmpiOp: _emit_cmpi,
+    arith.CmpfOp: _emit_cmpf,
+    arith.SelectOp: _emit_select,
+    arith.SIToFPOp: _emit_int_to_float(is_unsigned=False),
+    arith.UIToFPOp: _emit_int_to_float(is_unsigned=True),
+    arith.FPToSIOp: _emit_float_to_int(is_unsigned=False),
+    arith.FPToUIOp: _emit_float_to_int(is_unsigned=True),
+    arith.ExtSIOp: _emit_extend(is_unsigned=False),
+    arith.ExtUIOp: _emit_extend(is_unsigned=True),
+    arith.TruncIOp: _emit_truncate,
+    arith.ExtFOp: _emit_extend_float,
+    arith.TruncFOp: _emit_truncate_float,
+    arith.IndexCastOp: _emit_index_cast,
+    arith.BitcastOp: _emit_bitcast,
 }
 
 # math
@@ -549,14 +548,14 @@ def call_of(name: str, *, exact: bool = False) -> Emitter:
     return emit
 
 
-def emit_absi(scope: Scope, op: Operation) -> Expr:
+def _emit_absi(scope: Scope, op: Operation) -> Expr:
     type = result_type(scope, op)
     if type.kind == "bool":
         return scope.expr(op.operands[0])
     return signed(call("abs", scope.expr(op.operands[0])), type)
 
 
-def emit_count(name: str) -> Emitter:
+def _emit_count(name: str) -> Emitter:
     """clz and popcount."""
 
     def emit(scope: Scope, op: Operation) -> Expr:
@@ -569,7 +568,7 @@ def emit_count(name: str) -> Emitter:
     return emit
 
 
-def emit_trailing_zeros(scope: Scope, op: Operation) -> Expr:
+def _emit_trailing_zeros(scope: Scope, op: Operation) -> Expr:
     type = result_type(scope, op)
     e = scope.expr(op.operands[0])
     if type.kind == "bool":
@@ -577,14 +576,14 @@ def emit_trailing_zeros(scope: Scope, op: Operation) -> Expr:
     return call(helpers.trailing_zeros(scope, type), unsigned(e, type))
 
 
-def emit_ipowi(scope: Scope, op: Operation) -> Expr:
+def _emit_ipowi(scope: Scope, op: Operation) -> Expr:
     type = result_type(scope, op)
     if type.is_vector or type.kind == "bool":
         raise scope.error(f"no power of {op.results[0].type}")
     return call(helpers.integer_power(scope, type), *operands(scope, op))
 
 
-def emit_fpowi(scope: Scope, op: Operation) -> Expr:
+def _emit_fpowi(scope: Scope, op: Operation) -> Expr:
     base, power = operands(scope, op)
     power_type = scope.ctype(op.operands[1].type)
     if power_type.bits > 32 or power_type.kind == "bool":
@@ -629,10 +628,10 @@ MATH: dict[type[Operation], Emitter] = {
     math.SqrtOp: call_of("sqrt"),
     math.TanOp: call_of("tan"),
     math.TanhOp: call_of("tanh"),
-    math.AbsIOp: emit_absi,
-    math.CountLeadingZerosOp: emit_count("clz"),
-    math.CountTrailingZerosOp: emit_trailing_zeros,
-    math.CtPopOp: emit_count("popcount"),
-    math.IPowIOp: emit_ipowi,
-    math.FPowIOp: emit_fpowi,
+    math.AbsIOp: _emit_absi,
+    math.CountLeadingZerosOp: _emit_count("clz"),
+    math.CountTrailingZerosOp: _emit_trailing_zeros,
+    math.CtPopOp: _emit_count("popcount"),
+    math.IPowIOp: _emit_ipowi,
+    math.FPowIOp: _emit_fpowi,
 }

@@ -136,6 +136,9 @@ PRECEDENCE = {
     "&": BAND, "^": BXOR, "|": BOR, "&&": LAND, "||": LOR,
 }  # fmt: skip
 
+# Of floats too, even where one is NaN.
+COMPLEMENTS = {"==": "!=", "!=": "=="}
+
 
 @dataclass(frozen=True)
 class Expr:
@@ -151,6 +154,8 @@ class Expr:
     """A literal written so that its type is right wherever it stands (``5L``)."""
     unsigned: Expr | None = None
     """The same bits in the unsigned type, where that is simpler."""
+    converts: bool = False
+    """Does C convert the unsigned form in an assignment?"""
     splat: Expr | None = None
     """The scalar in every lane of a vector."""
     unrounded: Expr | None = None
@@ -170,7 +175,7 @@ class Expr:
     @property
     def assigned(self) -> str:
         """The text on the right of an assignment, which converts to the signed type."""
-        return self.unsigned.text if self.unsigned else self.text
+        return self.unsigned.text if self.unsigned and self.converts else self.text
 
 
 def reads(*operands: Expr) -> frozenset[str]:
@@ -181,7 +186,8 @@ def reads(*operands: Expr) -> frozenset[str]:
 def operand(e: Expr, operator: str, *, right: bool = False) -> str:
     """An operand with parentheses where C needs them or its compilers warn without them."""
     p = PRECEDENCE[operator]
-    if e.compound and e.compound[0] == operator and (not right or p in (LAND, LOR)):
+    chained = e.compound is not None and e.compound[0] == operator
+    if chained and (p in (LAND, LOR) or (not right and p not in (RELATION, EQUALITY))):
         return e.text
     if p in (SHIFT, BAND, BXOR, BOR):
         return e.at(UNARY)
@@ -218,6 +224,8 @@ def negative(e: Expr) -> Expr:
 
 def negation(e: Expr) -> Expr:
     """``!e``."""
+    if e.compound and e.compound[0] in COMPLEMENTS:
+        return binary(COMPLEMENTS[e.compound[0]], *e.compound[1:])
     if e.text.startswith("!") and e.precedence == UNARY:
         return Expr(e.text[1:], UNARY, reads(e))
     return Expr(f"!{e.at(UNARY)}", UNARY, reads(e))
@@ -299,7 +307,7 @@ def signed(e: Expr, type: CType) -> Expr:
     """The bits of an unsigned integer in the signed type."""
     if type.is_vector:
         return Expr(f"as_{type.name}({e.text})", reads=reads(e), unsigned=e)
-    return replace(cast(type.name, e), unsigned=e)
+    return replace(cast(type.name, e), unsigned=e, converts=True)
 
 
 def narrow(e: Expr, type: CType) -> Expr:
@@ -309,9 +317,27 @@ def narrow(e: Expr, type: CType) -> Expr:
 
 # What a variable must not be called: words of the language, macros, and the functions that a
 # kernel may call (a variable would hide them).
-RESERVED = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "half", "quad", "complex", "imaginary", "uchar", "ushort", "uint", "ulong", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "event_t", "sampler_t", "global", "local", "constant", "private", "generic", "kernel", "read_only", "write_only", "read_write", "uniform", "pipe", "image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image3d_t", "asm", "typeof", "and", "or", "not", "xor", "INFINITY", "NAN", "MAXFLOAT", "HUGE_VAL", "HUGE_VALF", "INT_MIN", "INT_MAX", "LONG_MIN", "LONG_MAX", "NULL", "main", "barrier", "mem_fence", "printf", "prefetch", "wait_group_events", "abs", "abs_diff", "acos", "acosh", "acospi", "all", "any", "asin", "asinh", "asinpi", "atan", "atan2", "atan2pi", "atanh", "atanpi", "bitselect", "cbrt", "ceil", "clamp", "clz", "copysign", "cos", "cosh", "cospi", "cross", "degrees", "distance", "dot", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "fract", "frexp", "hadd", "hypot", "ilogb", "isequal", "isfinite", "isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isnotequal", "isordered", "isunordered", "ldexp", "length", "lgamma", "lgamma_r", "log", "log10", "log1p", "log2", "logb", "mad", "mad24", "mad_hi", "mad_sat", "max", "maxmag", "min", "minmag", "mix", "modf", "mul24", "mul_hi", "nan", "nextafter", "normalize", "popcount", "pow", "pown", "powr", "radians", "remainder", "remquo", "rhadd", "rint", "rootn", "rotate", "round", "rsqrt", "select", "shuffle", "shuffle2", "sign", "signbit", "sin", "sincos", "sinh", "sinpi", "smoothstep", "sqrt", "step", "sub_sat", "add_sat", "tan", "tanh", "tanpi", "tgamma", "trunc", "upsample", "vec_step"]
-)
+_RESERVED_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if
+    inline int long register restrict return short signed sizeof static struct switch typedef
+    union unsigned void volatile while bool true false half quad complex imaginary
+    uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t event_t sampler_t
+    global local constant private generic kernel read_only write_only read_write uniform pipe
+    image1d_t image1d_array_t image1d_buffer_t image2d_t image2d_array_t image3d_t
+    asm typeof and or not xor
+    INFINITY NAN MAXFLOAT HUGE_VAL HUGE_VALF INT_MIN INT_MAX LONG_MIN LONG_MAX NULL main
+    barrier mem_fence printf prefetch wait_group_events
+    abs abs_diff acos acosh acospi all any asin asinh asinpi atan atan2 atan2pi atanh atanpi
+    bitselect cbrt ceil clamp clz copysign cos cosh cospi cross degrees distance dot erf erfc
+    exp exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod fract frexp hadd hypot ilogb isequal
+    isfinite isgreater isgreaterequal isinf isless islessequal islessgreater isnan isnormal
+    isnotequal isordered isunordered ldexp length lgamma lgamma_r log log10 log1p log2 logb mad
+    mad24 mad_hi mad_sat max maxmag min minmag mix modf mul24 mul_hi nan nextafter normalize
+    popcount pow pown powr radians remainder remquo rhadd rint rootn rotate round rsqrt select
+    shuffle shuffle2 sign signbit sin sincos sinh sinpi smoothstep sqrt step sub_sat add_sat tan
+    tanh tanpi tgamma trunc upsample vec_step
+"""
+RESERVED = frozenset(_RESERVED_WORDS.split())
 RESERVED_PATTERN = re.compile(
     r"__|_[A-Z]|(?:(?:u?(?:char|short|int|long)|float|double|half|bool)\d+$)"
     r"|(?:as|convert|vload|vstore|vloada|vstorea|atomic|atom|native|half|get|async|read|write)_"

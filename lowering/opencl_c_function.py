@@ -1,0 +1,393 @@
+"""Prints one function of a gpu.module: names, variables, declarations, and op after op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tiledialect.lowering.opencl_c_inline import PURE, Inlining
+from tiledialect.lowering.opencl_c_memory import (
+    GLOBAL,
+    LOADS,
+    LOCAL,
+    PRIVATE,
+    VIEWS,
+    WRITES,
+    Address,
+    Buffer,
+    MemoryScope,
+    assignment,
+    element_type,
+    layout,
+    pointer,
+    space_of,
+)
+from tiledialect.lowering.opencl_c_types import (
+    CType,
+    Expr,
+    OpenCLError,
+    binary,
+    c_type,
+    int_literal,
+    sanitized,
+    variable,
+)
+from typing_extensions import override
+from xdsl.dialects import func, gpu, memref, vector
+from xdsl.dialects.builtin import FileLineColLoc, MemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+LONGEST_INLINED = 80
+"""Characters of an expression beyond which it gets a variable."""
+
+LONGEST_LINE = 100
+"""Characters of a function's head beyond which every parameter gets a line."""
+
+Function = gpu.FuncOp | func.FuncOp
+
+
+@dataclass
+class Prelude:
+    """What the functions of a program need printed before them."""
+
+    helpers: dict[str, str] = field(default_factory=dict[str, str])
+    uses_double: bool = False
+
+
+def symbol(op: gpu.ModuleOp | Function) -> str:
+    """The name of a function or module."""
+    return op.sym_name.data
+
+
+def message(op: Operation, place: str, reason: str) -> str:
+    """What an error says: the op, its place and the reason."""
+    location = op.location
+    if isinstance(location, FileLineColLoc):
+        place += f" ({location.filename.data}:{location.line.data}:{location.column.data})"
+    return f"opencl: cannot print '{op.name}' in {place}: {reason}"
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a function does with the memory behind an argument."""
+
+    reads: bool = False
+    writes: bool = False
+
+    def __or__(self, other: Access) -> Access:
+        return Access(self.reads or other.reads, self.writes or other.writes)
+
+
+BOTH = Access(reads=True, writes=True)
+ACCESSES: dict[type[Operation], tuple[int, Access]] = {
+    memref.LoadOp: (0, Access(reads=True)),
+    vector.LoadOp: (0, Access(reads=True)),
+    memref.StoreOp: (1, Access(writes=True)),
+    vector.StoreOp: (1, Access(writes=True)),
+    memref.AtomicRMWOp: (1, BOTH),
+    memref.DimOp: (0, Access()),
+    memref.RankOp: (0, Access()),
+}
+
+
+def access(value: SSAValue, functions: dict[str, Function]) -> Access:
+    """What is done with the memory behind a memref, through views and calls too."""
+    result = Access()
+    for use in value.uses:
+        op = use.operation
+        if type(op) in VIEWS:
+            result |= access(op.results[0], functions)
+        elif isinstance(op, func.CallOp) and (callee := functions.get(op.callee.string_value())):
+            result |= access(callee.body.block.args[use.index], functions)
+        else:
+            operand, kind = ACCESSES.get(type(op), (use.index, BOTH))
+            result |= kind if operand == use.index else BOTH
+    return result
+
+
+def is_read_as_vector(value: SSAValue) -> bool:
+    """Does a vector load or store reach the memref, through views too?"""
+    return any(
+        isinstance(use.operation, vector.LoadOp | vector.StoreOp)
+        or (type(use.operation) in VIEWS and is_read_as_vector(use.operation.results[0]))
+        for use in value.uses
+    )
+
+
+class FunctionPrinter(MemoryScope):
+    """Prints one function."""
+
+    def __init__(
+        self,
+        prelude: Prelude,
+        statements: Mapping[type[Operation], Statement],
+        functions: dict[str, Function],
+        function: Function,
+        bits: int,
+    ):
+        self.prelude = prelude
+        self.statements = statements
+        self.functions = functions
+        self.function = function
+        self.index_bits = bits
+        self.op: Operation = function
+        self.inlining = Inlining(function)
+        self.lines: list[str] = []
+        self.indent = 1
+        self.scopes: list[set[str]] = [set(functions)]
+        self.values: dict[SSAValue, Expr] = {}
+        self.buffers: dict[SSAValue, Buffer] = {}
+        self.variables: dict[str, list[SSAValue]] = {}
+        """The variables that change, and the values that they hold in turn."""
+        self.is_kernel = isinstance(function, gpu.FuncOp) and function.kernel is not None
+
+    # What the emitters ask
+
+    @override
+    def expr(self, value: SSAValue) -> Expr:
+        if value not in self.values:
+            raise self.error(f"no value of type {value.type} in OpenCL C")
+        return self.values[value]
+
+    @override
+    def ctype(self, type: Attribute) -> CType:
+        result = c_type(type, self.index_bits)
+        if result is None:
+            raise self.error(f"no type {type} in OpenCL C")
+        self.prelude.uses_double |= result.base == "double"
+        return result
+
+    @override
+    def helper(self, name: str, text: str) -> str:
+        self.prelude.helpers.setdefault(name, text)
+        return name
+
+    @override
+    def error(self, reason: str) -> OpenCLError:
+        return OpenCLError(message(self.op, f"@{symbol(self.function)}", reason))
+
+    @override
+    def buffer(self, value: SSAValue) -> Buffer:
+        if value not in self.buffers:
+            raise self.error(f"it is not known where the {value.type} lies")
+        return self.buffers[value]
+
+    @override
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+    @override
+    def define(self, value: SSAValue, e: Expr) -> None:
+        if not self.inlining.uses(value):
+            return
+        name = self.new_name(value.name_hint)
+        self.line(f"{self.ctype(value.type).name} {name} = {e.assigned};")
+        self.values[value] = variable(name)
+
+    # Names and variables
+
+    def new_name(self, hint: str | None, default: str = "v") -> str:
+        """A name that nothing visible has."""
+        base = sanitized(hint) if hint else default
+        name, count = base, 0
+        while any(name in scope for scope in self.scopes):
+            count += 1
+            name = f"{base}_{count}"
+        self.scopes[-1].add(name)
+        return name
+
+    def new_variable(self, value: SSAValue, e: Expr | None, hint: str | None, default: str) -> str:
+        """Declare a variable that will change; it holds ``value``."""
+        name = self.new_name(hint, default)
+        start = "" if e is None else f" = {e.assigned}"
+        self.line(f"{self.ctype(value.type).name} {name}{start};")
+        self.variables[name] = []
+        self.bind(value, name)
+        return name
+
+    def bind(self, value: SSAValue, name: str) -> None:
+        """From here on the variable holds the value."""
+        self.values[value] = variable(name)
+        self.variables[name].append(value)
+
+    def reusable(
+        self, value: SSAValue, op: Operation, taken: Sequence[str], *, inside: bool
+    ) -> str | None:
+        """The variable that holds ``value``, if ``op`` may change it."""
+        e = self.values.get(value)
+        name = e.text if e else ""
+        block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        if name not in self.variables or name in taken or block is not op.parent:
+            return None
+        aliases = self.variables[name]
+        return name if self.inlining.may_overwrite(aliases, op, inside=inside) else None
+
+    def assign(self, pairs: Sequence[tuple[str, Expr, CType]]) -> None:
+        """Give variables new values, all at once."""
+        pending = [p for p in pairs if p[0] != p[1].text]
+        while pending:
+            for pair in pending:
+                if not any(pair[0] in e.reads for _, e, _ in pending if e is not pair[1]):
+                    self.line(assignment(pair[0], pair[1]))
+                    pending.remove(pair)
+                    break
+            else:
+                target, e, type = pending.pop(0)
+                name = self.new_name(f"new_{target}")
+                self.line(f"{type.name} {name} = {e.assigned};")
+                pending.append((target, variable(name), type))
+
+    @contextmanager
+    def nested(self) -> Generator[None]:
+        """A block of C."""
+        self.indent += 1
+        self.scopes.append(set())
+        yield
+        for name in self.scopes.pop():
+            self.variables.pop(name, None)
+        self.indent -= 1
+
+    # Functions
+
+    def text(self) -> str:
+        """The function."""
+        body = self.function.body
+        if not body.blocks:
+            raise self.error("it has no body")
+        parameters = [self.parameter(a) for a in body.blocks[0].args]
+        results = self.function.function_type.outputs.data
+        if len(results) > 1:
+            raise self.error("a function of OpenCL C has one result")
+        result = self.ctype(results[0]).name if results else "void"
+        head = f"{'__kernel' if self.is_kernel else 'static inline'}{self.attributes()} {result}"
+        for op in body.walk():
+            if isinstance(op, memref.AllocaOp | memref.AllocOp):
+                self.op = op
+                if space_of(self, op.memref.type, PRIVATE) == LOCAL:
+                    self.declare_array(op, LOCAL)
+        self.block(self.single_block(body))
+        lines = "\n".join(self.lines)
+        head += f" {symbol(self.function)}({', '.join(parameters)})"
+        if len(head) > LONGEST_LINE:
+            head = head[: head.index(parameters[0])] + "\n    " + ",\n    ".join(parameters) + ")"
+        return f"{head}\n{{\n{lines}\n}}"
+
+    def attributes(self) -> str:
+        """The size of a work-group, if it is known."""
+        f = self.function
+        if not isinstance(f, gpu.FuncOp) or not self.is_kernel or f.known_block_size is None:
+            return ""
+        sizes = [*f.known_block_size.get_values(), 1, 1, 1][:3]
+        return f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"
+
+    def parameter(self, value: SSAValue) -> str:
+        """The declaration of an argument."""
+        name = self.new_name(value.name_hint, "arg")
+        if isinstance(value.type, MemRefType):
+            space = space_of(self, value.type, GLOBAL)
+            type = element_type(self, value.type)
+            offset, strides = layout(self, value.type)
+            if offset is None and self.is_kernel:
+                raise self.error(f"the offset of {value.type} is not known")
+            self.buffers[value] = Buffer(name, space, type, strides, offset or Address())
+            const = "" if access(value, self.functions).writes else "const "
+            restrict = "restrict " if self.is_kernel else ""
+            if self.is_kernel and space == PRIVATE:
+                raise self.error("a kernel cannot be given private memory")
+            return f"{const}{space} {type.memory} *{restrict}{name}"
+        type = self.ctype(value.type)
+        if self.is_kernel and type.kind == "bool" and not type.is_vector:
+            # A kernel cannot be given a bool.
+            self.values[value] = binary("!=", variable(name), int_literal(0, 32))
+            return f"uchar {name}"
+        self.values[value] = variable(name)
+        return f"{type.name} {name}"
+
+    def single_block(self, region: Region) -> Block:
+        """The region's only block."""
+        if len(region.blocks) != 1:
+            raise self.error("branches between blocks are not structured control flow")
+        return region.block
+
+    # Ops
+
+    def block(self, block: Block) -> None:
+        """The ops of a block but its terminator, if that only yields."""
+        for op in block.ops:
+            self.op = op
+            if not self.inlining.is_dead(op):
+                self.print_op(op)
+
+    def print_op(self, op: Operation) -> None:
+        """One op that is not dead."""
+        cls = type(op)
+        if cls in VIEWS:
+            self.buffers[op.results[0]] = VIEWS[cls](self, op)
+        elif cls in WRITES:
+            WRITES[cls](self, op)
+        elif cls in self.statements:
+            self.statements[cls](self, op)
+        elif cls in LOADS:
+            self.print_value(op, LOADS[cls](self, op))
+        elif cls in PURE:
+            self.print_value(op, PURE[cls](self, op))
+        else:
+            raise self.error(UNSUPPORTED.get(op.name, "OpenCL C has nothing for it"))
+
+    def print_value(self, op: Operation, e: Expr) -> None:
+        """Keep an expression for its use, or declare a variable for it."""
+        if self.inlining.is_inlined(op) and (is_constant(e) or len(e.text) <= LONGEST_INLINED):
+            self.values[op.results[0]] = e
+        else:
+            self.define(op.results[0], e)
+
+    def declare_array(self, op: memref.AllocaOp | memref.AllocOp, space: str) -> None:
+        """The array behind an allocation."""
+        if space == LOCAL and not self.is_kernel:
+            raise self.error("only a kernel can allocate local memory")
+        type = element_type(self, op.memref.type)
+        offset, strides = layout(self, op.memref.type)
+        shape = op.memref.type.get_shape()
+        if offset is None or any(size < 0 for size in shape):
+            raise self.error(f"the size of {op.memref.type} is not known")
+        steps = [s.value for s in strides if isinstance(s.value, int)]
+        last = offset.constant + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
+        name = self.new_name(op.memref.name_hint, "tile" if space == LOCAL else "array")
+        alignment = op.alignment.value.data if op.alignment else 0
+        if is_read_as_vector(op.memref):
+            alignment = max(alignment, 64)
+        aligned = (
+            f" __attribute__((aligned({alignment})))" if alignment > type.storage_bytes else ""
+        )
+        prefix = f"{LOCAL} " if space == LOCAL else ""
+        self.line(f"{prefix}{type.storage} {name}[{max(last + 1, 1)}]{aligned};")
+        self.buffers[op.memref] = Buffer(name, space, type, strides, offset)
+
+    def argument(self, value: SSAValue, parameter: SSAValue, callee: Function) -> str:
+        """An argument of a call."""
+        if not isinstance(value.type, MemRefType):
+            return self.expr(value).alone
+        buffer = self.buffer(value)
+        if buffer.space != space_of(self, parameter.type, GLOBAL):
+            raise self.error(f"@{symbol(callee)} does not take a {buffer.space} pointer")
+        offset, _ = layout(self, parameter.type)
+        return pointer(buffer, int_literal(0, 32) if offset else buffer.offset.expr).text
+
+
+def is_constant(e: Expr) -> bool:
+    """Has the expression no variable?"""
+    return not e.reads
+
+
+Statement = Callable[[FunctionPrinter, Operation], None]
+"""Prints an op that is not an expression."""
+
+UNSUPPORTED = {
+    "scf.parallel": "the iterations of a kernel are its work-items",
+    "gpu.lane_id": "OpenCL C 1.2 has no subgroups",
+    "gpu.subgroup_id": "OpenCL C 1.2 has no subgroups",
+    "gpu.subgroup_size": "OpenCL C 1.2 has no subgroups",
+    "gpu.num_subgroups": "OpenCL C 1.2 has no subgroups",
+    "builtin.unrealized_conversion_cast": "a conversion was left unfinished",
+}

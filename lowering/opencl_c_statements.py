@@ -1,0 +1,168 @@
+"""Statements of OpenCL C for the ops of gpu and func, allocations, and ops with two results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tiledialect.lowering import opencl_c_helpers as helpers
+from tiledialect.lowering.opencl_c_function import BOTH, FunctionPrinter, Statement, access, symbol
+from tiledialect.lowering.opencl_c_memory import GLOBAL, PRIVATE, single_position, space_of
+from tiledialect.lowering.opencl_c_ops import wrapping
+from tiledialect.lowering.opencl_c_types import (
+    Expr,
+    binary,
+    call,
+    literal,
+    signed,
+    unsigned,
+    variable,
+)
+from xdsl.dialects import arith, func, gpu, memref, vector
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Operation
+
+
+def _print_nothing(p: FunctionPrinter, op: Operation) -> None:
+    """What the op does is done by what contains it."""
+
+
+def _print_id(function: str) -> Callable[[FunctionPrinter, Operation], None]:
+    """A work-item function: unsigned in C, so it goes into a variable of the index type."""
+
+    def emit(p: FunctionPrinter, op: Operation) -> None:
+        assert isinstance(
+            op, gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp | gpu.GlobalIdOp
+        )
+        dimension = "XYZ".index(op.dimension.data.name)
+        name = p.new_name(op.result.name_hint, f"{function.split('_', 1)[1]}_{dimension}")
+        p.line(f"{p.ctype(op.result.type).name} {name} = {function}({dimension});")
+        p.values[op.result] = variable(name)
+
+    return emit
+
+
+def _print_barrier(p: FunctionPrinter, op: Operation) -> None:
+    """The barrier orders global memory too where the function reads what it writes."""
+    arguments = p.function.body.block.args
+    both = any(
+        access(a, p.functions) == BOTH
+        for a in arguments
+        if isinstance(a.type, MemRefType) and p.buffers[a].space == GLOBAL
+    )
+    fences = "CLK_LOCAL_MEM_FENCE"
+    if both or not p.is_kernel:
+        fences += " | CLK_GLOBAL_MEM_FENCE"
+    p.line(f"barrier({fences});")
+
+
+def _print_alloca(p: FunctionPrinter, op: Operation) -> None:
+    """Private memory lives where it is allocated; local memory has been declared already."""
+    assert isinstance(op, memref.AllocaOp | memref.AllocOp)
+    space = space_of(p, op.memref.type, PRIVATE)
+    if space == GLOBAL:
+        raise p.error("a kernel cannot allocate global memory")
+    if space == PRIVATE:
+        p.declare_array(op, PRIVATE)
+
+
+def _print_call(p: FunctionPrinter, op: Operation) -> None:
+    assert isinstance(op, func.CallOp)
+    callee = p.functions.get(op.callee.string_value())
+    if callee is None or (isinstance(callee, gpu.FuncOp) and callee.kernel is not None):
+        raise p.error(f"@{op.callee.string_value()} is not a helper function of the module")
+    pairs = zip(op.arguments, callee.body.block.args, strict=True)
+    text = f"{symbol(callee)}({', '.join(p.argument(v, a, callee) for v, a in pairs)})"
+    if op.results and p.inlining.uses(op.results[0]):
+        p.define(op.results[0], Expr(text))
+    else:
+        p.line(f"{text};")
+
+
+def _print_return(p: FunctionPrinter, op: Operation) -> None:
+    if op.operands:
+        p.line(f"return {p.expr(op.operands[0]).assigned};")
+
+
+# Results in pairs
+
+
+def _print_add_extended(p: FunctionPrinter, op: Operation) -> None:
+    """The sum is less than a summand where it wrapped round."""
+    assert isinstance(op, arith.AddUIExtendedOp)
+    a, b = p.expr(op.lhs), p.expr(op.rhs)
+    type = p.ctype(op.lhs.type)
+    if type.kind == "bool":
+        operators = ("^", "&") if type.is_vector else ("!=", "&&")
+        p.define(op.sum, binary(operators[0], a, b))
+        p.define(op.overflow, binary(operators[1], a, b))
+        return
+    total = wrapping("+")(p, type, a, b)
+    if p.inlining.uses(op.overflow):
+        name = p.new_name(op.sum.name_hint, "sum")
+        p.line(f"{type.name} {name} = {total.assigned};")
+        p.values[op.sum] = total = variable(name)
+        overflow = binary("<", unsigned(total, type), unsigned(a, type))
+        if type.is_vector and type.bits != 32:
+            overflow = call(f"convert_int{type.lanes}", overflow)
+        p.define(op.overflow, overflow)
+    else:
+        p.define(op.sum, total)
+
+
+def _print_mul_extended(p: FunctionPrinter, op: Operation) -> None:
+    assert isinstance(op, arith.MulSIExtendedOp | arith.MulUIExtendedOp)
+    a, b = p.expr(op.lhs), p.expr(op.rhs)
+    type = p.ctype(op.lhs.type)
+    if type.kind == "bool":
+        # -1 * -1 = 1 and 1 * 1 = 1: of two bits the high one is 0.
+        p.define(op.low, binary("&" if type.is_vector else "&&", a, b))
+        p.define(op.high, literal(0, type))
+        return
+    p.define(op.low, wrapping("*")(p, type, a, b))
+    if isinstance(op, arith.MulSIExtendedOp):
+        p.define(op.high, call("mul_hi", a, b))
+    else:
+        p.define(op.high, signed(call("mul_hi", unsigned(a, type), unsigned(b, type)), type))
+
+
+def _print_insert(p: FunctionPrinter, op: Operation) -> None:
+    """Change one lane: of the same variable, if the old vector is not needed any more."""
+    assert isinstance(op, vector.InsertOp)
+    if isinstance(op.source.type, VectorType):
+        raise p.error("OpenCL C has only vectors of one dimension")
+    type = p.ctype(op.result.type)
+    position = single_position(p, op.static_position, op.dynamic_position)
+    source, dest = p.expr(op.source), p.expr(op.dest)
+    if type.kind == "bool":
+        source = Expr(f"-(int){source.at(12)}", 12, source.reads)
+    name = p.reusable(op.dest, op, (), inside=False)
+    if name is None:
+        name = p.new_variable(op.result, dest, op.result.name_hint, "v")
+    else:
+        p.bind(op.result, name)
+    if isinstance(position, int):
+        p.line(f"{name}.s{position:x} = {source.assigned};")
+        return
+    index = p.ctype(position.type)
+    helper = helpers.dynamic_element(p, type, index, insert=True)
+    p.line(f"{name} = {call(helper, variable(name), source, p.expr(position)).text};")
+
+
+STATEMENTS: dict[type[Operation], Statement] = {
+    gpu.ThreadIdOp: _print_id("get_local_id"),
+    gpu.BlockIdOp: _print_id("get_group_id"),
+    gpu.BlockDimOp: _print_id("get_local_size"),
+    gpu.GridDimOp: _print_id("get_num_groups"),
+    gpu.GlobalIdOp: _print_id("get_global_id"),
+    gpu.BarrierOp: _print_barrier,
+    gpu.ReturnOp: _print_return,
+    func.ReturnOp: _print_return,
+    func.CallOp: _print_call,
+    memref.AllocaOp: _print_alloca,
+    memref.AllocOp: _print_alloca,
+    memref.DeallocOp: _print_nothing,
+    arith.AddUIExtendedOp: _print_add_extended,
+    arith.MulSIExtendedOp: _print_mul_extended,
+    arith.MulUIExtendedOp: _print_mul_extended,
+    vector.InsertOp: _print_insert,
+}
