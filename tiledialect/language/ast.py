@@ -139,26 +139,37 @@ class Function(Node):
     body: tuple[Statement, ...]
 
 
-def postorder(expression: Expression) -> Iterator[Expression]:
-    """Every node of ``expression``, arguments before their call.
+def postorder(
+    expression: Expression, is_leaf: Callable[[Call], bool] = lambda call: False
+) -> Iterator[Expression]:
+    """Every node of ``expression``, arguments before their call; none inside of leaves.
 
     Not recursive, because a machine-written expression may be nested deeper than Python's stack.
     """
     stack: list[tuple[Expression, bool]] = [(expression, False)]
     while stack:
         node, done = stack.pop()
-        if done or not isinstance(node, Call):
+        if done or not isinstance(node, Call) or is_leaf(node):
             yield node
             continue
         stack.append((node, True))
         stack.extend((argument, False) for argument in reversed(node.arguments))
 
 
-def evaluate(expression: Expression, visit: Callable[[Expression, list[T]], T]) -> T:
-    """The value of ``expression``, where ``visit`` gives a node's from its arguments' values."""
+def evaluate(
+    expression: Expression,
+    visit: Callable[[Expression, list[T]], T],
+    is_leaf: Callable[[Call], bool] = lambda call: False,
+) -> T:
+    """The value of ``expression``, where ``visit`` gives a node's from its arguments' values.
+
+    The arguments of a leaf are not visited, and it is visited without them.
+    """
     values: list[T] = []
-    for node in postorder(expression):
-        arity = len(node.arguments) if isinstance(node, Call) else 0
+    for node in postorder(expression, is_leaf):
+        arity = 0
+        if isinstance(node, Call) and not is_leaf(node):
+            arity = len(node.arguments)
         arguments = values[len(values) - arity :]
         del values[len(values) - arity :]
         values.append(visit(node, arguments))

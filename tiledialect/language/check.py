@@ -144,6 +144,8 @@ class _Checker:
         signature = FUNCTIONS[name]
         if not signature.accepts(len(arguments)):
             raise TileError(f"`{name}` takes {signature.arity}, not {len(arguments)}", node.span)
+        if name.endswith("softmax") and not _may_have_rank(arguments[0], 2):
+            raise TileError(f"`{name}` takes a tensor of 2 dimensions", node.arguments[0].span)
         if name == "tuple":
             return Kind("a tuple", elements=tuple(arguments))
         if name == "element":
@@ -272,15 +274,9 @@ class _Checker:
             raise TileError("an index expression may not multiply indices", node.span)
         elif name == "div" and has_index[1]:
             raise TileError("an index expression may not divide by an index", node.span)
-        elif name == "div" and _has_names(node.arguments[1]):
-            raise TileError("an index may be divided only by a number", node.arguments[1].span)
         elif name not in ("neg", "add", "sub", "mul", "div"):
             raise TileError(f"an index expression may not hold `{name}` of an index", node.span)
         return any(has_index)
-
-
-def _has_names(expression: ast.Expression) -> bool:
-    return any(isinstance(node, ast.Variable) for node in ast.postorder(expression))
 
 
 def _rank(function: str, arguments: list[Kind]) -> int | None:
@@ -304,6 +300,10 @@ def _rank(function: str, arguments: list[Kind]) -> int | None:
         case _:
             known = [rank for rank in ranks if rank is not None]
             return max(known) if len(known) == len(ranks) else None
+
+
+def _may_have_rank(kind: Kind, rank: int) -> bool:
+    return kind.is_tensor and kind.rank in (None, rank)
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -1,0 +1,269 @@
+"""A contraction statement to its op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from xdsl.ir import SSAValue
+
+from ..dialects.tile.attributes import Aggregation, Combination, symbol
+from ..dialects.tile.base import DYNAMIC_INDEX
+from ..dialects.tile.contraction import ContractionOp
+from ..errors import SourceSpan, TileError
+from ..index.expr import Constraint, IndexExpr
+from ..index.lattice import first_undetermined
+from . import ast
+from .emit import Size
+
+if TYPE_CHECKING:
+    from .to_ir import Lowering
+
+AFFINE = ("add", "sub", "mul", "div", "neg")
+"""The functions of which index expressions are made."""
+
+
+def index_name(name: str) -> str:
+    """The name of an index in IR, whose names have no ``'``."""
+    return name.replace("'", ".prime")
+
+
+def lower_contraction(lowering: Lowering, statement: ast.Contraction) -> SSAValue:
+    """Append the contraction op of ``statement``."""
+    reader = IndexReader(lowering)
+    output = [reader.read(index) for index in statement.output.indices]
+    accesses = [[reader.read(index) for index in a.indices] for a in statement.operands]
+    constrained = [reader.read(c.expression) for c in statement.constraints]
+    exprs = [*output, *(e for access in accesses for e in access), *constrained]
+    _check_bounded(statement, exprs)
+    symbols = Symbols(lowering, reader.symbols)
+    symbols.resolve(exprs)
+    bounds = [symbols.bound(c.bound) for c in statement.constraints]
+    inputs = [_tensor(lowering, a.tensor) for a in statement.operands]
+    sizes = _sizes(lowering, statement, accesses)
+    default = statement.default and _tensor(lowering, statement.default)
+    rename = symbols.renaming
+    span = statement.output.span
+    result = lowering.emitter.make(
+        lambda: _verified(
+            ContractionOp(
+                Aggregation(statement.aggregation),
+                Combination(statement.combination),
+                [e.substitute(rename) for e in output],
+                [
+                    (value, [e.substitute(rename) for e in access])
+                    for value, access in zip(inputs, accesses, strict=True)
+                ],
+                [
+                    Constraint(e.substitute(rename), bound)
+                    for e, bound in zip(constrained, bounds, strict=True)
+                ],
+                shape=tuple(s if isinstance(s, int) else DYNAMIC_INDEX for s in sizes),
+                symbols=symbols.operands,
+                sizes=[s for s in sizes if isinstance(s, SSAValue)],
+                default=default,
+                no_defract=statement.no_defract,
+            )
+        ),
+        span,
+    )
+    lowering.known_sizes[result] = tuple(sizes)
+    return result
+
+
+def _verified(op: ContractionOp) -> ContractionOp:
+    op.verify_()
+    return op
+
+
+def _tensor(lowering: Lowering, name: ast.Name) -> SSAValue:
+    value = lowering.lookup(name.text, name.span)
+    assert isinstance(value, SSAValue)
+    return value
+
+
+# -- index expressions ---------------------------------------------------------------------
+
+
+@dataclass
+class IndexReader:
+    """Makes index expressions of syntax, in which dimensions are symbols not looked up yet.
+
+    They are looked up only once it is known which of them stay: `N - N + i` asks for no N.
+    """
+
+    lowering: Lowering
+    symbols: list[SSAValue | ast.Expression] = field(
+        default_factory=list[SSAValue | ast.Expression]
+    )
+
+    def read(self, expression: ast.Expression) -> IndexExpr:
+        """The index expression that ``expression`` writes."""
+        return ast.evaluate(expression, self._visit, self._is_leaf)
+
+    def _is_leaf(self, call: ast.Call) -> bool:
+        if call.function == "div":
+            return not self._is_literal(call.arguments[1])
+        return call.function not in AFFINE
+
+    def _is_literal(self, expression: ast.Expression) -> bool:
+        """Whether an expression is a number, or made of names of numbers."""
+        names = [n.name for n in ast.postorder(expression) if isinstance(n, ast.Variable)]
+        return all(isinstance(self.lowering.values.get(name), int) for name in names)
+
+    def _visit(self, node: ast.Expression, arguments: list[IndexExpr]) -> IndexExpr:
+        match node:
+            case ast.Integer():
+                return IndexExpr.of(node.value)
+            case ast.Variable(name=name) if name[0].islower():
+                return IndexExpr.of(index_name(name))
+            case ast.Variable(name=name):
+                value = self.lowering.values.get(name)
+                if isinstance(value, int):
+                    return IndexExpr.of(value)
+                return self._symbol(value if isinstance(value, SSAValue) else node)
+            case ast.Call() if self._is_leaf(node):
+                return self._leaf(node)
+            case ast.Call(function=function):
+                return _affine(function, arguments, node.span)
+            case ast.Real():
+                raise AssertionError("checked before")
+
+    def _leaf(self, node: ast.Call) -> IndexExpr:
+        """A function of dimensions alone."""
+        for part in ast.postorder(node):
+            if isinstance(part, ast.Variable) and part.name[0].islower():
+                raise TileError("an index may be divided only by a number", node.span)
+        if self._is_literal(node):
+            value = self.lowering.size(node)
+            assert isinstance(value, int)
+            return IndexExpr.of(value)
+        return self._symbol(node)
+
+    def _symbol(self, meaning: SSAValue | ast.Expression) -> IndexExpr:
+        for k, known in enumerate(self.symbols):
+            if known is meaning or (
+                isinstance(known, ast.Variable)
+                and isinstance(meaning, ast.Variable)
+                and known.name == meaning.name
+            ):
+                return IndexExpr.of(symbol(k))
+        self.symbols.append(meaning)
+        return IndexExpr.of(symbol(len(self.symbols) - 1))
+
+
+def _affine(function: str, arguments: list[IndexExpr], span: SourceSpan) -> IndexExpr:
+    match function, arguments:
+        case "neg", [a]:
+            return -a
+        case "add", [a, b]:
+            return a + b
+        case "sub", [a, b]:
+            return a - b
+        case "mul", [a, b]:
+            return a * b
+        case _:
+            a, b = arguments
+            if not b.constant:
+                raise TileError("an index is divided by 0 here", span)
+            return a / b.constant
+
+
+@dataclass
+class Symbols:
+    """The symbol operands of a contraction, in the order in which its expressions name them."""
+
+    lowering: Lowering
+    meanings: Sequence[SSAValue | ast.Expression]
+    operands: list[SSAValue] = field(default_factory=list[SSAValue])
+    renaming: dict[str, IndexExpr] = field(default_factory=dict[str, IndexExpr])
+
+    def resolve(self, exprs: Iterable[IndexExpr]) -> None:
+        """Look up or compute the symbols that ``exprs`` name."""
+        numbers = {symbol(k): k for k in range(len(self.meanings))}
+        for name in dict.fromkeys(name for expr in exprs for name in expr.names):
+            if name in numbers:
+                meaning = self.meanings[numbers[name]]
+                if not isinstance(meaning, SSAValue):
+                    value = self.lowering.size(meaning)
+                    meaning = self.lowering.emitter.size(value, meaning.span)
+                self.renaming[name] = self.operand(meaning)
+
+    def bound(self, expression: ast.Expression) -> IndexExpr:
+        """The bound of a constraint: a number or one symbol."""
+        value = self.lowering.size(expression)
+        return IndexExpr.of(value) if isinstance(value, int) else self.operand(value)
+
+    def operand(self, value: SSAValue) -> IndexExpr:
+        """The symbol that stands for ``value``, which becomes an operand."""
+        if value not in self.operands:
+            self.operands.append(value)
+        return IndexExpr.of(symbol(self.operands.index(value)))
+
+
+def _check_bounded(statement: ast.Contraction, exprs: Sequence[IndexExpr]) -> None:
+    """Raises a TileError if an index can grow without any of ``exprs`` growing."""
+    symbols = {s for e in exprs for s in e.names if s.startswith("symbol(")}
+    indices = list(dict.fromkeys(n for e in exprs for n in e.names if n not in symbols))
+    rows: list[tuple[Fraction, ...]] = []
+    for expr in exprs:
+        if any(len(monomial) > 1 and set(monomial) - symbols for monomial, _ in expr):
+            return  # The coefficients are not known yet.
+        rows.append(tuple(expr.coefficient(name) for name in indices))
+    free = first_undetermined(rows, len(indices))
+    if free is None:
+        return
+    accesses = (statement.output, *statement.operands, *statement.constraints)
+    for access in accesses:
+        parts = [access.expression] if isinstance(access, ast.Constraint) else access.indices
+        for part in parts:
+            for node in ast.postorder(part):
+                if isinstance(node, ast.Variable) and index_name(node.name) == indices[free]:
+                    raise TileError(f"nothing bounds the index `{node.name}`", node.span)
+
+
+# -- sizes ---------------------------------------------------------------------------------
+
+
+def _sizes(
+    lowering: Lowering, statement: ast.Contraction, accesses: Sequence[Sequence[IndexExpr]]
+) -> list[Size]:
+    """The output's sizes: as given, or else those of the axes that its indices run along."""
+    if statement.sizes is not None:
+        return [lowering.size(size) for size in statement.sizes]
+    return [_run(lowering, statement, index) for index in statement.output.indices]
+
+
+def _run(lowering: Lowering, statement: ast.Contraction, index: ast.Expression) -> Size:
+    """The size of the axes on which ``index`` stands alone."""
+    name = statement.target.text
+    if not isinstance(index, ast.Variable):
+        raise TileError(f"`{name}` needs its sizes, as in `{name}[i: N]`", statement.output.span)
+    found: list[str | Size] = []
+    for access in statement.operands:
+        sizes = lowering.sizes_of(_tensor(lowering, access.tensor))
+        for position, other in enumerate(access.indices):
+            if isinstance(other, ast.Variable) and other.name == index.name:
+                if sizes is None:
+                    raise TileError(
+                        f"`{name}` needs its sizes, as in `{name}[i: N]`, because those of "
+                        f"`{access.tensor.text}` have no names",
+                        statement.output.span,
+                    )
+                if sizes[position] not in found:
+                    found.append(sizes[position])
+    if len(found) != 1:
+        reason = "none" if not found else "several"
+        raise TileError(
+            f"`{name}` needs its sizes, as in `{name}[i: N]`: `{index.name}` runs along {reason} "
+            "of the operands' dimensions",
+            statement.output.span,
+        )
+    (size,) = found
+    if not isinstance(size, str):
+        return size
+    value = lowering.lookup(size, index.span)
+    assert isinstance(value, int | SSAValue)
+    return value

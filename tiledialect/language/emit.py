@@ -1,0 +1,128 @@
+"""Making ops one after the other, from values that may be literals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FileLineColLoc, IndexType, IntAttr, IntegerAttr, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
+from ..errors import SourceSpan, TileError
+from .parser import LARGEST_INTEGER
+
+Size: TypeAlias = int | SSAValue
+"""A dimension: a literal, or a value of type `index`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What `prng_step` gives: random numbers of these sizes, drawn from a state."""
+
+    state: SSAValue
+    sizes: tuple[Size, ...]
+
+
+Value: TypeAlias = int | SSAValue | Step
+"""What a name or an expression stands for: a dimension, a tensor, a step."""
+
+ELEMENTWISE: dict[str, type[ElementwiseOp]] = {
+    op.name.removeprefix("tile."): op for op in ELEMENTWISE_OPS if issubclass(op, ElementwiseOp)
+}
+ELEMENTWISE["cond"] = ELEMENTWISE["select"]
+
+
+def is_size(value: Value) -> bool:
+    """Whether ``value`` is a dimension."""
+    return isinstance(value, int) or (
+        isinstance(value, SSAValue) and isinstance(value.type, IndexType)
+    )
+
+
+class Emitter:
+    """Appends ops to a block."""
+
+    def __init__(self, block: Block, filename: str):
+        self.block = block
+        self.filename = StringAttr(filename)
+        self.constants: dict[int, SSAValue] = {}
+
+    def add(self, op: Operation, span: SourceSpan) -> SSAValue:
+        """Append an op that stands for what is at ``span``; the value is its first result."""
+        self.locate(op, span)
+        self.block.add_op(op)
+        return op.results[0]
+
+    def locate(self, op: Operation, span: SourceSpan) -> None:
+        """Note in ``op`` where it comes from."""
+        op.location = FileLineColLoc(self.filename, IntAttr(span.line), IntAttr(span.column))
+
+    def make(self, make: Callable[[], Operation], span: SourceSpan) -> SSAValue:
+        """Append the op that ``make`` makes; what it refuses is an error at ``span``."""
+        try:
+            return self.add(make(), span)
+        except VerifyException as error:
+            raise TileError(str(error), span) from None
+
+    def tensor(self, value: Value, span: SourceSpan) -> SSAValue:
+        """``value``, a tensor or a dimension, as a tensor."""
+        if isinstance(value, int):
+            return self.add(ConstantOp.of(value), span)
+        assert isinstance(value, SSAValue)
+        return self.add(SizeOp.of(value), span) if is_size(value) else value
+
+    def size(self, value: Size, span: SourceSpan) -> SSAValue:
+        """``value`` as an operand of type `index`."""
+        if isinstance(value, SSAValue):
+            return value
+        if value not in self.constants:
+            constant = arith.ConstantOp(IntegerAttr(value, IndexType()))
+            self.constants[value] = self.add(constant, span)
+        return self.constants[value]
+
+    def elementwise(self, function: str, arguments: list[Value], span: SourceSpan) -> SSAValue:
+        """Append the elementwise op of this name."""
+        operands = [self.tensor(argument, span) for argument in arguments]
+        return self.make(lambda: ELEMENTWISE[function].make(*operands), span)
+
+
+def _divide(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+_ARITHMETIC: dict[str, tuple[type[Operation], Callable[[int, int], int]]] = {
+    "add": (arith.AddiOp, lambda a, b: a + b),
+    "sub": (arith.SubiOp, lambda a, b: a - b),
+    "mul": (arith.MuliOp, lambda a, b: a * b),
+    "div": (arith.DivSIOp, _divide),
+    "max": (arith.MaxSIOp, max),
+    "min": (arith.MinSIOp, min),
+}
+
+
+def reckon(emitter: Emitter, function: str, arguments: list[Size], span: SourceSpan) -> Size:
+    """A function of dimensions, computed at once where they are literals."""
+    match function, arguments:
+        case "ident", [a]:
+            return a
+        case "neg", [a]:
+            return reckon(emitter, "sub", [0, a], span)
+        case "add" | "sub", [a, 0]:
+            return a
+        case "div", [_, 0]:
+            raise TileError("a dimension is divided by 0 here", span)
+        case _, [a, b]:
+            op, fold = _ARITHMETIC[function]
+        case _:
+            raise AssertionError(f"{function} is not a function of dimensions")
+    if isinstance(a, SSAValue) or isinstance(b, SSAValue):
+        operands = [emitter.size(v, span) for v in (a, b)]
+        return emitter.add(op.create(operands=operands, result_types=[IndexType()]), span)
+    result = fold(a, b)
+    if abs(result) > LARGEST_INTEGER:
+        raise TileError("this number does not fit 64 bits", span)
+    return result

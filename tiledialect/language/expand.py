@@ -1,0 +1,251 @@
+"""Writes statements out in simpler ones, so that every value used twice has a name.
+
+After this a statement holds no tuples, none of the functions that `TEMPLATES` defines, and
+random numbers only as its whole value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import TypeAlias
+
+from ..errors import SourceSpan
+from . import ast
+from .functions import FUNCTIONS, is_assertion
+from .parser import parse
+
+Expanded: TypeAlias = "ast.Expression | tuple[Expanded, ...]"
+
+TEMPLATES = """
+function builtin_softmax(X, Rows, Columns) -> (Y) {
+    Max[i, 0: Rows, 1] = >(X[i, j]);
+    Exp = exp(X - Max);
+    Sum[i, 0: Rows, 1] = +(Exp[i, j]);
+    Y = Exp / Sum;
+}
+function builtin_logsoftmax(X, Rows, Columns) -> (Y) {
+    Max[i, 0: Rows, 1] = >(X[i, j]);
+    Shifted = X - Max;
+    Exp = exp(Shifted);
+    Sum[i, 0: Rows, 1] = +(Exp[i, j]);
+    Y = Shifted - log(Sum);
+}
+function builtin_binary_crossentropy(P, T, Scale) -> (Y) {
+    Y = -T * log(P) - (1 - T) * log(1 - P);
+}
+"""
+"""Functions of tensors."""
+
+SIZE_TEMPLATES = """
+function abs(X) -> (Y) { Y = max(X, -X); }
+function cmp_eq(A, B) -> (Y) { Y = 1 - min(max(A - B, B - A), 1); }
+function cmp_ne(A, B) -> (Y) { Y = min(max(A - B, B - A), 1); }
+function cmp_lt(A, B) -> (Y) { Y = min(max(B - A, 0), 1); }
+function cmp_le(A, B) -> (Y) { Y = min(max(B - A + 1, 0), 1); }
+function cmp_gt(A, B) -> (Y) { Y = min(max(A - B, 0), 1); }
+function cmp_ge(A, B) -> (Y) { Y = min(max(A - B + 1, 0), 1); }
+function select(C, A, B) -> (Y) { Y = B + min(max(C, -C), 1) * (A - B); }
+function cond(C, A, B) -> (Y) { Y = B + min(max(C, -C), 1) * (A - B); }
+"""
+"""Functions of dimensions, in the arithmetic that sizes have; a comparison gives 1 or 0."""
+
+
+@cache
+def _templates(text: str) -> dict[str, ast.Function]:
+    pieces = text.split("\nfunction")[1:]
+    functions = [parse(f"function{piece}") for piece in pieces]
+    return {f.name.text: f for f in functions if f.name is not None}
+
+
+class Expander:
+    """Expands statements one after the other, and hands on what they become."""
+
+    def __init__(
+        self,
+        is_size: Callable[[str], bool],
+        fresh: Callable[[str], str],
+        emit: Callable[[ast.Statement], None],
+    ):
+        self.is_size = is_size
+        """Whether a name that was handed on stands for a dimension."""
+        self.fresh = fresh
+        """A new name, after the current statement's, that ends in a suffix."""
+        self.emit = emit
+        self.tuples: dict[str, tuple[Expanded, ...]] = {}
+
+    def expand(self, statement: ast.Statement) -> None:
+        """Hand on the statements that ``statement`` becomes."""
+        if isinstance(statement, ast.Contraction):
+            self.emit(self.contraction(statement))
+            return
+        value = self.expression(statement.value, is_whole=True)
+        if isinstance(value, tuple):
+            self.tuples[statement.target.text] = value
+        else:
+            self.emit(replace(statement, value=value))
+
+    def contraction(self, statement: ast.Contraction) -> ast.Contraction:
+        """The contraction, with its expressions expanded."""
+
+        def access(a: ast.Access) -> ast.Access:
+            return replace(a, indices=tuple(map(self.simple, a.indices)))
+
+        return replace(
+            statement,
+            output=access(statement.output),
+            operands=tuple(map(access, statement.operands)),
+            constraints=tuple(
+                replace(c, expression=self.simple(c.expression), bound=self.simple(c.bound))
+                for c in statement.constraints
+            ),
+            sizes=statement.sizes and tuple(map(self.simple, statement.sizes)),
+        )
+
+    def simple(self, expression: ast.Expression) -> ast.Expression:
+        """An expression that is no tuple, expanded."""
+        value = self.expression(expression)
+        assert not isinstance(value, tuple)
+        return value
+
+    def expression(self, expression: ast.Expression, is_whole: bool = False) -> Expanded:
+        """An expression, expanded; ``is_whole`` if it is the value of a statement."""
+
+        def visit(node: ast.Expression, arguments: list[Expanded]) -> Expanded:
+            if isinstance(node, ast.Variable):
+                return self.tuples.get(node.name, node)
+            if not isinstance(node, ast.Call):
+                return node
+            return self.call(node, arguments, is_whole and node is expression)
+
+        return ast.evaluate(expression, visit)
+
+    def call(self, node: ast.Call, arguments: list[Expanded], is_whole: bool) -> Expanded:
+        """A call, whose arguments are expanded already."""
+        name = node.function
+        if name == "tuple":
+            return tuple(self.atom(a, str(k)) for k, a in enumerate(arguments))
+        simple = tuple(a for a in arguments if not isinstance(a, tuple))
+        if name == "element":
+            (elements,) = (a for a in arguments if isinstance(a, tuple))
+            (position,) = simple
+            assert isinstance(position, ast.Integer)
+            return elements[position.value]
+        if name == "prng_step":
+            simple = tuple(self.name(a, "drawn") for a in simple)
+        call = replace(node, arguments=simple)
+        if name in ("prng_value", "prng_state"):
+            return call if is_whole else self.name(call, name.removeprefix("prng_"))
+        if name in _templates(TEMPLATES):
+            return self.inline(_templates(TEMPLATES)[name], call)
+        if name in _templates(SIZE_TEMPLATES) and self.is_dimension(call):
+            return self.inline(_templates(SIZE_TEMPLATES)[name], call)
+        return call
+
+    def is_dimension(self, expression: ast.Expression) -> bool:
+        """Whether an expanded expression is a dimension."""
+
+        def visit(node: ast.Expression, arguments: list[bool]) -> bool:
+            match node:
+                case ast.Integer():
+                    return True
+                case ast.Variable():
+                    return node.name[0].isupper() and self.is_size(node.name)
+                case ast.Call(function=name) if name in FUNCTIONS:
+                    return FUNCTIONS[name].of_dims and all(arguments)
+                case ast.Call(function=name):
+                    return is_assertion(name)
+                case ast.Real():
+                    return False
+
+        return ast.evaluate(expression, visit)
+
+    # -- naming ----------------------------------------------------------------------------
+
+    def atom(self, expression: Expanded, suffix: str) -> Expanded:
+        """A name or number with the value of ``expression``, or a tuple of such."""
+        return expression if isinstance(expression, tuple) else self.name(expression, suffix)
+
+    def name(self, expression: ast.Expression, suffix: str) -> ast.Expression:
+        """A name or number with the value of ``expression``."""
+        if not isinstance(expression, ast.Call):
+            return expression
+        name = ast.Name(expression.span, self.fresh(suffix))
+        self.emit(ast.Assignment(expression.span, (), name, expression))
+        return ast.Variable(expression.span, name.text)
+
+    def inline(self, template: ast.Function, call: ast.Call) -> ast.Expression:
+        """The value of a call of ``template``; what its value is made of is handed on."""
+        body = _Inlining(self, call.span)
+        for parameter, argument in zip(template.inputs, call.arguments, strict=True):
+            name = parameter.name.text
+            uses = _uses(template, name)
+            if uses > 1:
+                argument = self.name(argument, name.lower())
+            body.meaning[name] = argument
+        *statements, last = template.body
+        for statement in statements:
+            body.statement(statement)
+        assert isinstance(last, ast.Assignment)
+        return body.expression(last.value)
+
+
+def _uses(template: ast.Function, name: str) -> int:
+    """How often a template uses a parameter; in brackets it counts twice, being a name there."""
+    count = 0
+    for statement in template.body:
+        if isinstance(statement, ast.Assignment):
+            expressions = [statement.value]
+        else:
+            expressions = list(statement.sizes or ())
+            count += 2 * sum(access.tensor.text == name for access in statement.operands)
+        for expression in expressions:
+            count += sum(
+                isinstance(node, ast.Variable) and node.name == name
+                for node in ast.postorder(expression)
+            )
+    return count
+
+
+class _Inlining:
+    """A template's statements with its names replaced."""
+
+    def __init__(self, expander: Expander, span: SourceSpan):
+        self.expander = expander
+        self.span = span
+        self.meaning: dict[str, ast.Expression] = {}
+
+    def statement(self, statement: ast.Statement) -> None:
+        """Hand on a statement of the template."""
+        local = statement.target.text
+        target = ast.Name(self.span, self.expander.fresh(local.lower()))
+        if isinstance(statement, ast.Assignment):
+            new: ast.Statement = ast.Assignment(
+                self.span, (), target, self.expression(statement.value)
+            )
+        else:
+            new = replace(
+                statement,
+                span=self.span,
+                output=replace(statement.output, span=self.span, tensor=target),
+                operands=tuple(map(self.access, statement.operands)),
+                sizes=tuple(map(self.expression, statement.sizes or ())),
+            )
+        self.expander.emit(new)
+        self.meaning[local] = ast.Variable(self.span, target.text)
+
+    def access(self, access: ast.Access) -> ast.Access:
+        meaning = self.meaning[access.tensor.text]
+        name = meaning.name if isinstance(meaning, ast.Variable) else ""
+        return replace(access, span=self.span, tensor=ast.Name(self.span, name))
+
+    def expression(self, expression: ast.Expression) -> ast.Expression:
+        def visit(node: ast.Expression, arguments: list[ast.Expression]) -> ast.Expression:
+            if isinstance(node, ast.Variable):
+                return self.meaning[node.name]
+            if isinstance(node, ast.Call):
+                return replace(node, span=self.span, arguments=tuple(arguments))
+            return replace(node, span=self.span)
+
+        return ast.evaluate(expression, visit)
