@@ -176,7 +176,7 @@ def test_chains_of_congruences(space):
     assert all(c.expr.denominator == 1 for c in change.space.all_constraints())
     check_owners(change.space)
     digits = change.space.constraints[len(space.constraints) :]
-    assert all(c.expr.variable for c in digits)
+    assert sets.is_empty(space) or all(c.expr.variable for c in digits)
 
 
 def test_what_is_absorbed_reaches_later_variables():
