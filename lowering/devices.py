@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tiledialect.errors import TileError
 from tiledialect.lowering import icd
+
+from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -176,7 +178,7 @@ def _named(name: str) -> Device:
         if int(name) < len(everything):
             return everything[int(name)]
         raise _unknown(name)
-    tests = (
+    tests: tuple[Callable[[Device], bool], ...] = (
         lambda d: d.id == name,
         lambda d: d.short_platform == name,
         lambda d: d.type == name,

@@ -14,7 +14,7 @@ import shutil
 import site
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -51,7 +51,7 @@ def platforms() -> tuple[cl.Platform, ...]:
 
 
 @contextmanager
-def _vendors_shown() -> Iterator[None]:
+def _vendors_shown() -> Generator[None]:
     """The loader's folder variable set to a private folder that lists every library."""
     if any(os.environ.get(name) for name in USER_VARIABLES):
         yield

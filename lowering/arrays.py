@@ -1,0 +1,175 @@
+"""What users give as arrays, made into what the runtime takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from tiledialect.errors import TileError
+
+if TYPE_CHECKING:
+    import pyopencl.array as cla
+
+Array = npt.NDArray[Any]
+
+DTYPES = frozenset(
+    np.dtype(name)
+    for name in (
+        *("bool", "float16", "float32", "float64"),
+        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    )
+)
+"""The element types that tensors can have, in the computer's own byte order."""
+
+WEAK_DTYPES = {"f": np.dtype("float32"), "i": np.dtype("int32"), "b": np.dtype("bool")}
+"""What Python's own numbers become, by kind."""
+
+RANKS = {"b": 0, "i": 1, "u": 1, "f": 2}
+"""Numbers of a kind can stand for those of one that ranks higher."""
+
+KINDS = {
+    "c": "complex numbers",
+    "O": "Python objects",
+    "S": "bytes",
+    "U": "text",
+    "M": "dates",
+    "m": "time spans",
+    "V": "records",
+}
+
+
+def is_device_array(value: object) -> TypeGuard[cla.Array]:
+    """Is it a ``pyopencl.array.Array``?"""
+    # Nobody has one who has not imported the module.
+    import sys
+
+    module = sys.modules.get("pyopencl.array")
+    return module is not None and isinstance(value, module.Array)
+
+
+def is_ready(value: Array) -> bool:
+    """Can the runtime take this NumPy array as it is?"""
+    return value.dtype in DTYPES and value.flags.c_contiguous
+
+
+def as_array(name: str, value: object, declared: np.dtype[Any] | None = None) -> Array | cla.Array:
+    """``value`` as a contiguous array of numbers in native byte order.
+
+    A ``pyopencl.array.Array`` stays on its device. Anything with ``__dlpack__`` or ``__array__``
+    keeps its element type; numbers of Python, alone or in lists, get the ``declared`` one, else
+    float32, int32 (int64 if one does not fit) or bool. Raises a TileError that calls the input
+    ``name``.
+    """
+    if is_device_array(value):
+        return _device_array(name, value)
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            raise TileError(f"{name} has masked elements; fill them first: {name}.filled(0)")
+        array = np.asarray(value)
+    elif isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value)
+    elif (foreign := _foreign(name, value)) is not None:
+        array = foreign
+    else:
+        array = _from_python(name, value, declared)
+    return _plain(name, array)
+
+
+def _plain(name: str, array: Array) -> Array:
+    """The array without gaps, in native byte order; a TileError if it does not hold numbers."""
+    dtype = array.dtype.newbyteorder("=")
+    if dtype not in DTYPES:
+        held = KINDS.get(dtype.kind, f"{dtype.name} numbers")
+        raise TileError(f"{name} holds {held} ({dtype}), which Tile has no type for")
+    return array.astype(dtype, order="C", copy=not array.flags.c_contiguous)
+
+
+def _foreign(name: str, value: object) -> Array | None:
+    """The array behind another library's; None if it is no array."""
+    readers: list[Callable[[], Array]] = []
+    if hasattr(value, "__dlpack__"):
+        readers.append(lambda: np.from_dlpack(value))  # pyright: ignore[reportArgumentType]
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        readers.append(lambda: np.asarray(value))
+    reason = ""
+    for read in readers:
+        try:
+            return read()
+        except Exception as error:
+            # Other libraries raise what they like; the last reason is the one to tell.
+            reason = str(error).partition("\n")[0]
+    if readers:
+        raise TileError(f"{name} is a {_type_name(value)} that cannot be read: {reason}")
+    return None
+
+
+def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Array:
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise TileError(f"{name} cannot be made an array: {error}") from None
+    kind = array.dtype.kind
+    if kind not in RANKS:
+        held = KINDS.get(kind, str(array.dtype))
+        what = f"is a {_type_name(value)}" if array.ndim == 0 else f"holds {held}"
+        raise TileError(f"{name} {what}, not an array of numbers")
+    if declared is None:
+        weak = WEAK_DTYPES.get(kind, array.dtype)
+        return array.astype(weak) if _fits(array, weak) else array
+    if RANKS[kind] > RANKS[declared.kind] or not _fits(array, declared):
+        raise TileError(f"{name} has values that are no {declared}, which it is declared as")
+    return array.astype(declared)
+
+
+def _fits(array: Array, dtype: np.dtype[Any]) -> bool:
+    """Can ``dtype`` hold the numbers, if they are integers?"""
+    if not array.size or array.dtype.kind not in "iu" or dtype.kind not in "iu":
+        return True
+    limits = np.iinfo(dtype)
+    return bool(array.min() >= limits.min and array.max() <= limits.max)
+
+
+def _type_name(value: object) -> str:
+    t = type(value)
+    return t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
+
+
+def _device_array(name: str, value: cla.Array) -> cla.Array:
+    """The array, without gaps and from the start of its buffer."""
+    if value.dtype not in DTYPES:
+        held = KINDS.get(value.dtype.kind, f"{value.dtype.name} numbers")
+        raise TileError(f"{name} holds {held} ({value.dtype}), which Tile has no type for")
+    if value.offset == 0 and value.flags.c_contiguous:
+        return value
+    return _packed(name, value)
+
+
+def _packed(name: str, value: cla.Array) -> cla.Array:
+    """A view as an array of its own; one with gaps goes through the host."""
+    import pyopencl as cl
+    import pyopencl.array as cla
+
+    queue = value.queue
+    if queue is None:
+        raise TileError(f"{name} is a view of a device array without a queue; pass a copy of it")
+    if not value.size:
+        return cla.empty(queue, value.shape, value.dtype)
+    value.finish()
+    base: Any = value.base_data
+    if value.flags.c_contiguous:
+        whole = cla.empty(queue, value.shape, value.dtype)
+        data: Any = whole.data
+        size = whole.nbytes
+        event = cl.enqueue_copy(queue, data, base, src_offset=value.offset, byte_count=size)
+        whole.add_event(event)
+        return whole
+    steps = [(n - 1) * s for n, s in zip(value.shape, value.strides, strict=True)]
+    first = value.offset + sum(s for s in steps if s < 0)
+    last = value.offset + sum(s for s in steps if s > 0) + value.dtype.itemsize
+    raw = np.empty(last - first, np.uint8)
+    cl.enqueue_copy(queue, raw, base, src_offset=first)
+    view = np.ndarray(value.shape, value.dtype, raw, value.offset - first, value.strides)
+    return cla.to_device(queue, np.array(view, order="C"))

@@ -1,0 +1,331 @@
+"""Executes plans on OpenCL queues."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+from tiledialect.lowering.arrays import Array
+from tiledialect.lowering.devices import Device, device_of
+from tiledialect.lowering.plan import Copy, Launch, Plan, Tensor
+
+from tiledialect.errors import TileError
+
+if TYPE_CHECKING:
+    import pyopencl.array as cla
+
+BYTE = np.dtype(np.uint8)
+READ = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+WRITE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+
+
+class Lane:
+    """A command queue with what its plans share: a lock and the buffers for intermediates.
+
+    Commands of a lane run in order, so that a buffer can serve one plan after the other.
+    """
+
+    def __init__(self, queue: cl.CommandQueue):
+        self.queue = queue
+        self.context = queue.context
+        self.device = device_of(queue.device)
+        self.lock = threading.RLock()
+        self.out_of_order = bool(
+            queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+        )
+        self.scratch: list[cl.Buffer] = []
+        self.generation = 0
+        """Counts how often a buffer was replaced by a larger one."""
+
+    def ensure(self, sizes: Sequence[int]) -> None:
+        """Have a buffer of at least each of these sizes."""
+        for k, size in enumerate(sizes):
+            if k < len(self.scratch) and self.scratch[k].size >= size:
+                continue
+            self.scratch[k : k + 1] = [self.allocate(size)]
+            self.generation += 1
+
+    def allocate(self, size: int) -> cl.Buffer:
+        """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
+        return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
+
+
+@lru_cache(maxsize=32)
+def lane_of(queue: cl.CommandQueue) -> Lane:
+    """The lane of a queue."""
+    return Lane(queue)
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """One launch of a kernel, as the device measured it."""
+
+    kernel: str
+    seconds: float
+    nbytes: int
+    """The sizes of the buffers that it takes, together."""
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a call did on the device."""
+
+    device: Device
+    kernels: tuple[KernelTime, ...]
+    peak_memory: int
+    """Bytes of device memory: inputs, outputs and intermediates."""
+
+    @property
+    def seconds(self) -> float:
+        """The time in kernels."""
+        return sum(k.seconds for k in self.kernels)
+
+
+PreparedLaunch = tuple[cl.Kernel, tuple[int, ...], tuple[int, ...], tuple[tuple[int, int], ...]]
+"""Kernel, global and local size, and the (argument, buffer) pairs to set at every call."""
+
+
+class Executable:
+    """A plan that is ready to run on a lane.
+
+    It takes NumPy arrays or pyopencl ones, as said when it is made. NumPy arrays are worked on in
+    place where the device computes in the host's memory, else copied through buffers of the lane.
+    """
+
+    def __init__(self, plan: Plan, program: cl.Program | None, lane: Lane, on_host: bool):
+        check_sizes(plan, lane.device)
+        self.plan = plan
+        self.lane = lane
+        self.in_place = on_host and lane.device.uses_host_memory
+        self.staged = on_host and not self.in_place
+        self.fixed = 0 if self.staged else len(plan.inputs) + len(plan.outputs)
+        """The number of the first buffer that is the same at every call."""
+        order = sorted(range(len(plan.sizes) - self.fixed), key=lambda k: -self._size(k))
+        self.places = {self.fixed + k: place for place, k in enumerate(order)}
+        """Where in the lane's scratch each of the others is: largest first."""
+        self.scratch_sizes = [self._size(k) for k in order]
+        self.generation = -1
+        self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
+        self.steps = [
+            step if isinstance(step, Copy) else self._prepare(program, step) for step in plan.steps
+        ]
+
+    def _size(self, k: int) -> int:
+        return self.plan.sizes[self.fixed + k]
+
+    def _prepare(self, program: cl.Program | None, launch: Launch) -> PreparedLaunch:
+        assert program is not None
+        kernel = cl.Kernel(program, launch.kernel)
+        varying: list[tuple[int, int]] = []
+        for position, arg in enumerate(launch.args):
+            if not isinstance(arg, int):
+                kernel.set_arg(position, np.array(arg.value).astype(arg.dtype)[()])
+            elif arg < self.fixed:
+                varying.append((position, arg))
+        return kernel, launch.global_size, launch.local_size, tuple(varying)
+
+    def _bind(self) -> None:
+        """Give the kernels the buffers that stay the same; called with the lane's lock held."""
+        lane = self.lane
+        lane.ensure(self.scratch_sizes)
+        if self.generation == lane.generation:
+            return
+        for launch, step in zip(self.plan.steps, self.steps, strict=True):
+            if isinstance(launch, Launch) and not isinstance(step, Copy):
+                for position, arg in enumerate(launch.args):
+                    if isinstance(arg, int) and arg >= self.fixed:
+                        step[0].set_arg(position, lane.scratch[self.places[arg]])
+        self.generation = lane.generation
+
+    def _enqueue(self, buffers: Sequence[cl.Buffer]) -> list[cl.Event]:
+        """Enqueue the steps; ``buffers`` are those that differ from call to call."""
+        queue, out_of_order = self.lane.queue, self.lane.out_of_order
+        events: list[cl.Event] = []
+        for step in self.steps:
+            if isinstance(step, Copy):
+                target, source = (
+                    self._buffer(buffers, step.target),
+                    self._buffer(buffers, step.source),
+                )
+                event = cl.enqueue_copy(queue, target, source, byte_count=step.nbytes)
+            else:
+                kernel, global_size, local_size, varying = step
+                for position, number in varying:
+                    kernel.set_arg(position, buffers[number])
+                event = cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
+            events.append(event)
+            if out_of_order:
+                cl.enqueue_barrier(queue)
+        return events
+
+    def _buffer(self, buffers: Sequence[cl.Buffer], number: int) -> cl.Buffer:
+        return buffers[number] if number < self.fixed else self.scratch(number)
+
+    def scratch(self, number: int) -> cl.Buffer:
+        """The buffer of the lane that serves as ``number``."""
+        return self.lane.scratch[self.places[number]]
+
+    # -- NumPy arrays ------------------------------------------------------------------------
+
+    def on_host(self, arrays: Sequence[Array]) -> list[Array]:
+        """The outputs for contiguous NumPy arrays of the plan's types."""
+        return self._host(arrays)[0]
+
+    def profile(self, arrays: Sequence[Array]) -> tuple[list[Array], Profile]:
+        """The same, with the times; the lane's queue must have profiling enabled."""
+        outputs, events = self._host(arrays)
+        launches = [s for s in zip(self.plan.steps, events, strict=True) if _is_launch(s[0])]
+        times = tuple(self._time(launch, event) for launch, event in launches)
+        return outputs, Profile(self.lane.device, times, self.plan.peak_memory)
+
+    def _time(self, launch: Any, event: cl.Event) -> KernelTime:
+        numbers = {arg for arg in launch.args if isinstance(arg, int)}
+        return KernelTime(
+            launch.kernel,
+            (event.profile.end - event.profile.start) * 1e-9,
+            sum(self.plan.sizes[k] for k in numbers),
+            launch.global_size,
+            launch.local_size,
+        )
+
+    def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+        shapes = zip(self.plan.outputs, self.dtypes, strict=True)
+        outputs = [np.empty(t.shape, dtype) for t, dtype in shapes]
+        try:
+            with self.lane.lock:
+                self._bind()
+                run = self._in_place if self.in_place else self._staged
+                return outputs, run(arrays, outputs)
+        except cl.Error as error:
+            raise refusal(error, self.lane.device, self.plan) from None
+
+    def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        lane = self.lane
+        empty = None
+        buffers: list[cl.Buffer] = []
+        for k, array in enumerate((*arrays, *outputs)):
+            if array.nbytes:
+                flags = READ if k < len(arrays) else WRITE
+                buffers.append(cl.Buffer(lane.context, flags, hostbuf=array))
+            else:
+                empty = empty or lane.allocate(0)
+                buffers.append(empty)
+        events = self._enqueue(buffers)
+        if not events:
+            return events
+        for buffer, array in zip(buffers[len(arrays) :], outputs, strict=True):
+            if array.nbytes:
+                # Mapping is what makes the results visible; unmapping what was only read from is
+                # no work, so that nothing waits for it.
+                view, _ = cl.enqueue_map_buffer(
+                    lane.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
+                )
+                view.base.release(lane.queue)
+        return events
+
+    def _staged(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        queue = self.lane.queue
+        copies = [
+            cl.enqueue_copy(queue, self.scratch(k), array, is_blocking=False)
+            for k, array in enumerate(arrays)
+            if array.nbytes
+        ]
+        events = self._enqueue(())
+        for k, array in enumerate(outputs, len(arrays)):
+            if array.nbytes:
+                cl.enqueue_copy(queue, array, self.scratch(k))
+        del copies
+        return events
+
+    # -- pyopencl arrays ---------------------------------------------------------------------
+
+    def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
+        """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""
+        try:
+            with self.lane.lock:
+                self._bind()
+                return self._on_device(arrays)
+        except cl.Error as error:
+            raise refusal(error, self.lane.device, self.plan) from None
+
+    def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
+        import pyopencl.array as cla
+
+        lane = self.lane
+        if pending := [event for array in arrays for event in array.events]:
+            self._wait_for(pending)
+        allocator = arrays[0].allocator if arrays else None
+        outputs = [
+            cla.Array(lane.queue, t.shape, dtype, allocator=allocator)
+            for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
+        ]
+        buffers: list[Any] = [a.base_data or lane.allocate(0) for a in (*arrays, *outputs)]
+        if events := self._enqueue(buffers):
+            for output in outputs:
+                output.add_event(events[-1])
+        return outputs
+
+    def _wait_for(self, events: list[cl.Event]) -> None:
+        """Let what comes wait for the arrays' commands on other queues."""
+        if not self.lane.out_of_order:
+            events = [event for event in events if event.command_queue != self.lane.queue]
+        if events:
+            cl.enqueue_barrier(self.lane.queue, wait_for=events)
+
+
+def _is_launch(step: object) -> bool:
+    return isinstance(step, Launch)
+
+
+# -- refusals --------------------------------------------------------------------------------
+
+
+def format_bytes(size: int) -> str:
+    """``size`` for people: ``1.5 MiB``."""
+    value, unit = float(size), "bytes"
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{size} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+
+
+def check_sizes(plan: Plan, device: Device) -> None:
+    """Raise a TileError if a tensor, or all together, are larger than the device allows."""
+    largest = format_bytes(device.max_mem_alloc_size)
+    tensors: list[Tensor | None] = [*plan.inputs, *plan.outputs, *(None for _ in plan.slots)]
+    for tensor, size in zip(tensors, plan.sizes, strict=True):
+        if size > device.max_mem_alloc_size:
+            raise TileError(
+                f"{tensor or 'an intermediate tensor'} takes {format_bytes(size)}, but "
+                f"{device} holds at most {largest} in one tensor"
+            )
+    if plan.peak_memory > device.global_mem_size:
+        raise TileError(
+            f"this takes {format_bytes(plan.peak_memory)} of memory, but "
+            f"{device} has {format_bytes(device.global_mem_size)}"
+        )
+
+
+REASONS: dict[int, str] = {
+    cl.status_code.OUT_OF_HOST_MEMORY: "it is out of memory",
+    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE: "it is out of memory",
+    cl.status_code.OUT_OF_RESOURCES: "it is out of resources",
+    cl.status_code.INVALID_BUFFER_SIZE: "a tensor is too large for it",
+    cl.status_code.INVALID_WORK_GROUP_SIZE: "a work-group is too large for it",
+    cl.status_code.INVALID_WORK_ITEM_SIZE: "a work-group is too large for it",
+}
+
+
+def refusal(error: cl.Error, device: Device, plan: Plan) -> TileError:
+    """What the device's error means to the user."""
+    reason = REASONS.get(error.code, str(error).partition("\n")[0])
+    needed, there = format_bytes(plan.peak_memory), format_bytes(device.global_mem_size)
+    return TileError(f"{device} cannot run this: {reason} (memory needed: {needed} of {there})")

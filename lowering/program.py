@@ -1,0 +1,144 @@
+"""Specializations: a function compiled for the types of its inputs and for a device."""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyopencl as cl
+from tiledialect.lowering import cache
+from tiledialect.lowering.devices import Device, target_system_spec
+from tiledialect.lowering.launch import Executable, Lane, check_sizes
+from tiledialect.lowering.plan import Plan, make_plan
+from tiledialect.lowering.tile_compile import compile_module
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute
+
+from tiledialect.errors import TileError
+
+BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
+
+Types = tuple[TensorType[Attribute], ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of a module at level 1, with the text that tells it from others."""
+
+    module: ModuleOp
+    name: str
+    text: str
+
+    def level_4(self, types: Sequence[TensorType[Attribute]], device: Device) -> ModuleOp:
+        """The module of kernels and host function for inputs of these types on a device."""
+        return compile_module(self.module, self.name, types, target_system_spec(device))
+
+
+class Specialization:
+    """A plan, and the device's programs for it; kept on disk."""
+
+    def __init__(self, program: Program, types: Types, device: Device):
+        spec = target_system_spec(device)
+        self.device = device
+        self.key = cache.key(
+            *(program.text, program.name, *map(str, types), str(spec), *BUILD_OPTIONS),
+            *(device.platform, device.name, device.version, device.driver),
+        )
+        stored = cache.load(self.key)
+        self.plan: Plan
+        if stored is None:
+            self.plan, self.binary = make_plan(program.level_4(types, device), program.name), b""
+        else:
+            self.plan, self.binary = stored
+        self.programs: dict[cl.Context, cl.Program] = {}
+
+    def executable(self, lane: Lane, on_host: bool) -> Executable:
+        """The plan ready to run on a lane of the device."""
+        check_double(self.plan, self.device)
+        check_sizes(self.plan, self.device)
+        if not self.plan.source:
+            return Executable(self.plan, None, lane, on_host)
+        if lane.context not in self.programs:
+            self.programs[lane.context] = self._program(lane)
+        return Executable(self.plan, self.programs[lane.context], lane, on_host)
+
+    def _program(self, lane: Lane) -> cl.Program:
+        device = lane.queue.device
+        if self.binary:
+            try:
+                return load_program(self.binary, lane.context, device)
+            except TileError:
+                # What the device does not take any more is made again.
+                self.binary = b""
+        program = build_program(self.plan.source, lane.context, device, str(self.device))
+        self.binary = binary_of(program, device)
+        cache.store(self.key, self.plan, self.binary)
+        return program
+
+
+def check_double(plan: Plan, device: Device) -> None:
+    """Raise a TileError if the kernels need double precision and the device has none."""
+    if device.fp64 or not re.search(r"\bdouble\d*\b", plan.source):
+        return
+    wide = [t.name for t in plan.inputs if t.dtype == "float64"]
+    inputs = f"{', '.join(wide)} given as float64" if wide else "a computation in float64"
+    raise TileError(f"{device} has no double precision, which is needed for {inputs}")
+
+
+# -- OpenCL programs -------------------------------------------------------------------------
+
+_build_lock = threading.Lock()
+
+
+def build_program(
+    source: str, context: cl.Context, device: cl.Device, device_name: str
+) -> cl.Program:
+    """The program of an OpenCL C text; a TileError with the compiler's words if it is refused."""
+    return _built(cl.Program(context, source), device, device_name)
+
+
+def load_program(binary: bytes, context: cl.Context, device: cl.Device) -> cl.Program:
+    """The program that the device's own compiler made before; a TileError if it is refused."""
+    try:
+        program = cl.Program(context, [device], [binary])
+    except (cl.Error, ValueError) as error:
+        raise TileError(f"{device.name} refuses a stored program: {error}") from None
+    return _built(program, device, device.name)
+
+
+def binary_of(program: cl.Program, device: cl.Device) -> bytes:
+    """What the device's compiler made; empty if the platform does not tell."""
+    try:
+        place = program.devices.index(device)
+        return bytes(program.binaries[place])
+    except (cl.Error, IndexError, TypeError, ValueError):
+        return b""
+
+
+def _built(program: cl.Program, device: cl.Device, device_name: str) -> cl.Program:
+    # Warnings are a setting of the whole process.
+    with _build_lock, warnings.catch_warnings():
+        # Left out: what the compiler says about a program that it takes, and what pyopencl says
+        # about going round its own cache, for which the first line is the way.
+        warnings.simplefilter("ignore")
+        try:
+            _ = program.int_ptr
+            return program.build([*BUILD_OPTIONS], devices=[device])
+        except cl.Error as error:
+            log = essentials(str(error))
+            raise TileError(f"{device_name} refuses the program:\n{log}") from None
+
+
+LOG_LINES = 12
+
+
+def essentials(log: str) -> str:
+    """The lines of a build log that say what is wrong."""
+    lines = [line.rstrip() for line in log.splitlines() if line.strip()]
+    errors = [k for k, line in enumerate(lines) if "error" in line.lower()]
+    # The first line is pyopencl's own.
+    start = next((k for k in errors if k), 0)
+    return "\n".join(lines[start : start + LOG_LINES])

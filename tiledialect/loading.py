@@ -1,0 +1,99 @@
+"""Programs from what users name: Tile text, files, modules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.universe import Universe
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.language import to_ir
+
+SUFFIXES = (".tile", ".mlir")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module at level 1 and the text that it was read from, empty if from none."""
+
+    module: ModuleOp
+    text: str = ""
+
+
+def load(source: str | Path | ModuleOp, name: str | None = None) -> Source:
+    """Read Tile text, a ``.tile`` or ``.mlir`` file, or take a module.
+
+    A string without line ends that ends in one of these suffixes is a path. ``name`` is what a
+    Tile function without a name of its own is called. Raises a TileError, with the place where
+    there is one, for whatever cannot be read.
+    """
+    if isinstance(source, ModuleOp):
+        return Source(verified(source.clone()))
+    if isinstance(source, Path) or _is_path(source):
+        return _load_file(Path(source), name)
+    if not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"a program is Tile text, a path or a ModuleOp, not {type(source)}")
+    return Source(to_ir.load(source, name=name), source)
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, str) and "\n" not in source and source.endswith(SUFFIXES)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; a TileError if it is no text or not there."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise TileError(f"{path} is not a text file") from None
+    except (OSError, ValueError) as error:
+        raise TileError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
+
+
+def _load_file(path: Path, name: str | None) -> Source:
+    if path.suffix not in SUFFIXES:
+        raise TileError(f"{path} is neither a .tile nor a .mlir file")
+    text = read_text(path)
+    if path.suffix == ".tile":
+        return Source(to_ir.load(text, str(path), name or path.stem), text)
+    return Source(verified(parse_mlir(text, str(path))), text)
+
+
+def parse_mlir(text: str, filename: str) -> ModuleOp:
+    """The module that MLIR text holds; a TileError at the place that is wrong."""
+    context = Context()
+    for name, dialect in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, dialect)
+    try:
+        return Parser(context, text, filename).parse_module()
+    except ParseError as error:
+        span = error.span
+        before = text[: span.start]
+        line, column = before.count("\n") + 1, span.start - (before.rfind("\n") + 1) + 1
+        place = SourceSpan(text, line, column, filename, max(1, span.end - span.start))
+        raise TileError(error.msg, place) from None
+    except VerifyException as error:
+        raise TileError(f"{filename}: {error}") from None
+
+
+def print_module(module: ModuleOp) -> str:
+    """The module as MLIR text."""
+    stream = StringIO()
+    Printer(stream).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+def verified(module: ModuleOp) -> ModuleOp:
+    """The module, if its ops are well formed."""
+    try:
+        module.verify()
+    except VerifyException as error:
+        raise TileError(f"the module is malformed: {error}") from None
+    return module
