@@ -92,7 +92,7 @@ class Elements:
 
 def _select(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, SelectOp)
-    t = op.reckoning_type()
+    t = element_type(op.result)
     condition = elements.as_type(op.condition, et.CONCRETE["i1"])
     return elements.emitter.scalars.select(
         condition, elements.as_type(op.lhs, t), elements.as_type(op.rhs, t)

@@ -78,7 +78,7 @@ class TileFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The second operand's elements where the first's are not 0, else the third's."""
         condition, *values = args
-        a, b = (numeric.convert(value, op.reckoning_type()) for value in values)
+        a, b = (numeric.convert(value, _element_type(op.result)) for value in values)
         return (np.where(condition != 0, a, b),)
 
     @impl(CastOp)
@@ -137,8 +137,9 @@ class TileFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Slices along the first axis; indices are brought into range."""
         array, indices = args
-        inside = np.clip(indices.astype(object), 0, max(0, len(array) - 1)).astype(np.int64)
-        return (array[inside],)
+        wide = indices.astype(np.uint64 if indices.dtype == np.uint64 else np.int64)
+        inside = np.clip(wide, 0, max(0, len(array) - 1))
+        return (array[inside.astype(np.int64)],)
 
     @impl(ScatterOp)
     def run_scatter(
