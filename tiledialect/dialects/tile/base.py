@@ -18,7 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.element_types import any_type, is_element_type
+from tiledialect.dialects.tile.element_types import any_type, is_element_type, is_weak
 
 AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
 Shape = tuple[int, ...]
@@ -110,6 +110,8 @@ class TileOp(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         """Check the operands and that the result's type is the inferred one."""
+        for value in (*self.operands, *self.results):
+            check_weak_is_scalar(value)
         inferred = self.inferred_type()
         (result,) = self.results
         if not refines(result.type, inferred):
@@ -117,6 +119,13 @@ class TileOp(IRDLOperation, ABC):
                 f"the result {name_of(result)} has type {result.type}, "
                 f"but the operands make it {inferred}"
             )
+
+
+def check_weak_is_scalar(value: SSAValue) -> None:
+    """Refuse a tensor with axes of an element type that has no width."""
+    t = value.type
+    if isinstance(t, TensorType) and is_weak(t.element_type) and t.get_shape():
+        raise VerifyException(f"{name_of(value)}: only a scalar can be of type {t.element_type}")
 
 
 def print_operands_and_type(printer: Printer, op: Operation, skip: Sequence[str] = ()) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import copysign
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -15,6 +16,7 @@ from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import is_float
 from tiledialect.dialects.tile.folding import constant_of
+from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Constraint, IndexExpr
 
 
@@ -26,6 +28,10 @@ class NeutralOperand:
     side: int
     for_reals: bool = True
     """Whether it changes nothing for reals too: x + 0 is not x where x is -0."""
+
+    def matches(self, number: int | float) -> bool:
+        """Whether ``number`` is this one; -0.0 is not 0, as x - (-0.0) is not x where x is -0."""
+        return number == self.value and copysign(1, number) == copysign(1, self.value)
 
 
 NEUTRAL: dict[type[Operation], tuple[NeutralOperand, ...]] = {
@@ -49,7 +55,7 @@ class DropNeutralOperand(RewritePattern):
         for neutral in NEUTRAL.get(type(op), ()):
             constant = constant_of(op.operands[neutral.side])
             other = op.operands[1 - neutral.side]
-            if constant is None or constant.number != neutral.value:
+            if constant is None or not neutral.matches(constant.number):
                 continue
             if other.type != op.results[0].type:
                 continue
@@ -58,15 +64,40 @@ class DropNeutralOperand(RewritePattern):
                 return
 
 
-class DropDoubleNegation(RewritePattern):
-    """`-(-x)` is `x`."""
+INVOLUTIONS: tuple[type[Operation], ...] = (ew.NegOp, ew.BitNotOp)
+"""Ops that undo themselves."""
+
+IDEMPOTENT: tuple[type[Operation], ...] = (ew.AbsOp, ew.ReluOp, ew.CeilOp, ew.FloorOp, ew.RoundOp)
+"""Ops that change nothing of what they made."""
+
+
+class DropRepetition(RewritePattern):
+    """`-(-x)` is `x`, and `abs(abs(x))` is `abs(x)`."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Replace ``op`` by its operand, or by that one's operand."""
+        if not isinstance(op, (*INVOLUTIONS, *IDEMPOTENT)):
+            return
+        inner = op.operands[0].owner
+        if type(inner) is not type(op):
+            return
+        value = inner.operands[0] if isinstance(op, INVOLUTIONS) else inner.results[0]
+        if value.type == op.results[0].type:
+            rewriter.replace(op, [], [value])
+
+
+class DropReshape(RewritePattern):
+    """A reshape to the operand's own static shape is the operand; one of a reshape skips that."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ew.NegOp, rewriter: PatternRewriter) -> None:
-        """Replace ``op`` by the operand of its operand."""
-        inner = op.operand.owner
-        if isinstance(inner, ew.NegOp) and inner.operand.type == op.result.type:
-            rewriter.replace(op, [], [inner.operand])
+    def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
+        """Replace ``op`` by its operand, or take the operand's operand."""
+        t = op.operand.type
+        if t == op.result.type and isinstance(t, TensorType) and t.has_static_shape():
+            rewriter.replace(op, [], [op.operand])
+        elif isinstance(op.operand.owner, ReshapeOp):
+            op.operands[0] = op.operand.owner.operand
+            rewriter.notify_op_modified(op)
 
 
 class SubstituteSymbols(RewritePattern):
@@ -154,7 +185,8 @@ def substituted(
     return new
 
 
-ELEMENTWISE_PATTERNS: tuple[RewritePattern, ...] = (DropNeutralOperand(), DropDoubleNegation())
+ELEMENTWISE_PATTERNS: tuple[RewritePattern, ...] = (DropNeutralOperand(), DropRepetition())
+RESHAPE_PATTERNS: tuple[RewritePattern, ...] = (DropReshape(),)
 CONTRACTION_PATTERNS: tuple[RewritePattern, ...] = (
     SubstituteSymbols(),
     DropIdentityContraction(),

@@ -69,6 +69,18 @@ ARITY: dict[Combination, tuple[int, ...]] = {
 }
 """How many tensors each combination takes."""
 
+OPERATORS: dict[Combination, tuple[str, ...]] = {
+    Combination.none: (),
+    Combination.add: ("add", "add"),
+    Combination.mul: ("mul", "mul"),
+    Combination.eq: ("eq",),
+    Combination.cond: ("eq", "cond"),
+}
+"""What stands between the tensors of each combination, as far as there are any."""
+
+
+WORDS = tuple({word for operators in OPERATORS.values() for word in operators})
+
 
 class CanonicalizeContraction(HasCanonicalizationPatternsTrait):
     """The canonicalization patterns of the contraction."""
@@ -255,7 +267,8 @@ class ContractionOp(TileOp):
                 raise VerifyException(f"the bound {bound} of a constraint holds an index")
         for expr in (*self.all_exprs, *bounds):
             for name in expr.names:
-                if (symbol_number(name) or 0) >= max(1, len(self.symbols)):
+                number = symbol_number(name)
+                if number is not None and number >= len(self.symbols):
                     raise VerifyException(f"there is no operand for {name}")
         if self.domain is not None and not set(self.index_names) <= set(self.domain.ranges):
             raise VerifyException("the domain leaves out an index")
@@ -269,9 +282,10 @@ class ContractionOp(TileOp):
             print_expr(printer, str(e), lambda k: _ignore(printer.print_ssa_value(self.symbols[k])))
 
         printer.print_string(f" {self.aggregation.data}(")
-        separator = f" {self.combination.data} "
+        operators = OPERATORS[self.combination.data]
         for k, (value, access) in enumerate(zip(self.inputs, self.accesses, strict=True)):
-            printer.print_string(separator if k else "")
+            if k:
+                printer.print_string(f" {operators[k - 1]} ")
             printer.print_ssa_value(value)
             with printer.in_square_brackets():
                 printer.print_list(access.data, expr)
@@ -315,7 +329,7 @@ class ContractionOp(TileOp):
         combination, inputs = syntax.parse_inputs()
         parser.parse_punctuation(")")
         parser.parse_punctuation("->")
-        output, sizes = syntax.parse_output()
+        output, sized_axes, sizes = syntax.parse_output()
         constraints: list[Constraint] = []
         if parser.parse_optional_keyword("where"):
             constraints = parser.parse_comma_separated_list(
@@ -335,6 +349,8 @@ class ContractionOp(TileOp):
         tensors = [value for value, _ in inputs]
         if len(t.inputs) != len(tensors) + len(default) or len(t.outputs) != 1:
             parser.raise_error("the types do not match the operands in number", position)
+        if sized_axes != _open_axes(t.outputs.data[0]):
+            parser.raise_error("a size is given for each open axis of the result", position)
         values = parser.resolve_operands([*tensors, *default], t.inputs.data, position)
         segments = [len(tensors), len(syntax.symbols), len(sizes), len(default)]
         resolved = [parser.resolve_operand(v, IndexType()) for v in (*syntax.symbols, *sizes)]
@@ -378,13 +394,14 @@ class _ContractionParser:
 
     def parse_inputs(self) -> tuple[Combination, list[tuple[UnresolvedOperand, list[IndexExpr]]]]:
         inputs = [self._parse_input()]
-        combination = Combination.none
-        while (word := self.parser.parse_optional_str_enum(Combination)) is not None:
-            if combination not in (Combination.none, word):
-                self.parser.raise_error("a contraction has one combination")
-            combination = word
+        operators: list[str] = []
+        while (word := self.parser.parse_optional_keyword_in(WORDS)) is not None:
+            operators.append(word)
             inputs.append(self._parse_input())
-        return combination, inputs
+        for combination, wanted in OPERATORS.items():
+            if len(inputs) in ARITY[combination] and tuple(operators) == wanted[: len(operators)]:
+                return combination, inputs
+        self.parser.raise_error(f"'{' '.join(operators)}' is not a way to combine tensors")
 
     def _parse_input(self) -> tuple[UnresolvedOperand, list[IndexExpr]]:
         value = self.parser.parse_unresolved_operand()
@@ -393,17 +410,20 @@ class _ContractionParser:
         )
         return value, access
 
-    def parse_output(self) -> tuple[list[IndexExpr], list[UnresolvedOperand]]:
+    def parse_output(self) -> tuple[list[IndexExpr], list[int], list[UnresolvedOperand]]:
+        """The index expressions, the axes with a size, and these sizes."""
+        output: list[IndexExpr] = []
+        axes: list[int] = []
         sizes: list[UnresolvedOperand] = []
 
-        def item() -> IndexExpr:
-            expr = self.parse_expr()
+        def item() -> None:
+            output.append(self.parse_expr())
             if self.parser.parse_optional_punctuation(":"):
+                axes.append(len(output) - 1)
                 sizes.append(self.parser.parse_unresolved_operand())
-            return expr
 
-        output = self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, item)
-        return output, sizes
+        self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, item)
+        return output, axes, sizes
 
 
 def _print_constraint(
@@ -417,6 +437,11 @@ def _print_constraint(
 
 def _ignore(_: object) -> None:
     """Drop a value where a callback must return none."""
+
+
+def _open_axes(t: Attribute) -> list[int]:
+    shape = t.get_shape() if isinstance(t, TensorType) else ()
+    return [axis for axis, size in enumerate(shape) if size == DYNAMIC_INDEX]
 
 
 def _compatible(a: Shape, b: Shape) -> bool:

@@ -55,6 +55,19 @@ def is_element_type(t: Attribute) -> bool:
     return t in CONCRETE.values() or isinstance(t, AnyType | RealType | IndexType)
 
 
+def holds(t: Attribute, number: int | float) -> bool:
+    """Whether ``number`` is in the range of type ``t``, and whole if that is an integer type."""
+    if is_float(t):
+        return True
+    low, high = (0, 2 ** _width(t)) if is_unsigned(t) or t == i1 else _signed_range(t)
+    return isinstance(number, int) and low <= number < high
+
+
+def _signed_range(t: Attribute) -> tuple[int, int]:
+    half = 2 ** (63 if t == index else _width(t) - 1)
+    return -half, half
+
+
 def concrete(t: Attribute) -> Attribute:
     """The type that a weak type stands for by itself."""
     if t == index:

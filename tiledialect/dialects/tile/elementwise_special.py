@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import Float64Type, FloatAttr, IndexType, IntegerAttr, TensorType
 from xdsl.dialects.builtin import f64 as f64_type
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     irdl_op_definition,
@@ -17,7 +18,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import ConstantLike, Pure
+from xdsl.traits import ConstantLike, HasFolder, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
@@ -27,6 +28,7 @@ from tiledialect.dialects.tile.base import (
     broadcast,
     make_type,
     name_of,
+    shape_of,
     tensor_type,
 )
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
@@ -53,6 +55,13 @@ class SelectOp(ElementwiseOp):
     def values(self) -> Sequence[SSAValue]:
         """The two values to choose from; the condition keeps its own type."""
         return self.operands[1:]
+
+    def inferred_type(self) -> AnyTensor:
+        """As for every elementwise op; a condition of known width makes numbers so, too."""
+        inferred = super().inferred_type()
+        if et.is_weak(tensor_type(self.condition).element_type):
+            return inferred
+        return make_type(shape_of(inferred), et.concrete(inferred.element_type))
 
 
 @irdl_op_definition
@@ -81,7 +90,10 @@ class CastOp(ElementwiseOp):
 
     def inferred_type(self) -> AnyTensor:
         """The operand's shape with the declared element type."""
-        return make_type(broadcast(self.operands), tensor_type(self.result).element_type)
+        element_type = tensor_type(self.result).element_type
+        if element_type not in et.CONCRETE.values():
+            raise VerifyException(f"nothing can be cast to {element_type}")
+        return make_type(broadcast(self.operands), element_type)
 
 
 @irdl_op_definition
@@ -94,7 +106,7 @@ class IndexOp(ElementwiseOp):
     name = "tile.index"
 
     operand = operand_def(AnyAttr())
-    axis = prop_def(IntegerAttr)
+    axis = prop_def(IntegerAttr[IndexType])
     result = result_def(AnyAttr())
 
     @classmethod
@@ -144,20 +156,22 @@ class IndexOp(ElementwiseOp):
 
 @irdl_op_definition
 class ConstantOp(TileOp):
-    """A number. With element type `index` or `!tile.real` it takes the type of what it meets.
+    """A number that its type can hold.
+
+    With element type `index` or `!tile.real` it takes the type of what it meets.
 
     Example: `%r = tile.constant 2.5 : tensor<!tile.real>`
     """
 
     name = "tile.constant"
 
-    value = prop_def(IntegerAttr | FloatAttr)
+    value = prop_def(IntegerAttr[IndexType] | FloatAttr[Float64Type])
     result = result_def(AnyAttr())
 
     traits = traits_def(Pure(), ConstantLike())
 
     @staticmethod
-    def attribute(value: Number) -> IntegerAttr | FloatAttr:
+    def attribute(value: Number) -> IntegerAttr[IndexType] | FloatAttr[Float64Type]:
         """The attribute that holds a number."""
         if isinstance(value, float):
             return FloatAttr(value, f64_type)
@@ -180,8 +194,8 @@ class ConstantOp(TileOp):
     def inferred_type(self) -> AnyTensor:
         """A scalar of the declared element type."""
         element_type = tensor_type(self.result).element_type
-        if isinstance(self.value, FloatAttr) and not et.is_float(element_type):
-            raise VerifyException(f"{self.value.value.data} is not an {element_type}")
+        if element_type == et.any_type or not et.holds(element_type, self.number):
+            raise VerifyException(f"{self.number} is not of type {element_type}")
         return make_type((), element_type)
 
     @classmethod
@@ -203,10 +217,28 @@ class ConstantOp(TileOp):
 
     def print(self, printer: Printer) -> None:
         """Print `number : type`."""
-        printer.print_string(f" {self.number}")
+        printer.print_string(f" {format_number(self.number)}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
+
+
+def format_number(number: Number) -> str:
+    """The shortest text that MLIR reads as ``number``; a real's has a point before an exponent."""
+    mantissa, e, exponent = repr(number).partition("e")
+    return mantissa + (".0" if e and "." not in mantissa else "") + e + exponent
+
+
+class FoldSize(HasFolder):
+    """A size that is known is a number."""
+
+    @classmethod
+    def fold(cls, op: Operation) -> Sequence[SSAValue | Attribute] | None:
+        """The number, if an `arith.constant` makes the size."""
+        assert isinstance(op, SizeOp)
+        if isinstance(op.size.owner, arith.ConstantOp):
+            return (op.size.owner.value,)
+        return None
 
 
 @irdl_op_definition
@@ -221,7 +253,7 @@ class SizeOp(TileOp):
     size = operand_def(IndexType())
     result = result_def(TensorType(IndexType(), ()))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), FoldSize())
     assembly_format = "$size attr-dict `:` type($result)"
 
     @classmethod

@@ -93,7 +93,7 @@ def _shift(a: Array, b: Array, left: bool) -> Array:
     amount = np.where(inside, b, b.dtype.type(0))
     if left:
         return np.where(inside, a << amount, a.dtype.type(0))
-    return np.where(inside, a >> amount, np.where(a < 0, a.dtype.type(-1), a.dtype.type(0)))
+    return np.where(inside, a >> amount, np.where(a < 0, ~a.dtype.type(0), a.dtype.type(0)))
 
 
 FUNCTIONS: dict[str, Callable[..., Array]] = {

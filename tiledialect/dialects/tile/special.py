@@ -16,7 +16,8 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
@@ -115,7 +116,9 @@ class SizedOp(TileOp, ABC):
     result = result_def(AnyAttr())
 
     traits = traits_def(Pure())
-    assembly_format = "$operand `to` `[` $sizes `]` attr-dict `:` type($operand) `->` type($result)"
+    assembly_format = (
+        "$operand `to` ` ` `[` $sizes `]` attr-dict `:` type($operand) `->` type($result)"
+    )
 
     @classmethod
     def to(cls, operand: SSAValue, sizes: Sequence[SSAValue]):
@@ -140,6 +143,17 @@ class SizedOp(TileOp, ABC):
         return make_type(self.declared_shape(), self.element_type(tensor_type(self.operand)))
 
 
+class CanonicalizeReshape(HasCanonicalizationPatternsTrait):
+    """The canonicalization patterns of the reshape."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The patterns, from their own file."""
+        from tiledialect.dialects.tile.canonicalization import RESHAPE_PATTERNS
+
+        return RESHAPE_PATTERNS
+
+
 @irdl_op_definition
 class ReshapeOp(SizedOp):
     """The same elements, in the same order, with other axes.
@@ -148,6 +162,8 @@ class ReshapeOp(SizedOp):
     """
 
     name = "tile.reshape"
+
+    traits = traits_def(Pure(), CanonicalizeReshape())
 
     def inferred_type(self) -> AnyTensor:
         """As declared; the number of elements must stay."""

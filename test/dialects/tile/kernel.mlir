@@ -1,0 +1,35 @@
+// RUN: tile-opt %s | tile-opt | filecheck %s
+// RUN: tile-opt %s --print-op-generic | filecheck %s --check-prefix GENERIC
+// RUN: tile-opt %s --print-op-generic | tile-opt | filecheck %s
+
+%X, %Y = "test.op"() : () -> (tensor<64xf32>, tensor<64xf32>)
+
+// CHECK:      %O = tile.kernel(%x = %X : tensor<64xf32>) -> tensor<64xf32> schedule <group.x 32*d0 : 2, local.x d0 : 32> {
+// CHECK-NEXT:   %e = tile.exp %x : (tensor<64xf32>) -> tensor<64xf32>
+// CHECK-NEXT:   tile.yield %e : tensor<64xf32>
+// CHECK-NEXT: }
+// GENERIC:      %O = "tile.kernel"(%X) <{schedule = #tile.schedule<group.x 32*d0 : 2, local.x d0 : 32>}> ({
+// GENERIC-NEXT: ^bb0(%x: tensor<64xf32>):
+// GENERIC-NEXT:   %e = "tile.exp"(%x) : (tensor<64xf32>) -> tensor<64xf32>
+// GENERIC-NEXT:   "tile.yield"(%e) : (tensor<64xf32>) -> ()
+// GENERIC-NEXT: }) : (tensor<64xf32>) -> tensor<64xf32>
+%O = tile.kernel(%x = %X : tensor<64xf32>) -> tensor<64xf32> schedule <group.x 32*d0 : 2, local.x d0 : 32> {
+  %e = tile.exp %x : (tensor<64xf32>) -> tensor<64xf32>
+  tile.yield %e : tensor<64xf32>
+}
+
+// Several results, all roles, attributes.
+// CHECK:      tile.kernel(%a = %X : tensor<64xf32>, %b = %Y : tensor<64xf32>) -> (tensor<64xf32>, tensor<f32>) schedule <group.x 16*i : 4, group.z 8*i : 2, local.y 4*i : 2, serial 2*i : 2, unroll i : 2, vector j : 1> attributes {name = "two"} {
+%P, %Q = tile.kernel(%a = %X : tensor<64xf32>, %b = %Y : tensor<64xf32>) -> (tensor<64xf32>, tensor<f32>) schedule <group.x 16*i : 4, group.z 8*i : 2, local.y 4*i : 2, serial 2*i : 2, unroll i : 2, vector j : 1> attributes {name = "two"} {
+  %s = tile.add %a, %b : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %t = tile.contraction add(%s[i]) -> [] : (tensor<64xf32>) -> tensor<f32>
+  tile.yield %s, %t : tensor<64xf32>, tensor<f32>
+}
+
+// Nothing taken, nothing scheduled.
+// CHECK:      tile.kernel() -> tensor<f32> {
+// CHECK-NEXT:   %c = tile.constant 2.5 : tensor<f32>
+%R = tile.kernel() -> tensor<f32> {
+  %c = tile.constant 2.5 : tensor<f32>
+  tile.yield %c : tensor<f32>
+}
