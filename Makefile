@@ -1,0 +1,59 @@
+# `make demo` and `make test` need Python >= 3.11 and set up the rest in .venv themselves.
+
+PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+JOBS := 2
+# What is installed besides the package itself: extras of pyproject.toml.
+EXTRAS := dev
+BIN := .venv/bin
+INSTALLED = .venv/installed-$(EXTRAS)
+FILES := tiledialect passes lowering tools test docs examples bench
+
+.PHONY: help demo test lint unit filecheck format docs fuzz bench clean
+
+help:
+	@echo "make demo    find the edges in a photograph, on the OpenCL device that pip installs"
+	@echo "make test    everything that must pass: lint, pytest, lit"
+	@echo "make docs    write the generated pages of docs/ anew"
+	@echo "make format  format the code"
+	@echo "make fuzz    feed random programs to the compiler until stopped"
+	@echo "make bench   measure the compiler and the kernels"
+
+.venv/installed-%: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
+	@test -x $(BIN)/python || { echo "setting up .venv"; $(PYTHON) -m venv .venv; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+demo: EXTRAS := demo
+demo: .venv/installed-demo
+	$(BIN)/python examples/demo.py
+
+test: lint unit filecheck
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check $(FILES)
+	$(BIN)/ruff format --check $(FILES)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+unit: $(INSTALLED)
+	$(BIN)/pytest -n $(JOBS)
+
+filecheck: $(INSTALLED)
+	$(BIN)/lit -j $(JOBS) --order=smart test
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix $(FILES)
+	$(BIN)/ruff format $(FILES)
+
+docs: $(INSTALLED)
+	$(BIN)/python docs/generate.py
+
+fuzz: $(INSTALLED)
+	$(BIN)/python test/fuzz.py
+
+bench: $(INSTALLED)
+	$(BIN)/python bench/run.py
+
+clean:
+	rm -rf .venv build demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info

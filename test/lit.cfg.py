@@ -1,0 +1,21 @@
+"""lit's configuration: the tools are those beside the Python that runs lit."""
+
+# pyright: reportUndefinedVariable=false
+# ruff: noqa: F821  (lit gives `config`)
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "tiledialect"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".tile"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(os.path.dirname(config.test_source_root), "build", "lit")
+
+tools = os.path.dirname(os.path.abspath(sys.executable))
+config.environment["PATH"] = os.pathsep.join([tools, os.environ["PATH"]])
+# Python finds these itself; what the user has set must not change what the tests see.
+config.environment["PYTHONUTF8"] = "1"
