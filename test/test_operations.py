@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from operations import convolutions, moves, pools, products, reductions, special
+from operations import convolutions, elementwise, moves, pools, products, reductions, special
 from running import Case, reference, run
 
-MODULES = (convolutions, moves, pools, products, reductions, special)
+MODULES = (convolutions, elementwise, moves, pools, products, reductions, special)
 CASES: list[Case] = [case for module in MODULES for case in module.CASES]
 
 
