@@ -9,7 +9,7 @@ from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..dialects.tile.base import DYNAMIC_INDEX, make_type
+from ..dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, tensor_type
 from ..dialects.tile.element_types import any_type
 from ..dialects.tile.elementwise import ConstantOp
 from ..errors import SourceSpan, TileError
@@ -141,6 +141,8 @@ class Lowering:
     def sizes_of(self, value: SSAValue) -> list[Size | str] | None:
         """The sizes of a tensor, where they are known: a name stands for a dimension of the
         header that was not needed so far."""
+        if shape_of(tensor_type(value)) == ():
+            return []
         sizes = self.known_sizes.get(value)
         if sizes is None:
             return None

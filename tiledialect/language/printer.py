@@ -1,0 +1,450 @@
+"""Functions of the `tile` dialect back to Tile text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..dialects.tile import special as ops
+from ..dialects.tile.attributes import Aggregation, Combination, symbol_number
+from ..dialects.tile.base import TileOp, shape_of, tensor_type
+from ..dialects.tile.contraction import ContractionOp
+from ..dialects.tile.element_types import is_weak
+from ..dialects.tile.elementwise import (
+    CastOp,
+    ConstantOp,
+    ElementwiseOp,
+    IdentOp,
+    IndexOp,
+    SelectOp,
+    SizeOp,
+)
+from ..errors import TileError
+from ..index.expr import IndexExpr
+from ..names import from_hint
+from .special import CASTS
+from .text import BINARY, PREFIX, Names, Text, binary, call, literal, prefix, select
+from .to_ir import DEFAULT_NAME
+
+AGGREGATIONS = {
+    Aggregation.add: "+",
+    Aggregation.mul: "*",
+    Aggregation.max: ">",
+    Aggregation.min: "<",
+    Aggregation.assign: "=",
+}
+SEPARATORS = {
+    Combination.none: ("",),
+    Combination.add: (" + ", " + "),
+    Combination.mul: (" * ", " * "),
+    Combination.eq: (" == ",),
+    Combination.cond: (" == ", " ? "),
+}
+"""What stands between the tensors of a contraction."""
+
+CAST_OF = {
+    element_type: (function, str(width))
+    for function, types in CASTS.items()
+    for width, element_type in types.items()
+}
+"""The function that casts to each element type, and the width that it takes."""
+
+
+def print_tile(op: ModuleOp | func.FuncOp) -> str:
+    """The Tile text of a function, or of every function of a module.
+
+    Reading the text back gives the same function. Raises TileError if Tile cannot say it.
+    """
+    if isinstance(op, func.FuncOp):
+        return FunctionPrinter(op).text()
+    functions = [f for f in op.body.ops if isinstance(f, func.FuncOp)]
+    return "\n".join(FunctionPrinter(f).text() for f in functions)
+
+
+class FunctionPrinter:
+    """Prints one function, an op after the other.
+
+    An op that is used once, and has no name, becomes part of the statement that uses it.
+    """
+
+    def __init__(self, function: func.FuncOp):
+        self.function = function
+        self.names = Names()
+        self.named: dict[SSAValue, str] = {}
+        """The names of inputs and of the values that are statements."""
+        self.texts: dict[SSAValue, Text] = {}
+        """The text of every value so far."""
+        self.steps: dict[SSAValue, str] = {}
+        """For random numbers, the name of the step that draws them."""
+        self.dims: dict[tuple[SSAValue, int], str] = {}
+        self.lines: list[str] = []
+
+    def text(self) -> str:
+        """The text of the function."""
+        inputs = [self.input(k, value) for k, value in enumerate(self.function.args)]
+        outputs = self.outputs()
+        self.name_statements()
+        for op in self.function.body.block.ops:
+            self.op(op)
+        returned = self.function.get_return_op()
+        for name, value in zip(outputs, returned.operands if returned else (), strict=True):
+            if self.named.get(value) != name:
+                self.lines.append(f"{name} = {self.texts[value]};")
+        symbol = self.function.sym_name.data
+        is_name = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*'?", symbol) and symbol != DEFAULT_NAME
+        header = f"function {symbol if is_name else ''}({', '.join(inputs)})"
+        body = "".join(f"  {line}\n" for line in self.lines)
+        return f"{header} -> ({', '.join(outputs)}) {{\n{body}}}\n"
+
+    # -- names -----------------------------------------------------------------------------
+
+    def input(self, position: int, value: SSAValue) -> str:
+        """Name an input and its dimensions; its text in the header."""
+        attributes = _dictionary(self.function.arg_attrs, position)
+        name = self.names.reserve(_string(attributes.get("tile.name")) or _hint(value) or "A")
+        self.named[value], self.texts[value] = name, Text(name)
+        dims = attributes.get("tile.dims")
+        if isinstance(dims, ArrayAttr):
+            known = [_string(dim) or "N" for dim in dims]
+            self.names.taken |= set(known)
+        else:
+            known = self.new_dims(name, value)
+            if known is None:
+                return name
+        self.dims |= {(value, axis): dim for axis, dim in enumerate(known)}
+        return f"{name}[{', '.join(known)}]"
+
+    def new_dims(self, name: str, value: SSAValue) -> list[str] | None:
+        """Names for the dimensions of an input without, if the function asks for them."""
+        shape = shape_of(tensor_type(value))
+        if shape is None or not any(isinstance(u.operation, tensor.DimOp) for u in value.uses):
+            return None
+        return [self.names.reserve(f"{name}_{axis}") for axis in range(len(shape))]
+
+    def outputs(self) -> list[str]:
+        """Name the outputs and, where each is a value of its own, the value."""
+        returned = self.function.get_return_op()
+        if returned is None:
+            raise TileError("a function that returns nothing has no Tile text")
+        names: list[str] = []
+        for k, value in enumerate(returned.operands):
+            attributes = _dictionary(self.function.res_attrs, k)
+            name = self.names.reserve(_string(attributes.get("tile.name")) or _hint(value) or "O")
+            names.append(name)
+            if value not in self.named:
+                self.named[value] = name
+        return names
+
+    def name_statements(self) -> None:
+        """Name the values that need a statement: first those that have a name in the IR."""
+        block = self.function.body.block
+        values = [r for op in block.ops for r in op.results if not self.is_inline(op)]
+        for value in values:
+            if value not in self.named and (hint := _hint(value)):
+                self.named[value] = self.names.reserve(hint)
+        for value in values:
+            if value not in self.named and self.needs_name(value):
+                self.named[value] = self.names.reserve("T")
+
+    def is_inline(self, op: Operation) -> bool:
+        """Whether an op is so simple that its text may be repeated."""
+        if isinstance(op, SizeOp | ConstantOp):
+            return _hint(op.results[0]) is None
+        return isinstance(op, arith.ConstantOp | tensor.DimOp)
+
+    def needs_name(self, value: SSAValue) -> bool:
+        """Whether a value without a name must have one, to be used where only a name may be
+        or to be used again."""
+        uses = [u for u in value.uses if not isinstance(u.operation, ops.PrngStateOp)]
+        return (
+            len(uses) > 1
+            or isinstance(value.owner, ContractionOp)
+            or "tile.hints" in getattr(value.owner, "attributes", {})
+            or any(_takes_names(u.operation, value) for u in uses)
+        )
+
+    # -- statements ------------------------------------------------------------------------
+
+    def op(self, op: Operation) -> None:
+        """Print the op, or keep its text for the op that uses it."""
+        if isinstance(op, func.ReturnOp):
+            return
+        if len(op.results) != 1:
+            raise TileError.at(op, f"Tile has no form for {op.name}")
+        (value,) = op.results
+        if isinstance(op, ContractionOp):
+            self.contraction(op)
+        elif value in self.named:
+            self.statement(op, str(self.expression(op, is_whole=True)))
+        else:
+            self.texts[value] = self.expression(op)
+
+    def statement(self, op: Operation, value: str, indices: str = "") -> None:
+        """Print a statement that defines the op's result."""
+        (result,) = op.results
+        name = self.named[result]
+        self.texts[result] = Text(name)
+        if isinstance(op, SizeOp) and op.size not in self.named:
+            # The name stands for the dimension as well.
+            self.texts[op.size] = Text(name)
+        self.lines.append(f"{_hints(op)}{name}{indices} = {value};")
+
+    def contraction(self, op: ContractionOp) -> None:
+        """Print a contraction."""
+
+        def access(indices: tuple[IndexExpr, ...]) -> str:
+            return ", ".join(self.index(op, index) for index in indices)
+
+        shape = shape_of(tensor_type(op.result)) or ()
+        sizes = ", ".join(str(size) for size in self.sizes(shape, op.sizes))
+        output = f"{access(op.output.data)}: {sizes}" if shape else ""
+        operands = [
+            f"{self.texts[value]}[{access(indices.data)}]"
+            for value, indices in zip(op.inputs, op.accesses, strict=True)
+        ]
+        separators = SEPARATORS[op.combination.data]
+        combined = operands[0] + "".join(
+            separator + operand
+            for separator, operand in zip(separators, operands[1:], strict=False)
+        )
+        text = f"{AGGREGATIONS[op.aggregation.data]}({combined})"
+        for constraint in op.constraints:
+            bound = self.bound(op, constraint.data.bound)
+            text += f", {self.index(op, constraint.data.expr)} < {bound}"
+        if op.default is not None:
+            text += f" default {self.texts[op.default]}"
+        if op.no_defract is not None:
+            text += " no_defract"
+        self.statement(op, text, f"[{output}]")
+
+    def sizes(self, shape: tuple[int, ...], sizes: Iterable[SSAValue]) -> list[Text]:
+        """The sizes of a shape: numbers, or the text of the values that give the open ones."""
+        given = iter(sizes)
+        return [literal(n) if n != DYNAMIC_INDEX else self.texts[next(given)] for n in shape]
+
+    def index(self, op: ContractionOp, expr: IndexExpr) -> str:
+        """The text of an index expression."""
+
+        def name_of(name: str) -> str:
+            number = symbol_number(name)
+            if number is None:
+                return index_text(name)
+            return self.texts[op.symbols[number]].within(11)
+
+        return expr.to_string(name_of)
+
+    def bound(self, op: ContractionOp, bound: IndexExpr) -> str:
+        """The text of a constraint's bound, where `/` rounds."""
+        if bound.is_constant:
+            return str(math.ceil(bound.constant))
+        if bound.denominator != 1:
+            raise TileError.at(op, f"Tile has no form for the bound {bound}")
+        number = symbol_number(bound.variable or "")
+        return self.index(op, bound) if number is None else str(self.texts[op.symbols[number]])
+
+    # -- expressions -----------------------------------------------------------------------
+
+    def expression(self, op: Operation, is_whole: bool = False) -> Text:
+        """The text of an op's result, from those of its operands."""
+        for kind, text in EXPRESSIONS.items():
+            if isinstance(op, kind):
+                return text(self, op, is_whole)
+        raise TileError.at(op, f"Tile has no form for {op.name}")
+
+    def operands(self, op: Operation) -> list[Text]:
+        """The texts of the operands."""
+        return [self.texts[value] for value in op.operands]
+
+    def arithmetic(self, op: Operation, is_whole: bool) -> Text:
+        """Arithmetic on dimensions."""
+        operands = self.operands(op)
+        if (assertion := _string(op.attributes.get("tile.assertion"))) is not None:
+            return call(f"assert_{assertion}", operands[1])
+        if op.name in BINARY:
+            return binary(op.name, *operands)
+        return call(SIZE_FUNCTIONS[op.name], *operands)
+
+    def index_constant(self, op: arith.ConstantOp, is_whole: bool) -> Text:
+        """A number among dimensions."""
+        if not isinstance(op.value, IntegerAttr):
+            raise TileError.at(op, f"Tile has no form for {op.value}")
+        return literal(op.value.value.data)
+
+    def dim(self, op: tensor.DimOp, is_whole: bool) -> Text:
+        """The size of an axis: a name in the header, or what a contraction was given."""
+        axis = _constant(op.index)
+        if axis is not None and (op.source, axis) in self.dims:
+            return Text(self.dims[op.source, axis])
+        source = op.source.owner
+        if axis is not None and isinstance(source, ContractionOp):
+            shape = shape_of(tensor_type(source.result)) or ()
+            return self.sizes(shape, source.sizes)[axis]
+        name = self.named.get(op.source, "a tensor")
+        raise TileError.at(op, f"Tile has no name for a dimension of {name}")
+
+    def constant(self, op: ConstantOp, is_whole: bool) -> Text:
+        """A number; with a cast if it is of a type of its own."""
+        number = literal(op.number)
+        element_type = tensor_type(op.result).element_type
+        return number if is_weak(element_type) else _cast(op, number)
+
+    def size(self, op: SizeOp, is_whole: bool) -> Text:
+        """A dimension as a number."""
+        return self.texts[op.size]
+
+    def elementwise(self, op: ElementwiseOp, is_whole: bool) -> Text:
+        """An operator or a function."""
+        operands = self.operands(op)
+        if op.name in PREFIX:
+            return prefix(PREFIX[op.name], *operands)
+        if op.name in BINARY:
+            return binary(op.name, *operands)
+        return call(op.name.removeprefix("tile."), *operands)
+
+    def select(self, op: SelectOp, is_whole: bool) -> Text:
+        """A choice."""
+        return select(*self.operands(op))
+
+    def ident(self, op: IdentOp, is_whole: bool) -> Text:
+        """A copy; the statement `A = B` is one where B is a tensor that has a name."""
+        (operand,) = self.operands(op)
+        if is_whole and op.operand in self.named and not isinstance(op.operand.owner, SizeOp):
+            return operand
+        return call("ident", operand)
+
+    def cast(self, op: CastOp, is_whole: bool) -> Text:
+        """A cast."""
+        return _cast(op, self.texts[op.operand])
+
+    def position(self, op: IndexOp, is_whole: bool) -> Text:
+        """A position along an axis."""
+        return call("index", self.texts[op.operand], op.axis.value.data)
+
+    def reshape(self, op: ops.ReshapeOp, is_whole: bool) -> Text:
+        """A reshape."""
+        shape = shape_of(tensor_type(op.result)) or ()
+        return call("reshape", self.texts[op.operand], *self.sizes(shape, op.sizes))
+
+    def special(self, op: TileOp, is_whole: bool) -> Text:
+        """A function of tensors."""
+        return call(op.name.removeprefix("tile."), *self.operands(op))
+
+    def prng_value(self, op: ops.PrngValueOp, is_whole: bool) -> Text:
+        """Random numbers; the step that draws them is a statement of its own."""
+        step = self.names.reserve("Step")
+        self.steps[op.result] = step
+        shape = shape_of(tensor_type(op.result)) or ()
+        drawn = call("prng_step", self.texts[op.operand], *self.sizes(shape, op.sizes))
+        self.lines.append(f"{step} = {drawn};")
+        return call("prng_value", step)
+
+    def prng_state(self, op: ops.PrngStateOp, is_whole: bool) -> Text:
+        """The state after a step."""
+        drawn = op.drawn.owner
+        if not isinstance(drawn, ops.PrngValueOp) or drawn.operand != op.state:
+            raise TileError.at(op, "Tile has no form for a random state that is not after a step")
+        return call("prng_state", self.steps[op.drawn])
+
+
+EXPRESSIONS: dict[type[Operation], Callable[[FunctionPrinter, Any, bool], Text]] = {
+    arith.ConstantOp: FunctionPrinter.index_constant,
+    tensor.DimOp: FunctionPrinter.dim,
+    **dict.fromkeys(
+        (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.DivSIOp, arith.MaxSIOp, arith.MinSIOp),
+        FunctionPrinter.arithmetic,
+    ),
+    ConstantOp: FunctionPrinter.constant,
+    SizeOp: FunctionPrinter.size,
+    SelectOp: FunctionPrinter.select,
+    IdentOp: FunctionPrinter.ident,
+    CastOp: FunctionPrinter.cast,
+    IndexOp: FunctionPrinter.position,
+    ElementwiseOp: FunctionPrinter.elementwise,
+    ops.ReshapeOp: FunctionPrinter.reshape,
+    ops.PrngValueOp: FunctionPrinter.prng_value,
+    ops.PrngStateOp: FunctionPrinter.prng_state,
+    **dict.fromkeys((ops.GatherOp, ops.ScatterOp, ops.ShapeOp), FunctionPrinter.special),
+}
+"""How the result of each kind of op is written; the first kind that fits counts."""
+
+SIZE_FUNCTIONS = {"arith.maxsi": "max", "arith.minsi": "min"}
+
+
+def _takes_names(op: Operation, value: SSAValue) -> bool:
+    """Whether ``op`` uses ``value`` where Tile takes a name and no expression."""
+    if not isinstance(op, ContractionOp):
+        return False
+    if value in op.inputs or value == op.default:
+        return True
+    # In brackets `/` does not round, so what is computed there is not what is computed outside.
+    numbers = (symbol_number(name) for expr in op.all_exprs for name in expr.names)
+    is_symbol = any(op.symbols[k] == value for k in numbers if k is not None)
+    return is_symbol and not _rounds_nowhere(value)
+
+
+def _rounds_nowhere(value: SSAValue) -> bool:
+    """Whether the text of ``value`` means the same in brackets: see `IndexReader`."""
+    owner = value.owner
+    if isinstance(owner, arith.DivSIOp):
+        return _constant(owner.rhs) is None
+    return isinstance(owner, arith.MaxSIOp | arith.MinSIOp)
+
+
+def index_text(name: str) -> str:
+    """The name of an index in Tile for its name in IR."""
+    name = re.sub(r"[^A-Za-z0-9_']", "_", name.replace(".prime", "'"))
+    return name if name[:1].islower() else f"i_{name}"
+
+
+def _constant(value: SSAValue) -> int | None:
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def _cast(op: CastOp | ConstantOp, value: Text) -> Text:
+    element_type = str(tensor_type(op.result).element_type)
+    if element_type == "i1":
+        return call("as_bool", value)
+    if element_type not in CAST_OF:
+        raise TileError.at(op, f"Tile has no form for a cast to {element_type}")
+    function, width = CAST_OF[element_type]
+    return call(function, value, width)
+
+
+def _hints(op: Operation) -> str:
+    hints = op.attributes.get("tile.hints")
+    if not isinstance(hints, DictionaryAttr):
+        return ""
+    words: list[str] = []
+    for name, arguments in hints.data.items():
+        given = arguments if isinstance(arguments, ArrayAttr) else ()
+        listed = ", ".join(_string(argument) or "" for argument in given)
+        words.append(f"[[{name}({listed})]] " if listed else f"[[{name}]] ")
+    return "".join(words)
+
+
+def _hint(value: SSAValue) -> str | None:
+    return None if value.name_hint is None else from_hint(value.name_hint)
+
+
+def _dictionary(attrs: ArrayAttr[DictionaryAttr] | None, position: int) -> dict[str, Attribute]:
+    return dict(attrs.data[position].data) if attrs is not None else {}
+
+
+def _string(attribute: Attribute | None) -> str | None:
+    return attribute.data if isinstance(attribute, StringAttr) else None
