@@ -23,6 +23,7 @@ from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.dlti import DataLayoutSpecAttr
+from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
 __all__ = ["OpenCLError", "OpenCLTarget", "print_opencl"]
@@ -84,14 +85,17 @@ class Program:
 
 
 def _index_bits(module: gpu.ModuleOp) -> int:
-    """The width of ``index``: what the module's data layout says, else 64."""
-    spec = module.attributes.get("dlti.dl_spec")
-    for entry in spec.entries if isinstance(spec, DataLayoutSpecAttr) else ():
-        if isinstance(entry.key, IndexType):
-            bits = entry.value.value.data if isinstance(entry.value, IntegerAttr) else None
-            if bits not in (32, 64):
-                raise OpenCLError(f"opencl: index is 32 or 64 bits wide, not {entry.value}")
-            return bits
+    """The width of ``index``: what the nearest data layout says, else 64."""
+    op: Operation | None = module
+    while op is not None:
+        spec = op.attributes.get("dlti.dl_spec")
+        for entry in spec.entries if isinstance(spec, DataLayoutSpecAttr) else ():
+            if isinstance(entry.key, IndexType):
+                bits = entry.value.value.data if isinstance(entry.value, IntegerAttr) else None
+                if bits not in (32, 64):
+                    raise OpenCLError(f"opencl: index is 32 or 64 bits wide, not {entry.value}")
+                return bits
+        op = op.parent_op()
     return 64
 
 

@@ -344,6 +344,8 @@ class FunctionPrinter(MemoryScope):
 
     def declare_array(self, op: memref.AllocaOp | memref.AllocOp, space: str) -> None:
         """The array behind an allocation."""
+        if not op.memref.uses:
+            return
         if space == LOCAL and not self.is_kernel:
             raise self.error("only a kernel can allocate local memory")
         type = element_type(self, op.memref.type)

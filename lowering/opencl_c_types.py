@@ -269,7 +269,7 @@ def float_literal(value: float, type: CType) -> Expr:
         text = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
         typed = text if single else f"(double){text}"
     else:
-        text = typed = f"{np.float32(value)}f" if single else repr(float(value))
+        text = typed = f"{np.float32(value)!s}f" if single else repr(float(value))
     precedence = UNARY if text.startswith("-") else PRIMARY
     return Expr(text, precedence, value=value, typed=typed)
 
