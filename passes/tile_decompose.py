@@ -51,8 +51,9 @@ class DecomposeScatter(RewritePattern):
             shape=shape,
         )
         contraction.location = rows.location = op.location
+        rows.result.name_hint = "rows"
         contraction.result.name_hint = op.result.name_hint
-        rewriter.replace_op(op, [rows, contraction])
+        rewriter.replace(op, [rows, contraction])
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@
 %U = tile.contraction add(%A[i] eq %B[j]) -> [] : (tensor<?xf32>, tensor<?xi8>) -> tensor<i32>
 
 // Three tensors.
-// CHECK-NEXT: tile.contraction min(%A[i] cond %A[j] cond %B[j]) -> [] : (tensor<?xf32>, tensor<?xf32>, tensor<?xi8>) -> tensor<i8>
+// CHECK-NEXT: tile.contraction min(%A[i] eq %A[j] cond %B[j]) -> [] : (tensor<?xf32>, tensor<?xf32>, tensor<?xi8>) -> tensor<i8>
 // CHECK-NEXT: tile.contraction add(%A[i] mul %A[j] mul %B[j]) -> [0 : %N] : (tensor<?xf32>, tensor<?xf32>, tensor<?xi8>) -> tensor<?xf32>
-%V = tile.contraction min(%A[i] cond %A[j] cond %B[j]) -> [] : (tensor<?xf32>, tensor<?xf32>, tensor<?xi8>) -> tensor<i8>
+%V = tile.contraction min(%A[i] eq %A[j] cond %B[j]) -> [] : (tensor<?xf32>, tensor<?xf32>, tensor<?xi8>) -> tensor<i8>
 %W = tile.contraction add(%A[i] mul %A[j] mul %B[j]) -> [0 : %N] : (tensor<?xf32>, tensor<?xf32>, tensor<?xi8>) -> tensor<?xf32>

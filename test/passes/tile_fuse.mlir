@@ -1,0 +1,75 @@
+// RUN: tile-opt %s -p tile-bounds,tile-fuse | filecheck %s
+
+// A contraction takes the elementwise ops on its elements along; constants go with their users.
+// CHECK-LABEL: func.func @dense
+// CHECK-NEXT:    %R = tile.kernel(%{{.*}} = %A : tensor<3x4xf32>, %{{.*}} = %B : tensor<4x5xf32>, %{{.*}} = %b : tensor<5xf32>) -> tensor<3x5xf32> {
+// CHECK-NEXT:      %{{.*}} = tile.constant 2 : tensor<index>
+// CHECK-NEXT:      tile.contraction
+// CHECK-NEXT:      tile.mul
+// CHECK-NEXT:      tile.add
+// CHECK-NEXT:      tile.relu
+// CHECK-NEXT:      tile.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %R : tensor<3x5xf32>
+func.func @dense(%A: tensor<3x4xf32>, %B: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
+  %two = tile.constant 2 : tensor<index>
+  %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  %T = tile.mul %C, %two : (tensor<3x5xf32>, tensor<index>) -> tensor<3x5xf32>
+  %S = tile.add %T, %b : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  %R = tile.relu %S : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  func.return %R : tensor<3x5xf32>
+}
+
+// Two chains that meet are one kernel; what is used outside comes out.
+// CHECK-LABEL: func.func @diamond
+// CHECK-NEXT:    %[[A:.*]], %[[C:.*]] = tile.kernel(%{{.*}} = %X : tensor<8xf32>, %{{.*}} = %Y : tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+// CHECK:         func.return %[[A]], %[[C]]
+func.func @diamond(%X: tensor<8xf32>, %Y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %A = tile.exp %X : (tensor<8xf32>) -> tensor<8xf32>
+  %B = tile.log %Y : (tensor<8xf32>) -> tensor<8xf32>
+  %C = tile.add %A, %B : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %A, %C : tensor<8xf32>, tensor<8xf32>
+}
+
+// A value that is needed as a whole ends a kernel.
+// CHECK-LABEL: func.func @normalize
+// CHECK-NEXT:    %E = tile.kernel(%{{.*}} = %X : tensor<3x8xf32>) -> tensor<3x8xf32> {
+// CHECK:         %S = tile.kernel(%{{.*}} = %E : tensor<3x8xf32>) -> tensor<3x1xf32> {
+// CHECK:         %R = tile.kernel(%{{.*}} = %E : tensor<3x8xf32>, %{{.*}} = %S : tensor<3x1xf32>) -> tensor<3x8xf32> {
+func.func @normalize(%X: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %E = tile.exp %X : (tensor<3x8xf32>) -> tensor<3x8xf32>
+  %S = tile.contraction add(%E[i, j]) -> [i, 0] : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  %R = tile.div %E, %S : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  func.return %R : tensor<3x8xf32>
+}
+
+// A contraction that cannot visit every element of its result lets nothing join.
+// CHECK-LABEL: func.func @skip
+// CHECK-NEXT:    %S = tile.kernel
+// CHECK:         %R = tile.kernel
+func.func @skip(%X: tensor<4xf32>) -> tensor<8xf32> {
+  %S = tile.contraction add(%X[i]) -> [2*i] : (tensor<4xf32>) -> tensor<8xf32>
+  %R = tile.exp %S : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %R : tensor<8xf32>
+}
+
+// The domain of output variables grows to all of the output: unwritten elements are visited too.
+// CHECK-LABEL: func.func @pad
+// CHECK:         tile.contraction add(%{{.*}}[i - 2]) -> [i] domain <i = 0 to 8> :
+// CHECK:         tile.contraction add(%{{.*}}[3 - i]) -> [5 - i] domain <i = -2 to 6> :
+func.func @pad(%X: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %P = tile.contraction add(%X[i - 2]) -> [i] : (tensor<4xf32>) -> tensor<8xf32>
+  %Q = tile.contraction add(%X[3 - i]) -> [5 - i] : (tensor<4xf32>) -> tensor<8xf32>
+  func.return %P, %Q : tensor<8xf32>, tensor<8xf32>
+}
+
+// A reshape belongs to no kernel; a constant that is returned gets one.
+// CHECK-LABEL: func.func @outside
+// CHECK-NEXT:    %R = tile.reshape %X
+// CHECK-NEXT:    %[[C:.*]] = tile.kernel() -> tensor<f32> {
+// CHECK:         func.return %R, %[[C]]
+func.func @outside(%X: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<f32>) {
+  %R = tile.reshape %X to [] : tensor<4xf32> -> tensor<2x2xf32>
+  %c = tile.constant 1.5 : tensor<f32>
+  func.return %R, %c : tensor<2x2xf32>, tensor<f32>
+}
