@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyopencl as cl
 import pytest
+from tiledialect.lowering.devices import queue_for
+from tiledialect.lowering.opencl_c import print_opencl
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.gpu import ModuleOp
 from xdsl.parser import Parser
 
-from tiledialect.lowering.opencl_c import OpenCLTarget, print_opencl
+import tiledialect as td
 
 BUILD_OPTIONS = "-cl-mad-enable"
 NUMPY = {
@@ -23,16 +25,9 @@ NUMPY = {
 }  # fmt: skip
 
 
-def all_devices() -> list[cl.Device]:
-    try:
-        return [d for platform in cl.get_platforms() for d in platform.get_devices()]
-    except cl.Error:
-        return []
-
-
-@pytest.fixture(scope="session", params=all_devices(), ids=lambda d: d.platform.name.split()[0])
+@pytest.fixture(scope="session", params=td.devices(), ids=lambda device: device.id)
 def queue(request: pytest.FixtureRequest) -> cl.CommandQueue:
-    return cl.CommandQueue(cl.Context([request.param]))
+    return queue_for(request.param)
 
 
 def parse(text: str) -> ModuleOp:
@@ -74,12 +69,14 @@ def launch(
     arrays: list[np.ndarray],
     size: tuple[int, ...],
     local: tuple[int, ...] | None = None,
+    scalars: Sequence[int] = (),
 ) -> list[np.ndarray]:
-    """Run a kernel on copies of arrays; returns what they are after."""
+    """Run a kernel on copies of arrays, and on scalars of i32; returns what the arrays are
+    after."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     copies = [np.ascontiguousarray(a) for a in arrays]
     buffers = [cl.Buffer(queue.context, flags, hostbuf=a) for a in copies]
-    cl.Kernel(program, name)(queue, size, local, *buffers)
+    cl.Kernel(program, name)(queue, size, local, *buffers, *map(np.int32, scalars))
     results = [np.empty_like(a) for a in copies]
     for result, buffer in zip(results, buffers, strict=True):
         cl.enqueue_copy(queue, result, buffer)
@@ -174,7 +171,7 @@ def exact(function: Callable[..., object], type: str) -> Callable[..., np.ndarra
 
     def apply(*columns: np.ndarray) -> np.ndarray:
         width = bits(type)
-        results = [int(function(*(int(x) for x in row))) for row in zip(*columns, strict=True)]  # pyright: ignore
+        results = [int(function(*(int(x) for x in row))) for row in zip(*columns, strict=True)]
         wrapped = [(r + (1 << width - 1)) % (1 << width) - (1 << width - 1) for r in results]
         return np.array(wrapped, NUMPY[type])
 
@@ -306,7 +303,7 @@ def comparison_cases() -> list[Case]:
     for number, (predicate, (function, is_unsigned)) in enumerate(INTEGER_PREDICATES.items()):
         view = unsigned if is_unsigned else signed_bool
 
-        def expected(a: np.ndarray, b: np.ndarray, f=function, view=view) -> np.ndarray:  # pyright: ignore
+        def expected(a: np.ndarray, b: np.ndarray, f=function, view=view) -> np.ndarray:
             return f(view(a), view(b))
 
         for type in ("i1", "i8", "i16", "i32", "i64"):
@@ -436,7 +433,7 @@ def count_cases() -> list[Case]:
         for op, function in COUNTS.items():
             n = bits(type)
 
-            def expected(a: np.ndarray, f=function, n=n, type=type) -> np.ndarray:  # pyright: ignore
+            def expected(a: np.ndarray, f=function, n=n, type=type) -> np.ndarray:
                 return np.array([f(int(x), n) for x in unsigned(a)]).astype(NUMPY[type])
 
             body = f"%r = math.{op} %a : {type}"
@@ -492,7 +489,7 @@ def conversion_cases() -> list[Case]:
     cases = []
     ints, floats = ("i1", "i8", "i16", "i32", "i64"), ("f16", "f32", "f64")
 
-    def add(op: str, source: str, target: str, expected: Callable[..., np.ndarray], valid=None):  # pyright: ignore
+    def add(op: str, source: str, target: str, expected: Callable[..., np.ndarray], valid=None):
         body = f"%r = arith.{op} %a : {source} to {target}"
         cases.append(Case(f"{op}_{source}_{target}", body, (source,), target, expected, valid))
 
@@ -547,7 +544,7 @@ def select_cases() -> list[Case]:
                 type,
                 lambda a, b, c: np.where(np.repeat(a[::4], 4), b, c),
                 lanes=4,
-            )  # fmt: skip
+            )
         )
     return cases
 
