@@ -6,9 +6,10 @@ status 1 where the input or the command is wrong.
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import IO, cast
 
@@ -60,7 +61,8 @@ class TileOptMain(xDSLOptMain):
             super().setup_pipeline()
             target = parse_spec(self.args.target)
             if target.parameters:
-                cast(type[Target], self.available_targets[target.name]()).from_spec(target)
+                factory = self.available_targets[target.name]
+                cast(Callable[[], type[Target]], factory)().from_spec(target)
         except ValueError as e:
             raise TileError(f"-p '{self.args.passes}' -t '{self.args.target}': {e}") from e
 
@@ -120,6 +122,11 @@ def main() -> None:
     """Run `tile-opt` on the command line's arguments; exit with 1 after an error."""
     try:
         TileOptMain().run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has enough; Python would complain once more when it closes the output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (TileError, ParseError, ArgSpecParseError, DiagnosticException, OSError) as e:
         print(f"tile-opt: {describe(e)}", file=sys.stderr)
         sys.exit(1)

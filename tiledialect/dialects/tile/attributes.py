@@ -285,6 +285,8 @@ class ScheduleAttr(Data[tuple[Leaf, ...]]):
             stride = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
             if stride is not None:
                 parser.parse_punctuation("*")
+            if stride == 0:
+                parser.raise_error("a step of a schedule moves its index by at least 1")
             index = parser.parse_identifier(" of an index")
             parser.parse_punctuation(":")
             extent = parser.parse_integer(allow_boolean=False, allow_negative=False)

@@ -79,7 +79,7 @@ class DropRepetition(RewritePattern):
         if not isinstance(op, (*INVOLUTIONS, *IDEMPOTENT)):
             return
         inner = op.operands[0].owner
-        if type(inner) is not type(op):
+        if not isinstance(inner, type(op)):
             return
         value = inner.operands[0] if isinstance(op, INVOLUTIONS) else inner.results[0]
         if value.type == op.results[0].type:

@@ -51,6 +51,7 @@ from tiledialect.dialects.tile.base import (
     AnyTensor,
     Shape,
     TileOp,
+    count,
     format_shape,
     make_type,
     name_of,
@@ -223,13 +224,15 @@ class ContractionOp(TileOp):
         """Check counts, ranks, and that the expressions are affine."""
         combination = self.combination.data
         if len(self.inputs) not in ARITY[combination]:
-            wanted = " or ".join(map(str, ARITY[combination]))
+            *few, most = ARITY[combination]
+            wanted = "".join(f"{n} or " for n in few) + count(most, "tensor", "tensors")
             raise VerifyException(
-                f"combination {combination} takes {wanted} tensors, not {len(self.inputs)}"
+                f"combination {combination} takes {wanted}, not {len(self.inputs)}"
             )
         if len(self.accesses) != len(self.inputs):
             raise VerifyException(
-                f"{len(self.inputs)} tensors with {len(self.accesses)} lists of index expressions"
+                f"{count(len(self.inputs), 'tensor', 'tensors')} with "
+                f"{count(len(self.accesses), 'list', 'lists')} of index expressions"
             )
         for value, access in zip(self.inputs, self.accesses, strict=True):
             _check_rank(value, access)
@@ -244,8 +247,9 @@ class ContractionOp(TileOp):
             raise VerifyException(f"the rank of {name_of(self.result)} must be known")
         if shape.count(DYNAMIC_INDEX) != len(self.sizes):
             raise VerifyException(
-                f"{name_of(self.result)} has {shape.count(DYNAMIC_INDEX)} open axes "
-                f"but {len(self.sizes)} sizes"
+                f"{name_of(self.result)} has "
+                f"{count(shape.count(DYNAMIC_INDEX), 'open axis', 'open axes')} "
+                f"but {count(len(self.sizes), 'size', 'sizes')}"
             )
         if self.default is not None:
             default = shape_of(tensor_type(self.default))
@@ -454,8 +458,8 @@ def _check_rank(value: SSAValue, access: AccessAttr) -> None:
     shape = shape_of(tensor_type(value))
     if shape is not None and len(shape) != len(access.data):
         raise VerifyException(
-            f"{name_of(value)} has {len(shape)} axes ({format_shape(shape)}) "
-            f"but {len(access.data)} index expressions"
+            f"{name_of(value)} has {count(len(shape), 'axis', 'axes')} ({format_shape(shape)}) "
+            f"but {count(len(access.data), 'index expression', 'index expressions')}"
         )
 
 

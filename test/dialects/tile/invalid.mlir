@@ -1,0 +1,385 @@
+// RUN: tile-opt %s --verify-diagnostics --parsing-diagnostics --split-input-file | filecheck %s
+
+// Elementwise ops.
+
+// CHECK: Operation does not verify: a is of type memref<4xf32>, not a tensor
+%a = "test.op"() : () -> (memref<4xf32>)
+%r = "tile.exp"(%a) : (memref<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: a: i7 is not an element type
+%a = "test.op"() : () -> (tensor<4xi7>)
+%r = tile.neg %a : (tensor<4xi7>) -> tensor<4xi7>
+
+// -----
+
+// CHECK: Operation does not verify: a: only a scalar can be of type index
+%a = "test.op"() : () -> (tensor<4xindex>)
+%r = tile.neg %a : (tensor<4xindex>) -> tensor<4xindex>
+
+// -----
+
+// CHECK: Operation does not verify: the shapes of a (4x8) and b (3) do not broadcast together
+%a, %b = "test.op"() : () -> (tensor<4x8xf32>, tensor<3xf32>)
+%r = tile.add %a, %b : (tensor<4x8xf32>, tensor<3xf32>) -> tensor<4x8xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<4xf32>, but the operands make it tensor<8xf32>
+%a = "test.op"() : () -> (tensor<8xf32>)
+%r = tile.exp %a : (tensor<8xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<8xi32>, but the operands make it tensor<8xf32>
+%a = "test.op"() : () -> (tensor<8xi32>)
+%r = tile.exp %a : (tensor<8xi32>) -> tensor<8xi32>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<8xf32>, but the operands make it tensor<8xi1>
+%a = "test.op"() : () -> (tensor<8xf32>)
+%r = tile.cmp_lt %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+
+// -----
+
+// CHECK: Operation does not verify: bit_and works on integers, but a holds reals
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.bit_and %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: bit_not works on integers, but a holds reals
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.bit_not %a : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: bit_left works on integers, but b holds reals
+%a, %b = "test.op"() : () -> (tensor<4xi32>, tensor<4xf32>)
+%r = tile.bit_left %a, %b : (tensor<4xi32>, tensor<4xf32>) -> tensor<4xi32>
+
+// -----
+
+// CHECK: Operation does not verify: nothing can be cast to !tile.any
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.cast %a : (tensor<4xf32>) -> tensor<4x!tile.any>
+
+// -----
+
+// CHECK: Operation does not verify: nothing can be cast to index
+%a = "test.op"() : () -> (tensor<f32>)
+%r = tile.cast %a : (tensor<f32>) -> tensor<index>
+
+// -----
+
+// CHECK: Operation does not verify: a has no axis 1
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.index %a axis 1 : (tensor<4xf32>) -> tensor<4xi32>
+
+// -----
+
+// CHECK: Operation does not verify: a has no axis -1
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.index %a axis -1 : (tensor<4xf32>) -> tensor<4xi32>
+
+// -----
+
+// CHECK: Operation does not verify: 2.5 is not of type i32
+%r = tile.constant 2.5 : tensor<i32>
+
+// -----
+
+// CHECK: Operation does not verify: 256 is not of type ui8
+%r = tile.constant 256 : tensor<ui8>
+
+// -----
+
+// CHECK: Operation does not verify: -129 is not of type i8
+%r = tile.constant -129 : tensor<i8>
+
+// -----
+
+// CHECK: Operation does not verify: 2 is not of type !tile.any
+%r = tile.constant 2 : tensor<!tile.any>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<2xf32>, but the operands make it tensor<f32>
+%r = tile.constant 2.5 : tensor<2xf32>
+
+// -----
+
+// CHECK: integer or float literal expected
+%r = tile.constant true : tensor<i1>
+
+// -----
+
+// Contractions.
+
+// CHECK: Operation does not verify: combination none takes 1 tensor, not 2
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a, %a) <{operandSegmentSizes = array<i32: 2, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination none>, output = #tile.access<i>, accesses = [#tile.access<i>, #tile.access<i>], constraints = []}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: combination cond takes 3 tensors, not 2
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a, %a) <{operandSegmentSizes = array<i32: 2, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination cond>, output = #tile.access<i>, accesses = [#tile.access<i>, #tile.access<i>], constraints = []}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: combination eq takes 2 tensors, not 3
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a, %a, %a) <{operandSegmentSizes = array<i32: 3, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination eq>, output = #tile.access<i>, accesses = [#tile.access<i>, #tile.access<i>, #tile.access<i>], constraints = []}> : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: 1 tensor with 2 lists of index expressions
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination none>, output = #tile.access<i>, accesses = [#tile.access<i>, #tile.access<i>], constraints = []}> : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: a has 1 axis (4) but 2 index expressions
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i, j]) -> [i] : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: r has 1 axis (4) but 2 index expressions
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [i, j] : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the rank of r must be known
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination none>, output = #tile.access<i>, accesses = [#tile.access<i>], constraints = []}> : (tensor<4xf32>) -> tensor<*xf32>
+
+// -----
+
+// CHECK: Operation does not verify: r has 1 open axis but 0 sizes
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination none>, output = #tile.access<i>, accesses = [#tile.access<i>], constraints = []}> : (tensor<4xf32>) -> tensor<?xf32>
+
+// -----
+
+// CHECK: a size is given for each open axis of the result
+%a, %b = "test.op"() : () -> (tensor<4xf32>, index)
+%r = tile.contraction add(%a[i]) -> [i : %b, j] where 0 <= j < 2 : (tensor<4xf32>) -> tensor<2x?xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the default b has shape 5, but r has shape 4
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<5xf32>)
+%r = tile.contraction add(%a[i]) -> [i] default %b : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: i*j is not affine in its indices
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i*j]) -> [i] : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the bound j of a constraint holds an index
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [i] where 0 <= i < j : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: there is no operand for symbol(0)
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.contraction"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination none>, output = #tile.access<i>, accesses = [#tile.access<i + symbol(0)>], constraints = []}> : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: there is no operand for symbol(1)
+%a, %b = "test.op"() : () -> (tensor<4xf32>, index)
+%r = "tile.contraction"(%a, %b) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, aggregation = #tile<aggregation add>, combination = #tile<combination none>, output = #tile.access<i>, accesses = [#tile.access<i>], constraints = [#tile.constraint<0 <= i < symbol(1)>]}> : (tensor<4xf32>, index) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the domain leaves out an index
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [j] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<4xi8>, but the operands make it tensor<4xf32>
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [i] : (tensor<4xf32>) -> tensor<4xi8>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<i1>, but the operands make it tensor<i32>
+%a = "test.op"() : () -> (tensor<4xi1>)
+%r = tile.contraction add(%a[i]) -> [] : (tensor<4xi1>) -> tensor<i1>
+
+// -----
+
+// CHECK: division by zero in an index expression
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i/0]) -> [i] : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: a constraint is written 0 <= expression < bound
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [i] where 1 <= i < 2 : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: is not a way to combine tensors
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i] add %a[i] mul %a[i]) -> [i] : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: the types do not match the operands in number
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i] mul %a[i]) -> [i] : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// Ops that move elements.
+
+// CHECK: Operation does not verify: gather needs an axis, but a is a scalar
+%a, %b = "test.op"() : () -> (tensor<f32>, tensor<4xi32>)
+%r = tile.gather %a, %b : (tensor<f32>, tensor<4xi32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: gather has nothing to take from a
+%a, %b = "test.op"() : () -> (tensor<0x2xf32>, tensor<4xi32>)
+%r = tile.gather %a, %b : (tensor<0x2xf32>, tensor<4xi32>) -> tensor<4x2xf32>
+
+// -----
+
+// CHECK: Operation does not verify: b holds reals, which cannot serve as indices of gather
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)
+%r = tile.gather %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: b holds reals, which cannot serve as indices of scatter
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)
+%r = tile.scatter %a, %b, %a : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: scatter needs an axis, but c is a scalar
+%a, %b, %c = "test.op"() : () -> (tensor<4xf32>, tensor<4xi32>, tensor<f32>)
+%r = tile.scatter %a, %b, %c : (tensor<4xf32>, tensor<4xi32>, tensor<f32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: a (4) must begin with the axes of b (5)
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<5xi32>)
+%r = tile.scatter %a, %b, %a : (tensor<4xf32>, tensor<5xi32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: a (4x2) cannot be reshaped to 3x3: 8 elements are not 9
+%a = "test.op"() : () -> (tensor<4x2xf32>)
+%r = tile.reshape %a to [] : tensor<4x2xf32> -> tensor<3x3xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the open axes of r must match the sizes
+%a = "test.op"() : () -> (tensor<4x2xf32>)
+%r = tile.reshape %a to [] : tensor<4x2xf32> -> tensor<?xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the result r has type tensor<3xi32>, but the operands make it tensor<2xi32>
+%a = "test.op"() : () -> (tensor<4x2xf32>)
+%r = tile.shape %a : (tensor<4x2xf32>) -> tensor<3xi32>
+
+// -----
+
+// CHECK: Operation does not verify: the random state a must be of type ui32
+%a = "test.op"() : () -> (tensor<4xi32>)
+%r = tile.prng_value %a to [] : tensor<4xi32> -> tensor<8xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the random state a needs at least 4 elements
+%a, %b = "test.op"() : () -> (tensor<3xui32>, tensor<8xf32>)
+%r = tile.prng_state %a, %b : (tensor<3xui32>, tensor<8xf32>) -> tensor<3xui32>
+
+// -----
+
+// Kernels.
+
+// CHECK: does not verify: a tile.kernel ends in a tile.yield
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.kernel"(%a) ({
+^bb0(%x: tensor<4xf32>):
+  "test.termop"(%x) : (tensor<4xf32>) -> ()
+}) : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the arguments of a tile.kernel must match its operands
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = "tile.kernel"(%a) ({
+^bb0(%x: tensor<5xf32>):
+  tile.yield %x : tensor<5xf32>
+}) : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the values a tile.kernel yields must match its results
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<5xf32> {
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: a tile.kernel works on static shapes, not tensor<?xf32>
+%a = "test.op"() : () -> (tensor<?xf32>)
+%r = tile.kernel(%x = %a : tensor<?xf32>) -> tensor<?xf32> {
+  tile.yield %x : tensor<?xf32>
+}
+
+// -----
+
+// CHECK: expects parent op 'tile.kernel'
+%a = "test.op"() : () -> (tensor<4xf32>)
+tile.yield %a : tensor<4xf32>
+
+// -----
+
+// CHECK: expected a role (group, local, serial, unroll, vector), got thread
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <thread d0 : 4> {
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: '' is not an axis of role group
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <group d0 : 4> {
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: 'x' is not an axis of role serial
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <serial.x d0 : 4> {
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: a step of a schedule moves its index by at least 1
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <serial 0*d0 : 4> {
+  tile.yield %x : tensor<4xf32>
+}
