@@ -86,8 +86,7 @@ class _Checker:
         for parameter in function.inputs:
             dims = parameter.dims
             self.define(parameter.name, tensor(None if dims is None else len(dims)))
-        for parameter in function.inputs:
-            for dim in parameter.dims or ():
+            for dim in dims or ():
                 if self.kinds.get(dim.text) != SIZE:
                     self.define(dim, SIZE)
         if not function.outputs:
