@@ -15,8 +15,13 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.attributes import Aggregation, Combination, Leaf, Role
-from tiledialect.dialects.tile.contraction import ContractionOp, combined_type
+from tiledialect.dialects.tile.attributes import Aggregation, Leaf, Role
+from tiledialect.dialects.tile.contraction import (
+    COMPARED,
+    PRODUCTS,
+    ContractionOp,
+    compared_type,
+)
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
@@ -165,27 +170,27 @@ class Reduction:
 
     def _combine(self, values: Mapping[str, IndexValue]) -> SSAValue:
         op, scalars = self.op, self.emitter.scalars
-        combination = op.combination.data
-        comparing = combination in (Combination.eq, Combination.cond)
-        compared = list(op.inputs[:2]) if comparing else []
-        common = self.type
-        if compared:
-            common = et.concrete(combined_type(Combination.add, compared))
-        elements = [
-            self._read(k, values, common if k < len(compared) else self.type)
-            for k in range(len(op.inputs))
-        ]
-        if combination == Combination.cond:
-            equal = scalars.compare("eq", elements[0], elements[1], common)
-            return scalars.select(equal, elements[2], scalars.constant(0, self.type))
-        if combination == Combination.eq:
-            equal = scalars.compare("eq", elements[0], elements[1], common)
+        combination, inputs = op.combination.data, list(op.inputs)
+        together = "tile.mul" if combination in PRODUCTS else "tile.add"
+        count = COMPARED.get(combination, 0)
+        if not count:
+            return self._fold(together, range(len(inputs)), values, self.type)
+        t = et.concrete(compared_type(combination, inputs))
+        left = self._fold(together, range(count - 1), values, t)
+        equal = scalars.compare("eq", left, self._read(count - 1, values, t), t)
+        if count == len(inputs):
             return scalars.convert(equal, i1, self.type)
-        result = elements[0]
-        for element in elements[1:]:
-            name = "tile.mul" if combination == Combination.mul else "tile.add"
-            result = scalars.apply(name, [result, element], self.type)
-        return result
+        value = self._fold("tile.mul", range(count, len(inputs)), values, self.type)
+        return scalars.select(equal, value, scalars.constant(0, self.type))
+
+    def _fold(
+        self, name: str, inputs: Sequence[int], values: Mapping[str, IndexValue], t: Attribute
+    ) -> SSAValue:
+        """The elements of inputs at a point, put together by an elementwise op."""
+        first, *rest = (self._read(k, values, t) for k in inputs)
+        for element in rest:
+            first = self.emitter.scalars.apply(name, [first, element], t)
+        return first
 
     def _read(self, k: int, values: Mapping[str, IndexValue], t: Attribute) -> SSAValue:
         """The element of input ``k`` at a point, as element type ``t``."""

@@ -10,16 +10,22 @@ from dataclasses import dataclass
 
 import pyopencl as cl
 from tiledialect.lowering import cache
-from tiledialect.lowering.devices import Device, target_system_spec
+from tiledialect.lowering.devices import SIMULATOR, Device, target_system_spec
 from tiledialect.lowering.launch import Executable, Lane, check_sizes
 from tiledialect.lowering.plan import Plan, make_plan
 from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.passes.tile_gradient import Gradient
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from tiledialect.errors import TileError
 
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
+QUIRKS = {
+    # Its check for uninitialized reads does not know LLVM's freeze, which optimizations insert.
+    "oclgrind": ("-cl-opt-disable",),
+}
+"""Build options that one platform needs besides."""
 
 Types = tuple[TensorType[Attribute], ...]
 
@@ -31,10 +37,18 @@ class Program:
     module: ModuleOp
     name: str
     text: str
+    gradients: tuple[Gradient, ...] = ()
+    """How often, and by what, the function is differentiated."""
 
     def level_4(self, types: Sequence[TensorType[Attribute]], device: Device) -> ModuleOp:
         """The module of kernels and host function for inputs of these types on a device."""
-        return compile_module(self.module, self.name, types, target_system_spec(device))
+        target = target_system_spec(device)
+        return compile_module(self.module, self.name, types, target, self.gradients)
+
+    @property
+    def result_name(self) -> str:
+        """What the function is called in the end."""
+        return self.name + "_gradient" * len(self.gradients)
 
 
 class Specialization:
@@ -43,14 +57,19 @@ class Specialization:
     def __init__(self, program: Program, types: Types, device: Device):
         spec = target_system_spec(device)
         self.device = device
+        self.options = (*BUILD_OPTIONS, *QUIRKS.get(device.short_platform, ()))
         self.key = cache.key(
-            *(program.text, program.name, *map(str, types), str(spec), *BUILD_OPTIONS),
+            *(program.text, program.name, repr(program.gradients)),
+            *(*map(str, types), str(spec), *self.options),
             *(device.platform, device.name, device.version, device.driver),
         )
         stored = cache.load(self.key)
         self.plan: Plan
         if stored is None:
-            self.plan, self.binary = make_plan(program.level_4(types, device), program.name), b""
+            # Where buffers are watched, each intermediate has one of its own.
+            share = device.type != SIMULATOR
+            level_4 = program.level_4(types, device)
+            self.plan, self.binary = make_plan(level_4, program.result_name, share), b""
         else:
             self.plan, self.binary = stored
         self.programs: dict[cl.Context, cl.Program] = {}
@@ -69,11 +88,14 @@ class Specialization:
         device = lane.queue.device
         if self.binary:
             try:
-                return load_program(self.binary, lane.context, device)
+                return load_program(self.binary, lane.context, device, self.options)
             except TileError:
                 # What the device does not take any more is made again.
                 self.binary = b""
-        program = build_program(self.plan.source, lane.context, device, str(self.device))
+        try:
+            program = build_program(self.plan.source, lane.context, device, self.options)
+        except TileError as error:
+            raise TileError(f"{self.device} refuses the program:\n{error}") from None
         self.binary = binary_of(program, device)
         cache.store(self.key, self.plan, self.binary)
         return program
@@ -94,19 +116,21 @@ _build_lock = threading.Lock()
 
 
 def build_program(
-    source: str, context: cl.Context, device: cl.Device, device_name: str
+    source: str, context: cl.Context, device: cl.Device, options: Sequence[str]
 ) -> cl.Program:
     """The program of an OpenCL C text; a TileError with the compiler's words if it is refused."""
-    return _built(cl.Program(context, source), device, device_name)
+    return _built(cl.Program(context, source), device, options)
 
 
-def load_program(binary: bytes, context: cl.Context, device: cl.Device) -> cl.Program:
+def load_program(
+    binary: bytes, context: cl.Context, device: cl.Device, options: Sequence[str]
+) -> cl.Program:
     """The program that the device's own compiler made before; a TileError if it is refused."""
     try:
         program = cl.Program(context, [device], [binary])
     except (cl.Error, ValueError) as error:
-        raise TileError(f"{device.name} refuses a stored program: {error}") from None
-    return _built(program, device, device.name)
+        raise TileError(str(error)) from None
+    return _built(program, device, options)
 
 
 def binary_of(program: cl.Program, device: cl.Device) -> bytes:
@@ -118,7 +142,7 @@ def binary_of(program: cl.Program, device: cl.Device) -> bytes:
         return b""
 
 
-def _built(program: cl.Program, device: cl.Device, device_name: str) -> cl.Program:
+def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl.Program:
     # Warnings are a setting of the whole process.
     with _build_lock, warnings.catch_warnings():
         # Left out: what the compiler says about a program that it takes, and what pyopencl says
@@ -126,10 +150,9 @@ def _built(program: cl.Program, device: cl.Device, device_name: str) -> cl.Progr
         warnings.simplefilter("ignore")
         try:
             _ = program.int_ptr
-            return program.build([*BUILD_OPTIONS], devices=[device])
+            return program.build([*options], devices=[device])
         except cl.Error as error:
-            log = essentials(str(error))
-            raise TileError(f"{device_name} refuses the program:\n{log}") from None
+            raise TileError(essentials(str(error))) from None
 
 
 LOG_LINES = 12

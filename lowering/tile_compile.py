@@ -10,9 +10,10 @@ from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
 from tiledialect.passes.tile_defract import TileDefractPass
 from tiledialect.passes.tile_fuse import TileFusePass
+from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_reduce import TileReducePass
-from tiledialect.passes.tile_specialize import find_function, specialize
+from tiledialect.passes.tile_specialize import find_function
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
 from xdsl.dialects.dlti import DLTIEntryMap
@@ -57,10 +58,13 @@ def compile_module(
     name: str | None,
     types: Sequence[TensorType[Attribute]],
     target: Attribute | None = None,
+    gradients: Sequence[Gradient] = (),
 ) -> ModuleOp:
     """The level-4 module of a function for inputs of these types; ``module`` stays as it is.
 
-    ``target`` is the DLTI target spec of the device. Raises a TileError if the types do not fit.
+    ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
+    differentiated that often, and ``types`` includes those of the cotangents. Raises a TileError
+    if the types do not fit.
     """
     module = module.clone()
     function = find_function(module, name)
@@ -70,7 +74,7 @@ def compile_module(
             other.erase(safe_erase=False)
     if target is not None:
         module.attributes["dlti.target_system_spec"] = target
-    specialize(function, types)
+    specialize_gradient(function, types, gradients)
     TileCompilePass().apply(Context(), module)
     return module
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
     PatternRewriter,
     PatternRewriteWalker,
     RewritePattern,
@@ -18,7 +19,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import IndexOp
-from tiledialect.dialects.tile.special import ScatterOp
+from tiledialect.dialects.tile.special import ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
 
 
@@ -56,12 +57,36 @@ class DecomposeScatter(RewritePattern):
         rewriter.replace(op, [rows, contraction])
 
 
+class DecomposeSumTo(RewritePattern):
+    """A sum over broadcast axes as a contraction; nothing where no axis was."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: SumToOp, rewriter: PatternRewriter) -> None:
+        """Replace a sum between known shapes."""
+        shape, like = shape_of(tensor_type(op.operand)), shape_of(tensor_type(op.like))
+        if shape is None or like is None or DYNAMIC_INDEX in (*shape, *like):
+            return
+        if shape == like and op.operand.type == op.result.type:
+            rewriter.replace(op, [], [op.operand])
+            return
+        indices = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
+        kept = indices[len(shape) - len(like) :]
+        output = [i if size != 1 else IndexExpr() for i, size in zip(kept, like, strict=True)]
+        access = indices if shape else []
+        contraction = ContractionOp(
+            Aggregation.add, Combination.none, output, [(op.operand, access)], shape=like
+        )
+        contraction.location = op.location
+        rewriter.replace(op, contraction)
+
+
 @dataclass(frozen=True)
 class TileDecomposePass(ModulePass):
-    """Replaces ops that are contractions in disguise (`tile.scatter`) by contractions."""
+    """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are."""
 
     name = "tile-decompose"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Decompose every such op."""
-        PatternRewriteWalker(DecomposeScatter(), apply_recursively=False).rewrite_module(op)
+        patterns = GreedyRewritePatternApplier([DecomposeScatter(), DecomposeSumTo()])
+        PatternRewriteWalker(patterns, apply_recursively=False).rewrite_module(op)

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.loading import Source, load, print_module
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tiledialect.lowering.devices import Device
     from tiledialect.lowering.launch import Executable, Profile
     from tiledialect.lowering.program import Program, Specialization
+    from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
 Types: TypeAlias = "tuple[TensorType[Attribute], ...]"
@@ -89,17 +91,29 @@ class Function:
     element types compiles, later ones only launch. Functions may be called from several threads.
     """
 
-    def __init__(self, source: Source, name: str, device: Device | str | int | None):
+    def __init__(
+        self,
+        source: Source,
+        name: str,
+        device: Device | str | int | None,
+        gradients: tuple[Gradient, ...] = (),
+    ):
         from tiledialect.passes.tile_specialize import argument_names, find_function, result_names
 
         function = find_function(source.module, name)
         self._source = source
         self._function = function
+        self._base_name = name
+        self._gradients = gradients
         self._wanted_device = device
-        self.name = name
-        self.inputs: tuple[str, ...] = tuple(argument_names(function))
+        inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
+        for step in gradients:
+            inputs, outputs = step.signature(inputs, outputs)
+        self.name: str = name + "_gradient" * len(gradients)
+        """What the function is called."""
+        self.inputs: tuple[str, ...] = inputs
         """The inputs' names, in order."""
-        self.outputs: tuple[str, ...] = tuple(result_names(function))
+        self.outputs: tuple[str, ...] = outputs
         """The outputs' names, in order."""
         if device is not None:
             _ = self.device
@@ -130,6 +144,31 @@ class Function:
             if isinstance(dims, ArrayAttr):
                 found[k] = tuple(d.data for d in dims if isinstance(d, StringAttr))
         return found
+
+    def gradient(
+        self, wrt: Sequence[str] | str | None = None, *, with_outputs: bool = False
+    ) -> Function:
+        """The function that propagates cotangents back to the inputs.
+
+        For ``f(A, B) -> (C)`` it is ``(A, B, DC) -> (DA, DB)``: ``DC``, of the shape and element
+        type of ``C``, holds the derivatives of some number by the elements of ``C``; ``DA`` those
+        by the elements of ``A``.
+
+        Args:
+            wrt: the inputs to differentiate by, in the order of the results; all if None. They
+                must hold real numbers.
+            with_outputs: whether to return the function's own outputs too, before the others.
+
+        Raises:
+            TileError: there is no such input.
+        """
+        from tiledialect.passes.tile_gradient import Gradient
+
+        names = (wrt,) if isinstance(wrt, str) else self.inputs if wrt is None else tuple(wrt)
+        step = Gradient(names, with_outputs)
+        return Function(
+            self._source, self._base_name, self._wanted_device, (*self._gradients, step)
+        )
 
     # -- calling ---------------------------------------------------------------------------
 
@@ -200,7 +239,8 @@ class Function:
 
     def _declared(self) -> list[np.dtype[Any] | None]:
         """The element types that the inputs are declared with; None where that is open."""
-        types = self._function.function_type.inputs
+        types = list(self._function.function_type.inputs)
+        types += [et.any_type] * (len(self.inputs) - len(types))
         return [NUMPY_TYPES.get(getattr(t, "element_type", None)) for t in types]  # pyright: ignore[reportArgumentType]
 
     def _host_runner(self, types: Types) -> Runner:
@@ -266,7 +306,8 @@ class Function:
     def _program(self) -> Program:
         from tiledialect.lowering.program import Program
 
-        return Program(self._source.module, self.name, print_module(self._source.module))
+        text = print_module(self._source.module)
+        return Program(self._source.module, self._base_name, text, self._gradients)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.program import Specialization

@@ -19,6 +19,7 @@ TILE_UNIVERSE = Universe(
         "tile": _load("dialects.tile", "Tile"),
     },
     all_passes={
+        "tile-gradient": _load("passes.tile_gradient", "TileGradientPass"),
         "tile-specialize": _load("passes.tile_specialize", "TileSpecializePass"),
         "tile-bounds": _load("passes.tile_bounds", "TileBoundsPass"),
         "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),

@@ -13,9 +13,15 @@ import numpy.typing as npt
 from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of, tensor_type
-from tiledialect.dialects.tile.contraction import ContractionOp, combined_type
+from tiledialect.dialects.tile.contraction import (
+    COMPARED,
+    PRODUCTS,
+    ContractionOp,
+    combined_type,
+    compared_type,
+)
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
 from tiledialect.errors import TileError
 from tiledialect.index import sets
@@ -28,18 +34,21 @@ POINTS_AT_ONCE = 1 << 21
 """About how many points are held in memory at a time."""
 
 
-def _cond(a: Array, b: Array, c: Array) -> Array:
-    return np.where(a == b, c, c.dtype.type(0))
-
-
-COMBINE: dict[Combination, Callable[..., Array]] = {
-    Combination.none: lambda *arrays: arrays[0],
-    Combination.add: lambda *arrays: reduce(np.add, arrays),
-    Combination.mul: lambda *arrays: reduce(np.multiply, arrays),
-    Combination.eq: np.equal,
-    Combination.cond: _cond,
-}
-"""The value at a point, from the inputs' elements there."""
+def _combine(op: ContractionOp, arrays: Sequence[Array]) -> Array:
+    """The value at each point, from the inputs' elements there."""
+    combination = op.combination.data
+    together = np.multiply if combination in PRODUCTS else np.add
+    compared = COMPARED.get(combination, 0)
+    if not compared:
+        return reduce(together, arrays)
+    # What is compared is rounded first, as it was when the other side was made.
+    left = reduce(together, arrays[: compared - 1])
+    t = NUMPY_TYPES[compared_type(combination, list(op.inputs))]
+    equal = left.astype(t) == arrays[compared - 1].astype(t)
+    if compared == len(arrays):
+        return equal
+    value = reduce(np.multiply, arrays[compared:])
+    return np.where(equal, value, value.dtype.type(0))
 
 
 def _assign(total: Array, where: Array, values: Array) -> None:
@@ -87,7 +96,7 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
             array.ravel()[_positions(points, space, access, array.shape)]
             for array, access in zip(arrays, space.inputs, strict=True)
         ]
-        values = COMBINE[op.combination.data](*elements)
+        values = _combine(op, elements)
         where = _positions(points, space, space.output, space.output_shape)
         AGGREGATE[op.aggregation.data](total, where, values.astype(dtype))
         written[where] = True
@@ -120,14 +129,12 @@ def _working_type(element_type: Attribute) -> np.dtype[Any]:
 def _promoted(op: ContractionOp, inputs: Sequence[Array]) -> list[Array]:
     """The inputs in the types in which they are combined.
 
-    Those of a comparison (`eq`, and the first two of `cond`) are brought to a common type of
-    their own.
+    Those that are compared are brought to a common type of their own.
     """
     combination, values = op.combination.data, list(op.inputs)
-    compared = 2 if combination in (Combination.eq, Combination.cond) else 0
-    together = combined_type(Combination.mul if compared else combination, values[: compared or 3])
-    types = [together] * (compared or len(values))
-    types += [combined_type(combination, values)] * (len(values) - len(types))
+    count = COMPARED.get(combination, 0)
+    types = [compared_type(combination, values)] * count if count else []
+    types += [combined_type(combination, values)] * (len(values) - count)
     return [
         convert(array, t).astype(_working_type(t)) for array, t in zip(inputs, types, strict=True)
     ]

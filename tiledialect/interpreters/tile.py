@@ -50,6 +50,7 @@ from tiledialect.dialects.tile.special import (
     ReshapeOp,
     ScatterOp,
     ShapeOp,
+    SumToOp,
 )
 from tiledialect.errors import TileError
 from tiledialect.index.contraction import IndexSpace
@@ -152,6 +153,17 @@ class TileFunctions(InterpreterFunctions):
         total = np.zeros((len(like), *updates.shape[indices.ndim :]), dtype)
         inside = (indices >= 0) & (indices < len(like))
         np.add.at(total, indices[inside].astype(np.int64), updates[inside].astype(dtype))
+        return (numeric.convert(total, element_type),)
+
+    @impl(SumToOp)
+    def run_sum_to(self, interpreter: Interpreter, op: SumToOp, args: PythonValues) -> PythonValues:
+        """The sum over the axes along which the second operand was broadcast."""
+        value, like = args
+        element_type = _element_type(op.result)
+        added = tuple(range(value.ndim - like.ndim))
+        stretched = tuple(axis + len(added) for axis, size in enumerate(like.shape) if size == 1)
+        dtype = np.float64 if et.is_float(element_type) else value.dtype
+        total = value.sum(axis=(*added, *stretched), dtype=dtype).reshape(like.shape)
         return (numeric.convert(total, element_type),)
 
     @impl(ReshapeOp)

@@ -58,6 +58,10 @@ class Combination(StrEnum):
     mul = auto()
     eq = auto()
     cond = auto()
+    add_eq = auto()
+    mul_eq = auto()
+    add_cond = auto()
+    mul_cond = auto()
 
 
 @irdl_attr_definition

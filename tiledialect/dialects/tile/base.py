@@ -113,6 +113,14 @@ class TileOp(IRDLOperation, ABC):
         Raises a VerifyException, in the user's names, if the operands do not fit together.
         """
 
+    @classmethod
+    def make(cls, *operands: SSAValue, attributes: dict[str, Attribute] | None = None):
+        """The op on these operands, which determine the result's type."""
+        draft = cls.create(operands=operands, result_types=[any_type])
+        inferred = draft.inferred_type()
+        draft.erase()
+        return cls.create(operands=operands, result_types=[inferred], attributes=attributes or {})
+
     def verify_(self) -> None:
         """Check the operands and that the result's type is the inferred one."""
         for value in (*self.operands, *self.results):

@@ -67,6 +67,10 @@ ARITY: dict[Combination, tuple[int, ...]] = {
     Combination.mul: (2, 3),
     Combination.eq: (2,),
     Combination.cond: (3,),
+    Combination.add_eq: (3,),
+    Combination.mul_eq: (3,),
+    Combination.add_cond: (4,),
+    Combination.mul_cond: (4, 5),
 }
 """How many tensors each combination takes."""
 
@@ -76,9 +80,26 @@ OPERATORS: dict[Combination, tuple[str, ...]] = {
     Combination.mul: ("mul", "mul"),
     Combination.eq: ("eq",),
     Combination.cond: ("eq", "cond"),
+    Combination.add_eq: ("add", "eq"),
+    Combination.mul_eq: ("mul", "eq"),
+    Combination.add_cond: ("add", "eq", "cond"),
+    Combination.mul_cond: ("mul", "eq", "cond", "mul"),
 }
 """What stands between the tensors of each combination, as far as there are any."""
 
+
+COMPARED: dict[Combination, int] = {
+    Combination.eq: 2,
+    Combination.cond: 2,
+    Combination.add_eq: 3,
+    Combination.mul_eq: 3,
+    Combination.add_cond: 3,
+    Combination.mul_cond: 3,
+}
+"""How many of the tensors of a combination are compared: all but the last with the last."""
+
+PRODUCTS = (Combination.mul, Combination.mul_eq, Combination.mul_cond)
+"""The combinations whose first tensors are multiplied; those of the others are added."""
 
 WORDS = tuple({word for operators in OPERATORS.values() for word in operators})
 
@@ -466,14 +487,19 @@ def _check_rank(value: SSAValue, access: AccessAttr) -> None:
 def combined_type(combination: Combination, inputs: Sequence[SSAValue]) -> Attribute:
     """The element type of the combined value at one point; bools count as integers in add, mul."""
     types = [tensor_type(value).element_type for value in inputs]
-    if combination == Combination.eq:
+    values = types[COMPARED.get(combination, 0) :]
+    if not values:
         return et.any_type if et.any_type in types else et.CONCRETE["i1"]
-    if combination == Combination.cond:
-        return types[-1]
-    result = types[0]
-    for t in types[1:]:
+    result = values[0]
+    for t in values[1:]:
         result = et.promote(result, t)
-    return result if combination == Combination.none else et.as_number(result)
+    return result if len(values) == 1 else et.as_number(result)
+
+
+def compared_type(combination: Combination, inputs: Sequence[SSAValue]) -> Attribute:
+    """The element type in which the first inputs of a combination are compared."""
+    inner = Combination.mul if combination in PRODUCTS else Combination.add
+    return combined_type(inner, inputs[: COMPARED[combination]])
 
 
 def result_element_type(

@@ -87,14 +87,6 @@ class ElementwiseOp(TileOp, ABC):
         return make_type(broadcast(self.operands), element_type)
 
     @classmethod
-    def make(cls, *operands: SSAValue, attributes: dict[str, Attribute] | None = None):
-        """The op on these operands, with the inferred result type."""
-        draft = cls.create(operands=operands, result_types=[et.any_type])
-        inferred = draft.inferred_type()
-        draft.erase()
-        return cls.create(operands=operands, result_types=[inferred], attributes=attributes or {})
-
-    @classmethod
     def parse(cls, parser: Parser):
         """Parse `%a, %b : (types) -> type`."""
         operands, types, attributes = parse_operands_and_type(parser)

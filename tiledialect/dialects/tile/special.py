@@ -108,6 +108,40 @@ class ScatterOp(TileOp):
         return make_type((like[0], *updates[rank:]), element_type)
 
 
+@irdl_op_definition
+class SumToOp(TileOp):
+    """The sum of a tensor over the axes along which another was broadcast to its shape.
+
+    The reverse of NumPy's broadcasting, and what makes the cotangent of a result one of an
+    operand: axes that `like` lacks, or has with size 1, are summed over.
+
+    Example: `%r = tile.sum_to %g, %a : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<8xf32>`
+    """
+
+    name = "tile.sum_to"
+
+    operand = operand_def(AnyAttr())
+    like = operand_def(AnyAttr())
+    result = result_def(AnyAttr())
+
+    traits = traits_def(Pure())
+    assembly_format = "$operand `,` $like attr-dict `:` functional-type(operands, results)"
+
+    def inferred_type(self) -> AnyTensor:
+        """The shape of `like` with the operand's element type."""
+        shape, like = shape_of(tensor_type(self.operand)), shape_of(tensor_type(self.like))
+        t = et.concrete(tensor_type(self.operand).element_type)
+        if shape is not None and like is not None:
+            pairs = zip(reversed(shape), reversed(like), strict=False)
+            fits = all(n == 1 or DYNAMIC_INDEX in (m, n) or m == n for m, n in pairs)
+            if len(like) > len(shape) or not fits:
+                raise VerifyException(
+                    f"{name_of(self.like)} ({format_shape(like)}) does not broadcast to "
+                    f"{name_of(self.operand)} ({format_shape(shape)})"
+                )
+        return make_type(like, t)
+
+
 class SizedOp(TileOp, ABC):
     """An op with a tensor operand and the sizes of the result, as many as it has open axes."""
 
@@ -125,6 +159,14 @@ class SizedOp(TileOp, ABC):
         """The op with a result of these sizes."""
         t = make_type((DYNAMIC_INDEX,) * len(sizes), cls.element_type(tensor_type(operand)))
         return cls.create(operands=[operand, *sizes], result_types=[t])
+
+    @classmethod
+    def of(cls, operand: SSAValue, sizes: Sequence[int | SSAValue]):
+        """The op with a result of these sizes, some of them known."""
+        shape = tuple(s if isinstance(s, int) else DYNAMIC_INDEX for s in sizes)
+        t = make_type(shape, cls.element_type(tensor_type(operand)))
+        open_ = [s for s in sizes if isinstance(s, SSAValue)]
+        return cls.create(operands=[operand, *open_], result_types=[t])
 
     @classmethod
     def element_type(cls, operand: AnyTensor) -> Attribute:
@@ -273,6 +315,7 @@ def _agree(a: Shape, b: Shape) -> bool:
 SPECIAL_OPS: tuple[type[Operation], ...] = (
     GatherOp,
     ScatterOp,
+    SumToOp,
     ReshapeOp,
     ShapeOp,
     PrngValueOp,

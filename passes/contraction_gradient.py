@@ -1,0 +1,257 @@
+"""The derivatives of contractions: contractions again, with tensors that trade places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tiledialect.passes.tensor_builder import Access, ContractionBuilder, TensorBuilder
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.contraction import COMPARED, ContractionOp
+from tiledialect.errors import TileError
+from tiledialect.index import sets
+from tiledialect.index.contraction import UnboundedIndexError
+from tiledialect.index.expr import Constraint, IndexExpr
+
+Inputs = list[tuple[SSAValue, Access]]
+
+EQUALITY = {
+    Combination.none: Combination.eq,
+    Combination.add: Combination.add_eq,
+    Combination.mul: Combination.mul_eq,
+}
+"""Whether what a contraction combines is equal to one more tensor."""
+
+CHOICE = {
+    Combination.none: Combination.cond,
+    Combination.add: Combination.add_cond,
+    Combination.mul: Combination.mul_cond,
+}
+"""What to take where it is."""
+
+
+def inputs_of(op: ContractionOp) -> Inputs:
+    """The tensors of a contraction with their index expressions."""
+    return [(v, a.data) for v, a in zip(op.inputs, op.accesses, strict=True)]
+
+
+def contraction_gradient(
+    b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
+) -> list[SSAValue | None]:
+    """The cotangents of the inputs and of the default, those that are ``wanted``.
+
+    ``g`` is the cotangent of the result. Where the maximum or minimum is taken at several points,
+    they share it equally.
+    """
+    rules = {
+        Aggregation.max: _extreme_gradient,
+        Aggregation.min: _extreme_gradient,
+        Aggregation.mul: _product_gradient,
+    }
+    rule = rules.get(op.aggregation.data, _sum_gradient)
+    count = len(op.inputs)
+    result: list[SSAValue | None] = [None] * count
+    if any(wanted[:count]):
+        result = rule(b, op, g, wanted)
+    if op.default is not None:
+        result.append(_default_gradient(b, op, g) if wanted[count] else None)
+    return result
+
+
+def _sum_gradient(
+    b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
+) -> list[SSAValue | None]:
+    """The product rule: the cotangent takes the place of the input, and they trade indices."""
+    inputs, combination = inputs_of(op), op.combination.data
+    result: list[SSAValue | None] = []
+    for k, (value, access) in enumerate(inputs):
+        if not wanted[k] or k < COMPARED.get(combination, 0):
+            result.append(None)
+            continue
+        c = ContractionBuilder(b, op)
+        others: Inputs = [*inputs[:k], (g, op.output.data), *inputs[k + 1 :]]
+        kept = combination
+        constraints: list[Constraint] = []
+        if combination == Combination.add:
+            dropped = inputs[:k] + inputs[k + 1 :]
+            constraints = [x for v, a in dropped for x in c.inside(v, a)]
+            others, kept = [(g, op.output.data)], Combination.none
+        result.append(c.make(Aggregation.add, kept, value, access, others, constraints))
+    return result
+
+
+def _extreme_gradient(
+    b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
+) -> list[SSAValue | None]:
+    """The cotangent goes to the points whose value is the result, in equal shares."""
+    inputs, combination = inputs_of(op), op.combination.data
+    if combination == Combination.eq:
+        return [None] * len(inputs)
+    if combination not in EQUALITY or len(inputs) > 2:
+        return _materialized_gradient(b, op, g, wanted)
+    c = ContractionBuilder(b, op)
+    output: Access = op.output.data
+    extreme = (op.result, output)
+    ties = c.make(Aggregation.add, EQUALITY[combination], op.result, output, [*inputs, extreme])
+    share = b.div(g, ties)
+    result: list[SSAValue | None] = []
+    for k, (value, access) in enumerate(inputs):
+        if not wanted[k]:
+            result.append(None)
+            continue
+        factors = inputs[:k] + inputs[k + 1 :] if combination == Combination.mul else []
+        terms = [*inputs, extreme, (share, output), *factors]
+        result.append(c.make(Aggregation.add, CHOICE[combination], value, access, terms))
+    return result
+
+
+def _product_gradient(
+    b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
+) -> list[SSAValue | None]:
+    """The cotangent times the product of all other values, right where some are 0.
+
+    A product of products is the product of each factor's own, over the same points.
+    """
+    inputs, combination = inputs_of(op), op.combination.data
+    if combination not in (Combination.none, Combination.mul):
+        return _materialized_gradient(b, op, g, wanted)
+    parts = [_ProductParts(b, op, k) for k in range(len(inputs))]
+    result: list[SSAValue | None] = []
+    for k, part in enumerate(parts):
+        if not wanted[k]:
+            result.append(None)
+            continue
+        share = g
+        for other in parts[:k] + parts[k + 1 :]:
+            share = b.mul(share, other.product())
+        result.append(part.gradient(share))
+    return result
+
+
+class _ProductParts:
+    """The products of one factor's values, split by how many of them are 0."""
+
+    def __init__(self, b: TensorBuilder, op: ContractionOp, k: int):
+        self.b, self.op = b, op
+        self.value, self.access = inputs_of(op)[k]
+        self.c = ContractionBuilder(b, op)
+        others = [pair for j, pair in enumerate(inputs_of(op)) if j != k]
+        self.constraints = [x for v, a in others for x in self.c.inside(v, a)]
+        self.is_zero = b.op(ew.CmpEqOp, self.value, 0)
+
+    def over_points(self, aggregation: Aggregation, value: SSAValue) -> SSAValue:
+        return self.c.make(
+            aggregation,
+            Combination.none,
+            self.op.result,
+            self.op.output.data,
+            [(value, self.access)],
+            self.constraints,
+        )
+
+    def product(self) -> SSAValue:
+        return self.over_points(Aggregation.mul, self.value)
+
+    def back(self, value: SSAValue) -> SSAValue:
+        """The sum, for each element of the factor, of ``value`` where it contributes."""
+        return self.c.make(
+            Aggregation.add,
+            Combination.none,
+            self.value,
+            self.access,
+            [(value, self.op.output.data)],
+            self.constraints,
+        )
+
+    def gradient(self, share: SSAValue) -> SSAValue:
+        b = self.b
+        zeros = self.over_points(Aggregation.add, self.is_zero)
+        others = self.over_points(Aggregation.mul, b.select(self.is_zero, 1, self.value))
+        scaled = b.mul(share, others)
+        without = self.back(b.select(b.op(ew.CmpEqOp, zeros, 0), scaled, 0))
+        only = self.back(b.select(b.op(ew.CmpEqOp, zeros, 1), scaled, 0))
+        return b.select(self.is_zero, only, b.div(without, self.value))
+
+
+def _default_gradient(b: TensorBuilder, op: ContractionOp, g: SSAValue) -> SSAValue:
+    """The cotangent where no point lands."""
+    c = ContractionBuilder(b, op)
+    constraints = [x for v, a in inputs_of(op) for x in c.inside(v, a)]
+    one = b.number(1)
+    points = c.make(
+        Aggregation.add,
+        Combination.none,
+        op.result,
+        op.output.data,
+        [(one, ())],
+        constraints,
+    )
+    return b.select(b.op(ew.CmpEqOp, points, 0), g, 0)
+
+
+def _materialized_gradient(
+    b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
+) -> list[SSAValue | None]:
+    """For what no formula covers: the values at all points become a tensor first."""
+    inputs = inputs_of(op)
+    c = ContractionBuilder(b, op)
+    places, sizes = _point_box(c, op, inputs)
+    constraints = [
+        *c.inside(op.result, op.output.data),
+        *(x for v, a in inputs for x in c.inside(v, a)),
+    ]
+    shape = [s if isinstance(s, int) else -1 for s in sizes]
+    points = ContractionOp(
+        Aggregation.assign,
+        op.combination.data,
+        places,
+        inputs,
+        [*(x.data for x in op.constraints), *constraints],
+        shape=tuple(shape),
+        symbols=c.symbols,
+        sizes=[s for s in sizes if isinstance(s, SSAValue)],
+    )
+    value = b.insert(points)
+    aggregate = c.make(
+        op.aggregation.data,
+        Combination.none,
+        op.result,
+        op.output.data,
+        [(value, places)],
+        constraints,
+    )
+    assert isinstance(aggregate.owner, ContractionOp)
+    (at_points,) = contraction_gradient(b, aggregate.owner, g, [True])
+    assert at_points is not None
+    return _sum_gradient(b, points, at_points, wanted)
+
+
+def _point_box(
+    c: ContractionBuilder, op: ContractionOp, inputs: Inputs
+) -> tuple[list[IndexExpr], list[int | SSAValue]]:
+    """An axis for each index of a contraction: its expression and its size."""
+    if op.is_static:
+        try:
+            ranges = sets.ranges(op.space())
+        except UnboundedIndexError as e:
+            raise TileError.at(op, f"nothing bounds the index {e.name}") from None
+        return (
+            [IndexExpr.of(name) - ranges[name].lower for name in op.index_names],
+            [ranges[name].extent for name in op.index_names],
+        )
+    sizes: list[int | SSAValue] = []
+    for name in op.index_names:
+        bare = [
+            (value, axis)
+            for value, access in [*inputs, (op.result, op.output.data)]
+            for axis, e in enumerate(access)
+            if e.variable == name
+        ]
+        if not bare:
+            raise TileError.at(
+                op, f"the gradient of this contraction needs the range of {name}: specialize first"
+            )
+        sizes.append(c.builder.size(*bare[0]))
+    return [IndexExpr.of(name) for name in op.index_names], sizes

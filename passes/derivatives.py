@@ -1,0 +1,197 @@
+"""The derivatives of the elementwise and special ops.
+
+Each rule takes the op and the cotangent of its result (`g`, of the result's shape) and gives a
+cotangent for each operand, in the result's shape, or None where there is none: comparisons, ops
+on integers and bits, roundings and positions have derivative 0.
+
+At points where a function has a corner the rules give: `abs` and `relu` 0 at 0; `max` and `min`
+half to each operand where they are equal; `pow` 0 for the base where the exponent is 0, and 0 for
+the exponent where the base is not positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, sqrt
+
+from tiledialect.passes.tensor_builder import TensorBuilder
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile import special
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr
+
+Cotangents = tuple[SSAValue | None, ...]
+Rule = Callable[[TensorBuilder, Operation, SSAValue], Cotangents]
+UnaryRule = Callable[[TensorBuilder, SSAValue, SSAValue, SSAValue], SSAValue]
+"""From the operand ``x``, the result ``y`` and the cotangent ``g``."""
+
+
+def _unary(rule: UnaryRule) -> Rule:
+    return lambda b, op, g: (rule(b, op.operands[0], op.results[0], g),)
+
+
+def _nothing(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    return (None,) * len(op.operands)
+
+
+def _one_minus_square(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    return b.sub(1, b.mul(x, x))
+
+
+def _abs(b: TensorBuilder, x: SSAValue, y: SSAValue, g: SSAValue) -> SSAValue:
+    negative = b.select(b.op(ew.CmpLtOp, x, 0), b.neg(g), 0)
+    return b.select(b.op(ew.CmpGtOp, x, 0), g, negative)
+
+
+def _erf(b: TensorBuilder, x: SSAValue, y: SSAValue, g: SSAValue) -> SSAValue:
+    bell = b.op(ew.ExpOp, b.neg(b.mul(x, x)))
+    return b.mul(b.mul(g, bell), 2 / sqrt(pi))
+
+
+def _mul(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    return b.mul(g, op.operands[1]), b.mul(g, op.operands[0])
+
+
+def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    first = b.div(g, op.operands[1])
+    return first, b.neg(b.mul(first, op.results[0]))
+
+
+def _pow(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    base, exponent = op.operands
+    slope = b.mul(exponent, b.op(ew.PowOp, base, b.sub(exponent, 1)))
+    for_base = b.select(b.op(ew.CmpEqOp, exponent, 0), 0, b.mul(g, slope))
+    growth = b.mul(b.mul(g, op.results[0]), b.op(ew.LogOp, base))
+    return for_base, b.select(b.op(ew.CmpGtOp, base, 0), growth, 0)
+
+
+def _extreme(wins: type[ew.ElementwiseOp]) -> Rule:
+    def rule(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+        first, second = op.operands
+        shared = b.select(b.op(ew.CmpEqOp, first, second), b.mul(g, 0.5), 0)
+        return (
+            b.select(b.op(wins, first, second), g, shared),
+            b.select(b.op(wins, second, first), g, shared),
+        )
+
+    return rule
+
+
+def _select(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    condition = op.operands[0]
+    return None, b.select(condition, g, 0), b.select(condition, 0, g)
+
+
+def _gather(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    tensor, indices = op.operands
+    # tile.gather takes the nearest slice for an index that is out of range.
+    last = b.size(tensor, 0)
+    limit = last - 1 if isinstance(last, int) else b.sub(b.insert(ew.SizeOp.of(last)), 1)
+    inside = b.op(ew.MaxOp, b.op(ew.MinOp, indices, limit), 0)
+    return b.insert(special.ScatterOp.make(g, inside, tensor)), None
+
+
+def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    updates, indices, _ = op.operands
+    shape, index_shape = shape_of(tensor_type(updates)), shape_of(tensor_type(indices))
+    result_shape = shape_of(tensor_type(op.results[0]))
+    if shape is None or index_shape is None or result_shape is None:
+        raise TileError.at(op, "the gradient of scatter needs to know shapes: specialize first")
+    points = [IndexExpr.of(f"i{k}") for k in range(len(index_shape))]
+    rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - len(index_shape))]
+    place = IndexExpr.of("v")
+    rows = b.insert(ew.IndexOp.along(g, 0))
+    contraction = ContractionOp(
+        Aggregation.add,
+        Combination.cond,
+        [*points, *rest],
+        [
+            (rows, [place, *(IndexExpr() for _ in result_shape[1:])]),
+            (indices, points),
+            (g, [place, *rest]),
+        ],
+        shape=shape,
+        sizes=[s for k in range(len(shape)) if isinstance(s := b.size(updates, k), SSAValue)],
+    )
+    return b.insert(contraction), None, None
+
+
+def _reshape(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    assert isinstance(op, special.ReshapeOp)
+    shape = shape_of(tensor_type(op.operand))
+    if shape is None:
+        raise TileError.at(op, "the gradient of reshape needs to know the rank of its operand")
+    sizes = [b.size(op.operand, axis) for axis in range(len(shape))]
+    return b.insert(special.ReshapeOp.of(g, sizes)), *(None for _ in op.sizes)
+
+
+def _sum_to(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    # Choosing broadcasts: the cotangent of a sum goes to each of its terms.
+    value, _ = op.operands
+    return b.select(b.number(1), g, value), None
+
+
+DERIVATIVES: dict[type[Operation], Rule] = {
+    ew.AbsOp: _unary(_abs),
+    ew.NegOp: _unary(lambda b, x, y, g: b.neg(g)),
+    ew.ReluOp: _unary(lambda b, x, y, g: b.select(b.op(ew.CmpGtOp, x, 0), g, 0)),
+    ew.IdentOp: _unary(lambda b, x, y, g: g),
+    ew.AcosOp: _unary(lambda b, x, y, g: b.neg(b.div(g, b.op(ew.SqrtOp, _one_minus_square(b, x))))),
+    ew.AsinOp: _unary(lambda b, x, y, g: b.div(g, b.op(ew.SqrtOp, _one_minus_square(b, x)))),
+    ew.AtanOp: _unary(lambda b, x, y, g: b.div(g, b.add(1, b.mul(x, x)))),
+    ew.CosOp: _unary(lambda b, x, y, g: b.neg(b.mul(g, b.op(ew.SinOp, x)))),
+    ew.CoshOp: _unary(lambda b, x, y, g: b.mul(g, b.op(ew.SinhOp, x))),
+    ew.ErfOp: _unary(_erf),
+    ew.ExpOp: _unary(lambda b, x, y, g: b.mul(g, y)),
+    ew.LogOp: _unary(lambda b, x, y, g: b.div(g, x)),
+    ew.RecipOp: _unary(lambda b, x, y, g: b.neg(b.mul(g, b.mul(y, y)))),
+    ew.SigmoidOp: _unary(lambda b, x, y, g: b.mul(g, b.mul(y, b.sub(1, y)))),
+    ew.SinOp: _unary(lambda b, x, y, g: b.mul(g, b.op(ew.CosOp, x))),
+    ew.SinhOp: _unary(lambda b, x, y, g: b.mul(g, b.op(ew.CoshOp, x))),
+    ew.SqrtOp: _unary(lambda b, x, y, g: b.div(g, b.mul(2, y))),
+    ew.TanOp: _unary(lambda b, x, y, g: b.mul(g, b.add(1, b.mul(y, y)))),
+    ew.TanhOp: _unary(lambda b, x, y, g: b.mul(g, _one_minus_square(b, y))),
+    ew.AddOp: lambda b, op, g: (g, g),
+    ew.SubOp: lambda b, op, g: (g, b.neg(g)),
+    ew.MulOp: _mul,
+    ew.DivOp: _div,
+    ew.PowOp: _pow,
+    ew.MaxOp: _extreme(ew.CmpGtOp),
+    ew.MinOp: _extreme(ew.CmpLtOp),
+    ew.SelectOp: _select,
+    ew.CastOp: _unary(lambda b, x, y, g: g),
+    special.GatherOp: _gather,
+    special.ScatterOp: _scatter,
+    special.ReshapeOp: _reshape,
+    special.SumToOp: _sum_to,
+    **dict.fromkeys(
+        (
+            ew.CeilOp,
+            ew.FloorOp,
+            ew.RoundOp,
+            ew.BitNotOp,
+            ew.BitAndOp,
+            ew.BitOrOp,
+            ew.BitXorOp,
+            ew.BitLeftOp,
+            ew.BitRightOp,
+            ew.CmpEqOp,
+            ew.CmpNeOp,
+            ew.CmpLtOp,
+            ew.CmpGtOp,
+            ew.CmpLeOp,
+            ew.CmpGeOp,
+            ew.IndexOp,
+            special.ShapeOp,
+            special.PrngValueOp,
+            special.PrngStateOp,
+        ),
+        _nothing,
+    ),
+}
+"""The rule of every op but contractions."""

@@ -1,0 +1,293 @@
+"""tile-gradient: reverse-mode differentiation of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tiledialect.passes.contraction_gradient import contraction_gradient
+from tiledialect.passes.derivatives import DERIVATIVES
+from tiledialect.passes.tensor_builder import TensorBuilder
+from tiledialect.passes.tile_specialize import (
+    argument_names,
+    find_function,
+    result_names,
+    specialize,
+)
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
+from tiledialect.errors import TileError
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """One differentiation: by which inputs, and whether the outputs are kept."""
+
+    wrt: tuple[str, ...]
+    with_outputs: bool = False
+
+    def signature(
+        self, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the gradient function's inputs and outputs; a TileError if they clash."""
+        check_names(self.wrt, inputs)
+        added = tuple(f"D{name}" for name in outputs)
+        results = tuple(f"D{name}" for name in self.wrt)
+        for name in added:
+            if name in inputs:
+                raise TileError(f"the cotangent {name} has the name of an input")
+        kept = outputs if self.with_outputs else ()
+        for name in results:
+            if name in kept:
+                raise TileError(f"the cotangent {name} has the name of an output")
+        return (*inputs, *added), (*kept, *results)
+
+
+def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse names that are no inputs, and repeated ones."""
+    for name in wrt:
+        if name not in inputs:
+            raise TileError(
+                f"there is no input {name} to differentiate by; there is {', '.join(inputs)}"
+            )
+    if len(set(wrt)) < len(wrt):
+        raise TileError("an input to differentiate by is named twice")
+
+
+def specialize_gradient(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
+) -> None:
+    """Bind the inputs' types, then make the function its gradient, as often as asked, in place."""
+    count = len(function.body.block.args)
+    if not gradients:
+        specialize(function, types)
+        return
+    specialize(function, types[:count])
+    for step in gradients:
+        outputs = result_names(function)
+        differentiate(function, step.wrt, with_outputs=step.with_outputs)
+        cotangents = function.body.block.args[count:]
+        for name, cotangent, t in zip(outputs, cotangents, types[count:], strict=False):
+            if cotangent.type != t:
+                wanted, given = cotangent.type, t
+                raise TileError(f"D{name} must be a {wanted}, as {name} is, not a {given}")
+        count = len(function.body.block.args)
+    if count != len(types):
+        raise TileError(f"the gradient takes {count} inputs, but {len(types)} were given")
+
+
+def gradient(
+    function: func.FuncOp,
+    wrt: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    with_outputs: bool = False,
+) -> func.FuncOp:
+    """The gradient function of ``function``, which stays as it is.
+
+    It takes the inputs and a cotangent for each output, named ``D`` + output, and gives the
+    cotangents of the inputs ``wrt`` (all real ones if empty), in that order; ``with_outputs`` the
+    function's own outputs before them. Raises a TileError for names that are no inputs, and for
+    inputs that hold integers.
+    """
+    result = function.clone()
+    differentiate(result, wrt, name=name, with_outputs=with_outputs)
+    return result
+
+
+def differentiate(
+    function: func.FuncOp,
+    wrt: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    with_outputs: bool = False,
+) -> None:
+    """Make a function its gradient function, in place; see ``gradient``."""
+    inputs = _chosen_inputs(function, wrt)
+    function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
+    _Differentiator(function, inputs, with_outputs).run()
+
+
+def _chosen_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
+    names = argument_names(function)
+    types = [tensor_type(a).element_type for a in function.body.block.args]
+    if not wrt:
+        return [k for k, t in enumerate(types) if _is_real(t)]
+    check_names(wrt, names)
+    for name in wrt:
+        if not _is_real(types[names.index(name)]):
+            raise TileError(
+                f"{name} holds {types[names.index(name)]}: "
+                "there is no gradient with respect to integers"
+            )
+    return [names.index(name) for name in wrt]
+
+
+def _is_real(t: Attribute) -> bool:
+    return t == et.any_type or et.is_float(t)
+
+
+@dataclass
+class _Differentiator:
+    """Turns a clone of a function into its gradient function."""
+
+    function: func.FuncOp
+    inputs: list[int]
+    with_outputs: bool
+    cotangents: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    active: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The values that depend on the inputs in question."""
+
+    def run(self) -> None:
+        block = self.function.body.block
+        returned = block.last_op
+        assert isinstance(returned, func.ReturnOp)
+        ops = list(block.ops)
+        names = argument_names(self.function)
+        self._find_active(ops, [block.args[k] for k in self.inputs])
+        added = self._add_cotangents(returned)
+        for op in reversed(ops):
+            self._visit(op, TensorBuilder(returned, op.location))
+        outputs = list(returned.operands) if self.with_outputs else []
+        results = [self._result(k, names[k], TensorBuilder(returned)) for k in self.inputs]
+        self._finish(returned, added, outputs, results, [f"D{names[k]}" for k in self.inputs])
+
+    def _find_active(self, ops: Sequence[Operation], sources: Sequence[SSAValue]) -> None:
+        self.active.update(sources)
+        for op in ops:
+            if any(v in self.active for v in op.operands):
+                self.active.update(r for r in op.results if _can_flow(r))
+
+    def _add_cotangents(self, returned: func.ReturnOp) -> list[str]:
+        """An argument for the cotangent of each output; their names."""
+        block = self.function.body.block
+        added: list[str] = []
+        b = TensorBuilder(returned)
+        for output, name in zip(returned.operands, result_names(self.function), strict=True):
+            argument = block.insert_arg(output.type, len(block.args))
+            argument.name_hint = f"D{name}"
+            added.append(f"D{name}")
+            # That of an output of integers is not used.
+            if _can_flow(output):
+                self._accumulate(b, output, argument)
+        return added
+
+    def _visit(self, op: Operation, b: TensorBuilder) -> None:
+        cotangent = next((self.cotangents[r] for r in op.results if r in self.cotangents), None)
+        if cotangent is None or op.results[0] not in self.active:
+            return
+        if isinstance(op, ContractionOp):
+            operands = [*op.inputs, *([op.default] if op.default is not None else [])]
+            wanted = [v in self.active for v in operands]
+            shares = contraction_gradient(b, op, cotangent, wanted)
+        elif (rule := DERIVATIVES.get(type(op))) is not None:
+            operands, shares = list(op.operands), list(rule(b, op, cotangent))
+        else:
+            raise TileError.at(op, f"{op.name} has no gradient")
+        for operand, share in zip(operands, shares, strict=True):
+            if share is not None and operand in self.active:
+                if isinstance(op, ElementwiseOp) and _may_broadcast(op, operand):
+                    share = b.sum_to(share, operand)
+                self._accumulate(b, operand, share)
+
+    def _accumulate(self, b: TensorBuilder, value: SSAValue, share: SSAValue) -> None:
+        if value in self.cotangents:
+            share = b.add(self.cotangents[value], share)
+        if share.name_hint is None and value.name_hint is not None:
+            share.name_hint = f"D{value.name_hint}"
+        self.cotangents[value] = share
+
+    def _result(self, k: int, name: str, b: TensorBuilder) -> SSAValue:
+        """The cotangent of an input, in the input's own type."""
+        argument = self.function.body.block.args[k]
+        result = self.cotangents.get(argument)
+        if result is None:
+            result = b.zeros_like(argument)
+        own, found = tensor_type(argument).element_type, tensor_type(result).element_type
+        if et.any_type not in (own, found) and own != found:
+            result = b.insert(CastOp.to(result, own))
+        if isinstance(result.owner, Operation):
+            result.name_hint = f"D{name}"
+        return result
+
+    def _finish(
+        self,
+        returned: func.ReturnOp,
+        added: list[str],
+        outputs: list[SSAValue],
+        results: list[SSAValue],
+        names: list[str],
+    ) -> None:
+        """Return the results, and give arguments and results their names."""
+        function = self.function
+        old_names = argument_names_of_attrs(function.arg_attrs, len(function.function_type.inputs))
+        result_attrs = list(function.res_attrs or ()) if self.with_outputs else []
+        Rewriter.replace_op(returned, func.ReturnOp(*outputs, *results))
+        types = [v.type for v in (*outputs, *results)]
+        function.function_type = FunctionType.from_lists(function.body.block.arg_types, types)
+        function.arg_attrs = ArrayAttr([*old_names, *map(_named, added)])
+        function.res_attrs = ArrayAttr([*result_attrs, *map(_named, names)])
+        region_dce(function.body)
+
+
+def _can_flow(value: SSAValue) -> bool:
+    t = value.type
+    return isinstance(t, Attribute) and _is_real(getattr(t, "element_type", t))
+
+
+def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:
+    """Whether the result of an op may have another shape than an operand."""
+    others = (v for v in op.operands if v is not operand)
+    return any(shape_of(tensor_type(v)) != () for v in others)
+
+
+def _named(name: str) -> DictionaryAttr:
+    return DictionaryAttr({"tile.name": StringAttr(name)})
+
+
+def argument_names_of_attrs(
+    attrs: ArrayAttr[DictionaryAttr] | None, count: int
+) -> list[DictionaryAttr]:
+    """The attributes of a function's arguments, empty ones where there are none."""
+    return list(attrs) if attrs is not None else [DictionaryAttr({}) for _ in range(count)]
+
+
+@dataclass(frozen=True)
+class TileGradientPass(ModulePass):
+    """Adds the gradient function of a function.
+
+    For `f(A, B) -> (C)` that is `f_gradient(A, B, DC) -> (DA, DB)`: from the inputs and the
+    cotangents of the outputs to the cotangents of the inputs.
+    """
+
+    name = "tile-gradient"
+
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+    wrt: tuple[str, ...] = ()
+    """By which inputs to differentiate; all that hold reals if left out."""
+    with_outputs: bool = False
+    """Whether the gradient function also returns the function's own outputs, first."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Add the gradient function after the function."""
+        function = find_function(op, self.function)
+        result = gradient(function, self.wrt, with_outputs=self.with_outputs)
+        Rewriter.insert_op(result, InsertPoint.after(function))
