@@ -311,5 +311,5 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _meant(name: str, known: Iterable[str]) -> str:
     """A question whether another of the ``known`` names was meant, if one is like ``name``."""
-    like = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+    like = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; do you mean `{like[0]}`?" if like else ""
