@@ -20,6 +20,7 @@ from xdsl.dialects.dlti import DLTIEntryMap
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 LOCAL_SIZE = 64
 
@@ -28,6 +29,7 @@ def pipeline(local_size: int) -> tuple[ModulePass, ...]:
     """The passes from specialized functions to level 4."""
     return (
         CanonicalizePass(),
+        CommonSubexpressionElimination(),
         TileDecomposePass(),
         TileBoundsPass(),
         TileReducePass(),

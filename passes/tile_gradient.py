@@ -46,18 +46,24 @@ class Gradient:
     def signature(
         self, inputs: tuple[str, ...], outputs: tuple[str, ...]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the gradient function's inputs and outputs; a TileError if they clash."""
+        """The names of the gradient function's inputs and outputs."""
         check_names(self.wrt, inputs)
-        added = tuple(f"D{name}" for name in outputs)
-        results = tuple(f"D{name}" for name in self.wrt)
-        for name in added:
-            if name in inputs:
-                raise TileError(f"the cotangent {name} has the name of an input")
+        added = cotangent_names(outputs, inputs)
         kept = outputs if self.with_outputs else ()
-        for name in results:
-            if name in kept:
-                raise TileError(f"the cotangent {name} has the name of an output")
-        return (*inputs, *added), (*kept, *results)
+        return (*inputs, *added), (*kept, *cotangent_names(self.wrt, kept))
+
+
+def cotangent_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """`D` + name for each, with a number behind it where that is taken."""
+    used = set(taken)
+    result: list[str] = []
+    for name in names:
+        cotangent, number = f"D{name}", 2
+        while cotangent in used:
+            cotangent, number = f"D{name}_{number}", number + 1
+        used.add(cotangent)
+        result.append(cotangent)
+    return tuple(result)
 
 
 def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
@@ -86,8 +92,10 @@ def specialize_gradient(
         cotangents = function.body.block.args[count:]
         for name, cotangent, t in zip(outputs, cotangents, types[count:], strict=False):
             if cotangent.type != t:
-                wanted, given = cotangent.type, t
-                raise TileError(f"D{name} must be a {wanted}, as {name} is, not a {given}")
+                wanted, given = (str(x).removeprefix("tensor") for x in (cotangent.type, t))
+                raise TileError(
+                    f"{cotangent.name_hint} must be {wanted[1:-1]}, as {name} is, not {given[1:-1]}"
+                )
         count = len(function.body.block.args)
     if count != len(types):
         raise TileError(f"the gradient takes {count} inputs, but {len(types)} were given")
@@ -161,13 +169,15 @@ class _Differentiator:
         assert isinstance(returned, func.ReturnOp)
         ops = list(block.ops)
         names = argument_names(self.function)
+        old_outputs = result_names(self.function) if self.with_outputs else []
         self._find_active(ops, [block.args[k] for k in self.inputs])
         added = self._add_cotangents(returned)
         for op in reversed(ops):
             self._visit(op, TensorBuilder(returned, op.location))
         outputs = list(returned.operands) if self.with_outputs else []
         results = [self._result(k, names[k], TensorBuilder(returned)) for k in self.inputs]
-        self._finish(returned, added, outputs, results, [f"D{names[k]}" for k in self.inputs])
+        new_names = cotangent_names([names[k] for k in self.inputs], old_outputs)
+        self._finish(returned, added, outputs, results, new_names)
 
     def _find_active(self, ops: Sequence[Operation], sources: Sequence[SSAValue]) -> None:
         self.active.update(sources)
@@ -175,15 +185,14 @@ class _Differentiator:
             if any(v in self.active for v in op.operands):
                 self.active.update(r for r in op.results if _can_flow(r))
 
-    def _add_cotangents(self, returned: func.ReturnOp) -> list[str]:
+    def _add_cotangents(self, returned: func.ReturnOp) -> tuple[str, ...]:
         """An argument for the cotangent of each output; their names."""
         block = self.function.body.block
-        added: list[str] = []
+        added = cotangent_names(result_names(self.function), argument_names(self.function))
         b = TensorBuilder(returned)
-        for output, name in zip(returned.operands, result_names(self.function), strict=True):
+        for output, name in zip(returned.operands, added, strict=True):
             argument = block.insert_arg(output.type, len(block.args))
-            argument.name_hint = f"D{name}"
-            added.append(f"D{name}")
+            argument.name_hint = name
             # That of an output of integers is not used.
             if _can_flow(output):
                 self._accumulate(b, output, argument)
@@ -230,10 +239,10 @@ class _Differentiator:
     def _finish(
         self,
         returned: func.ReturnOp,
-        added: list[str],
+        added: Sequence[str],
         outputs: list[SSAValue],
         results: list[SSAValue],
-        names: list[str],
+        names: Sequence[str],
     ) -> None:
         """Return the results, and give arguments and results their names."""
         function = self.function
