@@ -1,0 +1,104 @@
+// RUN: tile-opt %s -p tile-to-gpu | filecheck %s
+// RUN: tile-opt %s -p tile-to-gpu -t opencl | filecheck %s --check-prefix=OPENCL
+
+// Groups and work-items become ids, serial leaves loops; a tile that does not divide is tested.
+// CHECK:      builtin.module attributes {gpu.container_module} {
+// CHECK-NEXT:   "gpu.module"() <{sym_name = "product_kernels"}> ({
+// CHECK:          "gpu.block_id"() <{dimension = #gpu<dim y>}>
+// CHECK:          "gpu.block_id"() <{dimension = #gpu<dim x>}>
+// CHECK:          "gpu.thread_id"() <{dimension = #gpu<dim x>}>
+// CHECK:          arith.cmpi slt
+// CHECK:          scf.if
+// CHECK:            scf.for %k
+// CHECK:            memref.store
+// CHECK:        sym_name = "product_0_C", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 2, 3, 1>
+// CHECK:      dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>
+// CHECK-NEXT: func.func @product(%A: memref<3x5xf32, 1 : i32> {tile.name = "A"}, %B: memref<5x7xf32, 1 : i32> {tile.name = "B"}) -> (memref<3x7xf32, 1 : i32> {tile.name = "C"}) {
+// CHECK-NEXT:   %C = "gpu.alloc"()
+// CHECK:        "gpu.launch_func"
+// CHECK-NEXT:   func.return %C
+
+// OPENCL-LABEL: void product_0_C(
+// OPENCL:           int i = get_group_id(1);
+// OPENCL-NEXT:      int j = get_local_id(0) + get_group_id(0) * 4;
+// OPENCL-NEXT:      if (j < 7) {
+// OPENCL-NEXT:          float acc = 0.0f;
+// OPENCL-NEXT:          for (int k = 0; k < 5; ++k) {
+// OPENCL-NEXT:              float v = A[i * 5 + k] * B[k * 7 + j];
+// OPENCL-NEXT:              acc += v;
+// OPENCL-NEXT:          }
+// OPENCL-NEXT:          C[i * 7 + j] = acc;
+// OPENCL-NEXT:      }
+func.func @product(%A: tensor<3x5xf32> {tile.name = "A"}, %B: tensor<5x7xf32> {tile.name = "B"}) -> (tensor<3x7xf32> {tile.name = "C"}) {
+  %C = tile.kernel(%a = %A : tensor<3x5xf32>, %b = %B : tensor<5x7xf32>) -> tensor<3x7xf32> schedule <group.y i : 3, group.x 4*j : 2, local.x j : 4, serial k : 5> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 3, j = 0 to 7, k = 0 to 5> : (tensor<3x5xf32>, tensor<5x7xf32>) -> tensor<3x7xf32>
+    tile.yield %c : tensor<3x7xf32>
+  }
+  func.return %C : tensor<3x7xf32>
+}
+
+// Unsigned types are kept beside the names; unrolled leaves are straight code.
+// CHECK: func.func @unrolled(%A: memref<3xi8, 1 : i32> {tile.element_type = ui8}) -> (memref<3xi8, 1 : i32> {tile.element_type = ui8}) {
+// OPENCL-LABEL: void unrolled_0_
+// OPENCL:           C[0] =
+// OPENCL-NEXT:      C[1] =
+// OPENCL-NEXT:      C[2] =
+func.func @unrolled(%A: tensor<3xui8>) -> tensor<3xui8> {
+  %C = tile.kernel(%a = %A : tensor<3xui8>) -> tensor<3xui8> schedule <unroll d0 : 3> {
+    %C = tile.add %a, %a : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+    tile.yield %C : tensor<3xui8>
+  }
+  func.return %C : tensor<3xui8>
+}
+
+// A test is made as soon as its indices are known; a maximum remembers if anything landed.
+// OPENCL-LABEL: void pool_0_
+// OPENCL:           for (int j = 0; j < 3; ++j) {
+// OPENCL-NEXT:          if (i * 4 + j - 1 >= 0 && i * 4 + j - 1 < 6) {
+// OPENCL:           P[i] = landed ? acc : 0.0f;
+func.func @pool(%A: tensor<6xf32>) -> tensor<4xf32> {
+  %P = tile.kernel(%a = %A : tensor<6xf32>) -> tensor<4xf32> schedule <local.x i : 4, serial j : 3> {
+    %P = tile.contraction max(%a[4*i + j - 1]) -> [i] where 0 <= j < 3 domain <i = 0 to 4, j = 0 to 3> : (tensor<6xf32>) -> tensor<4xf32>
+    tile.yield %P : tensor<4xf32>
+  }
+  func.return %P : tensor<4xf32>
+}
+
+// What a contraction does not visit is filled first, with zeros or the default.
+// CHECK:        func.func @skip
+// CHECK:          kernel = @skip_kernels::@skip_0_S_fill
+// CHECK:          kernel = @skip_kernels::@skip_1_S
+// CHECK:          "gpu.memcpy"(%T, %D)
+func.func @skip(%A: tensor<4xf32>, %T: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %S = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<8xf32> schedule <local.x i : 4> {
+    %s = tile.contraction add(%a[i]) -> [2*i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  %D = tile.kernel(%a = %A : tensor<4xf32>, %t = %T : tensor<8xf32>) -> tensor<8xf32> schedule <local.x i : 4> {
+    %s = tile.contraction add(%a[i]) -> [2*i] default %t domain <i = 0 to 4> : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  func.return %S, %D : tensor<8xf32>, tensor<8xf32>
+}
+
+// A dead intermediate is released; an input that is returned is copied; a reshape is a view.
+// CHECK:        func.func @memory
+// CHECK:          %E = "gpu.alloc"()
+// CHECK:          "gpu.launch_func"
+// CHECK:          %R = memref.reinterpret_cast %E to offset: [0], sizes: [2, 4], strides: [4, 1] : memref<8xf32, 1 : i32> to memref<2x4xf32, 1 : i32>
+// CHECK:          %F = "gpu.alloc"()
+// CHECK:          "gpu.launch_func"
+// CHECK-NEXT:     "gpu.dealloc"(%E)
+// CHECK:          "gpu.memcpy"(%A
+func.func @memory(%A: tensor<8xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) {
+  %E = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <local.x d0 : 8> {
+    %e = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+    tile.yield %e : tensor<8xf32>
+  }
+  %R = tile.reshape %E to [] : tensor<8xf32> -> tensor<2x4xf32>
+  %F = tile.kernel(%r = %R : tensor<2x4xf32>) -> tensor<2x4xf32> schedule <local.x d0 : 2, local.x d1 : 4> {
+    %f = tile.log %r : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    tile.yield %f : tensor<2x4xf32>
+  }
+  func.return %F, %A : tensor<2x4xf32>, tensor<8xf32>
+}
