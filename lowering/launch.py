@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyopencl as cl
 from tiledialect.lowering.arrays import Array
-from tiledialect.lowering.devices import Device, device_of
+from tiledialect.lowering.devices import SIMULATOR, Device, device_of
 from tiledialect.lowering.plan import Copy, Launch, Plan, Tensor
 
 from tiledialect.errors import TileError
@@ -39,11 +39,20 @@ class Lane:
             queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         )
         self.scratch: list[cl.Buffer] = []
+        self.kept: list[cl.Buffer] = []
         self.generation = 0
         """Counts how often a buffer was replaced by a larger one."""
 
     def ensure(self, sizes: Sequence[int]) -> None:
-        """Have a buffer of at least each of these sizes."""
+        """Have a buffer of at least each of these sizes.
+
+        A simulator gets new ones of just these sizes, so that it sees every access beyond them
+        and every read of what was not written.
+        """
+        if self.device.type == SIMULATOR:
+            # They are kept: what Oclgrind knows of a freed buffer sticks to the one in its place.
+            self.kept += self.scratch
+            self.scratch.clear()
         for k, size in enumerate(sizes):
             if k < len(self.scratch) and self.scratch[k].size >= size:
                 continue

@@ -145,9 +145,10 @@ STEP_READERS: dict[str, Callable[[dict[str, Any]], Step]] = {
 # -- from level 4 ----------------------------------------------------------------------------
 
 
-def make_plan(module: ModuleOp, name: str) -> Plan:
+def make_plan(module: ModuleOp, name: str, share: bool = True) -> Plan:
     """The plan of the host function ``name`` of a module of level 4.
 
+    Without ``share`` each intermediate has a slot of its own.
     Raises a TileError for what the host cannot do, and the printer's for its kernels.
     """
     from tiledialect.lowering.opencl_c import Program
@@ -164,7 +165,7 @@ def make_plan(module: ModuleOp, name: str) -> Plan:
     if host is None or not host.body.blocks:
         raise TileError(f"there is no host function {name} here")
     source = program.text if program.functions else ""
-    return _Host(host, bits).plan(source)
+    return _Host(host, bits, share).plan(source)
 
 
 def _index_bits(module: gpu.ModuleOp) -> int:
@@ -199,11 +200,12 @@ class _Slots:
 class _Host:
     """Goes through a host function's ops in order."""
 
-    def __init__(self, host: func.FuncOp, index_bits: dict[str, int]):
+    def __init__(self, host: func.FuncOp, index_bits: dict[str, int], share: bool):
         block, returned = host.body.block, host.body.block.last_op
         if not isinstance(returned, func.ReturnOp):
             raise _unsupported(host, "the host function does not return")
         self.host = host
+        self.share = share
         self.index_bits = index_bits
         self.returned = returned.operands
         self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
@@ -275,7 +277,7 @@ class _Host:
 
     def dealloc(self, op: gpu.DeallocOp) -> None:
         number = self.numbers[op.buffer]
-        if number >= self.first_slot:
+        if number >= self.first_slot and self.share:
             self.slots.free.add(number - self.first_slot)
 
     def alias(self, op: Operation) -> None:

@@ -1,0 +1,50 @@
+"""Fixtures that all tests share: the devices, and what Oclgrind has to say."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SCRATCH = Path(tempfile.mkdtemp(prefix="tiledialect-test-"))
+OCLGRIND_LOG = SCRATCH / "oclgrind.log"
+
+# These are read when the first OpenCL context is made, or at every use.
+os.environ.update(
+    TILE_CACHE_DIR=str(SCRATCH / "cache"),
+    OCLGRIND_DATA_RACES="1",
+    OCLGRIND_UNINITIALIZED="1",
+    OCLGRIND_NUM_THREADS="1",
+    OCLGRIND_LOG=str(OCLGRIND_LOG),
+)
+os.environ.pop("TILE_DEVICE", None)
+
+import tiledialect as td  # noqa: E402
+
+
+@pytest.fixture(params=td.devices(), ids=lambda device: device.id)
+def device(request: pytest.FixtureRequest) -> td.Device:
+    """Every OpenCL device found, one after the other."""
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def no_oclgrind_report() -> Iterator[None]:
+    """Fail a test in which Oclgrind saw an invalid access, a race or an uninitialized read."""
+    before = len(_log())
+    yield
+    report = _log()[before:].strip()
+    assert not report, f"Oclgrind reports:\n{report[:2000]}"
+
+
+def _log() -> str:
+    return OCLGRIND_LOG.read_text() if OCLGRIND_LOG.exists() else ""
+
+
+def pytest_sessionfinish() -> None:
+    import shutil
+
+    shutil.rmtree(SCRATCH, ignore_errors=True)
