@@ -20,6 +20,21 @@
 
 // OPENCL-LABEL: void product_0_C(
 // OPENCL:           int i = get_group_id(1);
+// OPENCL:           int j = local_id_0 + group_id_0 * 4;
+// OPENCL-NEXT:      if (j < 7) {
+// OPENCL-NEXT:          float acc = 0.0f;
+// OPENCL-NEXT:          for (int k = 0; k < 5; ++k) {
+// OPENCL-NEXT:              acc += a[i * 5 + k] * b[k * 7 + j];
+// OPENCL-NEXT:          }
+// OPENCL-NEXT:          c[i * 7 + j] = acc;
+// OPENCL-NEXT:      }
+func.func @product(%A: memref<3x5xf32, 1 : i32> {tile.name = "A"}, %B: memref<5x7xf32, 1 : i32> {tile.name = "B"}) -> (memref<3x7xf32, 1 : i32> {tile.name = "C"}) {
+// CHECK-NEXT:   %C = "gpu.alloc"()
+// CHECK:        "gpu.launch_func"
+// CHECK-NEXT:   func.return %C
+
+// OPENCL-LABEL: void product_0_C(
+// OPENCL:           int i = get_group_id(1);
 // OPENCL-NEXT:      int j = get_local_id(0) + get_group_id(0) * 4;
 // OPENCL-NEXT:      if (j < 7) {
 // OPENCL-NEXT:          float acc = 0.0f;
@@ -41,8 +56,8 @@ func.func @product(%A: tensor<3x5xf32> {tile.name = "A"}, %B: tensor<5x7xf32> {t
 // CHECK: func.func @unrolled(%A: memref<3xi8, 1 : i32> {tile.element_type = ui8}) -> (memref<3xi8, 1 : i32> {tile.element_type = ui8}) {
 // OPENCL-LABEL: void unrolled_0_
 // OPENCL:           C[0] =
-// OPENCL-NEXT:      C[1] =
-// OPENCL-NEXT:      C[2] =
+// OPENCL:           C[1] =
+// OPENCL:           C[2] =
 func.func @unrolled(%A: tensor<3xui8>) -> tensor<3xui8> {
   %C = tile.kernel(%a = %A : tensor<3xui8>) -> tensor<3xui8> schedule <unroll d0 : 3> {
     %C = tile.add %a, %a : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
@@ -68,7 +83,7 @@ func.func @pool(%A: tensor<6xf32>) -> tensor<4xf32> {
 // CHECK:        func.func @skip
 // CHECK:          kernel = @skip_kernels::@skip_0_S_fill
 // CHECK:          kernel = @skip_kernels::@skip_1_S
-// CHECK:          "gpu.memcpy"(%T, %D)
+// CHECK:          "gpu.memcpy"(%D, %T)
 func.func @skip(%A: tensor<4xf32>, %T: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %S = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<8xf32> schedule <local.x i : 4> {
     %s = tile.contraction add(%a[i]) -> [2*i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<8xf32>
