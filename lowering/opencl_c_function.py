@@ -35,7 +35,7 @@ from tiledialect.lowering.opencl_c_types import (
 )
 from typing_extensions import override
 from xdsl.dialects import func, gpu, memref, vector
-from xdsl.dialects.builtin import FileLineColLoc, MemRefType
+from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 LONGEST_INLINED = 80
@@ -65,7 +65,8 @@ def message(op: Operation, place: str, reason: str) -> str:
     location = op.location
     if isinstance(location, FileLineColLoc):
         place += f" ({location.filename.data}:{location.line.data}:{location.column.data})"
-    return f"opencl: cannot print '{op.name}' in {place}: {reason}"
+    name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+    return f"opencl: cannot print '{name}' in {place}: {reason}"
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def half_to_bits(scope: Scope) -> str:
     return _template(scope, "round_half_to_bits", HALF_TO_BITS)
 
 
+# Not `a % b != 0`: for a division and a remainder LLVM makes what Oclgrind cannot run.
 DIVISION = """
 static inline TYPE NAME(TYPE a, TYPE b)
 {
@@ -76,7 +77,7 @@ def number(type: str, value: int, *, is_vector: bool) -> str:
 def floor_division(scope: Scope, type: CType) -> str:
     """The function for signed division rounded down."""
     zero = number(type.name, 0, is_vector=type.is_vector)
-    condition = f"(a % b != {zero}) & ((a < {zero}) != (b < {zero}))"
+    condition = f"(q * b != a) & ((a < {zero}) != (b < {zero}))"
     fields = {"TYPE": type.name, "SIGN": SUBTRACT_TRUE[type.is_vector], "CONDITION": condition}
     return _template(scope, f"floordiv_{type.name}", DIVISION, **fields)
 
@@ -85,7 +86,7 @@ def ceil_division(scope: Scope, type: CType, *, unsigned: bool) -> str:
     """The function for division rounded up."""
     name = type.unsigned if unsigned else type.name
     zero = number(name, 0, is_vector=type.is_vector)
-    condition = f"a % b != {zero}"
+    condition = "q * b != a"
     if not unsigned:
         condition = f"({condition}) & ((a < {zero}) == (b < {zero}))"
     elif type.is_vector:
@@ -189,11 +190,12 @@ def dynamic_element(scope: Scope, type: CType, index: CType, *, insert: bool) ->
     return _template(scope, name, WITH_ELEMENT if insert else ELEMENT, **fields)
 
 
+# The first guess is 0: a plain read would race.
 ATOMIC_LOOP = """
 static inline TYPE NAME(volatile SPACE TYPE *p, TYPE value)
 {
     volatile SPACE int *bits = (volatile SPACE int *)p;
-    int seen = *bits;
+    int seen = 0;
     int expected;
     do {
         expected = seen;

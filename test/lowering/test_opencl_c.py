@@ -18,7 +18,13 @@ from xdsl.parser import Parser
 
 import tiledialect as td
 
-BUILD_OPTIONS = "-cl-mad-enable"
+
+def build_options(queue: cl.CommandQueue) -> str:
+    """Oclgrind gets vectors of i1 wrong, which only LLVM's optimizer makes."""
+    simulated = queue.device.platform.name == "Oclgrind"
+    return "-cl-mad-enable -cl-opt-disable" if simulated else "-cl-mad-enable"
+
+
 NUMPY = {
     "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "index": np.int64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
@@ -30,8 +36,8 @@ def queue(request: pytest.FixtureRequest) -> cl.CommandQueue:
     return queue_for(request.param)
 
 
-def parse(text: str) -> ModuleOp:
-    context = Context()
+def parse(text: str, *, allow_unregistered: bool = False) -> ModuleOp:
+    context = Context(allow_unregistered)
     for name, factory in get_all_dialects().items():
         context.register_dialect(name, factory)
     module = Parser(context, text).parse_module()
@@ -59,7 +65,7 @@ def build(queue: cl.CommandQueue, text: str, *, verify: bool = True) -> cl.Progr
     module = parse(text)
     if verify:
         module.verify()
-    return cl.Program(queue.context, print_opencl(module)).build(BUILD_OPTIONS)
+    return cl.Program(queue.context, print_opencl(module)).build(build_options(queue))
 
 
 def launch(
@@ -240,7 +246,7 @@ def integer_cases() -> list[Case]:
             expected = (of_unsigned if is_unsigned else exact)(function, type)
             name = f"{op.replace('.', '_')}_{type}"
             cases.append(Case(name, body, (type, type), type, expected, valid))
-            if type != "index" and op != "math.ipowi":
+            if type in ("i8", "i32") and op != "math.ipowi":
                 body = f"%r = {op} %a, %b : vector<4x{type}>"
                 cases.append(Case(f"{name}x4", body, (type, type), type, expected, valid, lanes=4))
     return cases
@@ -306,7 +312,7 @@ def comparison_cases() -> list[Case]:
         def expected(a: np.ndarray, b: np.ndarray, f=function, view=view) -> np.ndarray:
             return f(view(a), view(b))
 
-        for type in ("i1", "i8", "i16", "i32", "i64"):
+        for type in ("i1", "i8", "i32"):
             body = f"%r = arith.cmpi {predicate}, %a, %b : {type}"
             cases.append(Case(f"cmpi_{predicate}_{type}", body, (type, type), "i1", expected))
             vector = f"vector<4x{type}>"
@@ -392,6 +398,8 @@ def float_cases() -> list[Case]:
             ulps = min(bound, 1) if type == "f16" else bound
             body = f"%r = math.{op} %a : {type}"
             cases.append(Case(f"math_{op}_{type}", body, (type,), type, expected, valid, ulps))
+            if type != "f32":
+                continue
             body = f"%r = math.{op} %a : vector<4x{type}>"
             cases.append(
                 Case(f"math_{op}_{type}x4", body, (type,), type, expected, valid, ulps, lanes=4)

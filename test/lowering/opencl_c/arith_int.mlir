@@ -284,67 +284,67 @@
 // CHECK:      static inline int floordiv_int(int a, int b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     int q = a / b;
-// CHECK-NEXT:     return q - ((a % b != 0) & ((a < 0) != (b < 0)));
+// CHECK-NEXT:     return q - ((q * b != a) & ((a < 0) != (b < 0)));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline int ceildiv_int(int a, int b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     int q = a / b;
-// CHECK-NEXT:     return q + ((a % b != 0) & ((a < 0) == (b < 0)));
+// CHECK-NEXT:     return q + ((q * b != a) & ((a < 0) == (b < 0)));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline uint ceildiv_uint(uint a, uint b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     uint q = a / b;
-// CHECK-NEXT:     return q + (a % b != 0);
+// CHECK-NEXT:     return q + (q * b != a);
 // CHECK-NEXT: }
 //
 // CHECK:      static inline long floordiv_long(long a, long b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     long q = a / b;
-// CHECK-NEXT:     return q - ((a % b != 0) & ((a < 0) != (b < 0)));
+// CHECK-NEXT:     return q - ((q * b != a) & ((a < 0) != (b < 0)));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline long ceildiv_long(long a, long b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     long q = a / b;
-// CHECK-NEXT:     return q + ((a % b != 0) & ((a < 0) == (b < 0)));
+// CHECK-NEXT:     return q + ((q * b != a) & ((a < 0) == (b < 0)));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline ulong ceildiv_ulong(ulong a, ulong b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     ulong q = a / b;
-// CHECK-NEXT:     return q + (a % b != 0);
+// CHECK-NEXT:     return q + (q * b != a);
 // CHECK-NEXT: }
 //
 // CHECK:      static inline char floordiv_char(char a, char b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     char q = a / b;
-// CHECK-NEXT:     return q - ((a % b != 0) & ((a < 0) != (b < 0)));
+// CHECK-NEXT:     return q - ((q * b != a) & ((a < 0) != (b < 0)));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline char ceildiv_char(char a, char b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     char q = a / b;
-// CHECK-NEXT:     return q + ((a % b != 0) & ((a < 0) == (b < 0)));
+// CHECK-NEXT:     return q + ((q * b != a) & ((a < 0) == (b < 0)));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline uchar ceildiv_uchar(uchar a, uchar b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     uchar q = a / b;
-// CHECK-NEXT:     return q + (a % b != 0);
+// CHECK-NEXT:     return q + (q * b != a);
 // CHECK-NEXT: }
 //
 // CHECK:      static inline int4 floordiv_int4(int4 a, int4 b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     int4 q = a / b;
-// CHECK-NEXT:     return q + ((a % b != (int4)(0)) & ((a < (int4)(0)) != (b < (int4)(0))));
+// CHECK-NEXT:     return q + ((q * b != a) & ((a < (int4)(0)) != (b < (int4)(0))));
 // CHECK-NEXT: }
 //
 // CHECK:      static inline uint4 ceildiv_uint4(uint4 a, uint4 b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     uint4 q = a / b;
-// CHECK-NEXT:     return q - (as_uint4(a % b != (uint4)(0)));
+// CHECK-NEXT:     return q - (as_uint4(q * b != a));
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void ints_i32(int a, int b, __global int *restrict out)

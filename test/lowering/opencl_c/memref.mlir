@@ -135,7 +135,7 @@
 // CHECK:      static inline float atomic_addf_float_global(volatile __global float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -154,7 +154,7 @@
 // CHECK:      static inline float atomic_maximumf_float_global(volatile __global float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -173,7 +173,7 @@
 // CHECK:      static inline float atomic_minimumf_float_global(volatile __global float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -186,7 +186,7 @@
 // CHECK:      static inline float atomic_mulf_float_global(volatile __global float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -199,7 +199,7 @@
 // CHECK:      static inline int atomic_muli_int_global(volatile __global int *p, int value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -212,7 +212,7 @@
 // CHECK:      static inline float atomic_maxnumf_float_global(volatile __global float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -225,7 +225,7 @@
 // CHECK:      static inline float atomic_minnumf_float_global(volatile __global float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __global int *bits = (volatile __global int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
@@ -238,7 +238,7 @@
 // CHECK:      static inline float atomic_addf_float_local(volatile __local float *p, float value)
 // CHECK-NEXT: {
 // CHECK-NEXT:     volatile __local int *bits = (volatile __local int *)p;
-// CHECK-NEXT:     int seen = *bits;
+// CHECK-NEXT:     int seen = 0;
 // CHECK-NEXT:     int expected;
 // CHECK-NEXT:     do {
 // CHECK-NEXT:         expected = seen;
