@@ -28,22 +28,6 @@
 // OPENCL-NEXT:          }
 // OPENCL-NEXT:          c[i * 7 + j] = acc;
 // OPENCL-NEXT:      }
-func.func @product(%A: memref<3x5xf32, 1 : i32> {tile.name = "A"}, %B: memref<5x7xf32, 1 : i32> {tile.name = "B"}) -> (memref<3x7xf32, 1 : i32> {tile.name = "C"}) {
-// CHECK-NEXT:   %C = "gpu.alloc"()
-// CHECK:        "gpu.launch_func"
-// CHECK-NEXT:   func.return %C
-
-// OPENCL-LABEL: void product_0_C(
-// OPENCL:           int i = get_group_id(1);
-// OPENCL-NEXT:      int j = get_local_id(0) + get_group_id(0) * 4;
-// OPENCL-NEXT:      if (j < 7) {
-// OPENCL-NEXT:          float acc = 0.0f;
-// OPENCL-NEXT:          for (int k = 0; k < 5; ++k) {
-// OPENCL-NEXT:              float v = A[i * 5 + k] * B[k * 7 + j];
-// OPENCL-NEXT:              acc += v;
-// OPENCL-NEXT:          }
-// OPENCL-NEXT:          C[i * 7 + j] = acc;
-// OPENCL-NEXT:      }
 func.func @product(%A: tensor<3x5xf32> {tile.name = "A"}, %B: tensor<5x7xf32> {tile.name = "B"}) -> (tensor<3x7xf32> {tile.name = "C"}) {
   %C = tile.kernel(%a = %A : tensor<3x5xf32>, %b = %B : tensor<5x7xf32>) -> tensor<3x7xf32> schedule <group.y i : 3, group.x 4*j : 2, local.x j : 4, serial k : 5> {
     %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 3, j = 0 to 7, k = 0 to 5> : (tensor<3x5xf32>, tensor<5x7xf32>) -> tensor<3x7xf32>
