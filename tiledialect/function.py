@@ -197,6 +197,20 @@ class Function:
         outputs, profile = executable.profile(host)
         return self._packed(outputs), profile
 
+    def reference(self, *args: Any, **named: Any) -> Any:
+        """The outputs by the reference semantics: NumPy, slow, without a device."""
+        from tiledialect.interpreters.tile import run_function
+        from tiledialect.passes.tile_gradient import specialize_gradient
+        from tiledialect.passes.tile_specialize import find_function
+
+        arrays = self._arrays(self._ordered(args, named))
+        host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
+        module = self._source.module.clone()
+        function = find_function(module, self._base_name)
+        with _sourced(self._source.text):
+            specialize_gradient(function, _types(host), self._gradients)
+            return self._packed(run_function(module, function.sym_name.data, host))
+
     def _ordered(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The inputs in order; a TileError if one is missing, unknown or given twice."""
         for name in named:

@@ -1,0 +1,242 @@
+"""`tile-run`: run a Tile program on arrays from files."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from tiledialect.tools.array_files import SPECS, read_array, write_arrays, writer_of
+
+import tiledialect as td
+from tiledialect.errors import TileError
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.launch import Profile
+
+Array = npt.NDArray[Any]
+
+EPILOG = """\
+examples:
+  tile-run product.tile --input A=a.npy --input 'B=random(9,4)' --output C=c.npy
+  tile-run edges.tile --input I=photo.jpg --input L=l.npy --input K=k.npy --output E=edges.png
+"""
+
+TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
+"""How far --check lets reals be off, as a share of the largest value of the output."""
+
+SHOWN = 64
+"""The elements up to which a summary shows an output in full."""
+
+
+def parser() -> ArgumentParser:
+    """The command line."""
+    p = ArgumentParser(
+        "tile-run",
+        description="Run a Tile program (.tile or .mlir) on an OpenCL device.",
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    add = p.add_argument
+    add("file", nargs="?", help="the program")
+    add("--function", metavar="NAME", help="which function of a .mlir file")
+    add("--input", metavar="NAME=SPEC", action="append", default=[], help=f"an input: {SPECS}")
+    add(
+        "--output",
+        metavar="NAME=PATH",
+        action="append",
+        default=[],
+        help="write an output to a .npy, .npz or image file; without any, a summary is shown",
+    )
+    add(
+        "--gradient",
+        metavar="NAMES",
+        nargs="?",
+        const="",
+        help="run the gradient function, by these inputs (a,b) or all; cotangents that are not "
+        "given as inputs are ones",
+    )
+    add("--device", metavar="ID", help="where to run: an id of --list-devices, or part of a name")
+    add("--list-devices", action="store_true", help="show the OpenCL devices; * is the default")
+    add("--print-opencl", action="store_true", help="show the OpenCL C of the kernels")
+    add("--profile", action="store_true", help="show the time of each kernel and peak memory")
+    add("--check", action="store_true", help="compare with the reference semantics")
+    return p
+
+
+def list_devices(wanted: str | None) -> None:
+    """Show the devices, with a mark at the one that would be used."""
+    from tiledialect.lowering.devices import choose
+    from tiledialect.lowering.launch import format_bytes
+
+    default = choose(wanted)
+    for device in td.devices():
+        mark = "*" if device == default else " "
+        memory = format_bytes(device.global_mem_size)
+        print(
+            f"{mark} {device.id:12} {device.type:11} {device.compute_units:4} units "
+            f"{memory:>11}  {device.name}, {device.platform}"
+        )
+
+
+def named(pairs: Sequence[str], option: str, known: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE arguments as a dict, with every name known and once."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            raise TileError(f"{option} {pair}: write {option} NAME=…")
+        if name not in known:
+            raise TileError(f"{option} {pair}: there is no {name}; there is {', '.join(known)}")
+        if name in found:
+            raise TileError(f"{option} {pair}: {name} is given twice")
+        found[name] = value
+    return found
+
+
+def read_inputs(specs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
+    """The inputs, each random one with a seed of its own."""
+    arrays: dict[str, Any] = {}
+    for seed, name in enumerate(names):
+        if name in specs:
+            try:
+                arrays[name] = read_array(specs[name], seed)
+            except TileError as error:
+                raise TileError(f"input {name}: {error}") from None
+    return arrays
+
+
+def outputs_of(function: td.Function, result: Any) -> dict[str, Array]:
+    """The outputs by name."""
+    values = result if len(function.outputs) > 1 else (result,)
+    return dict(zip(function.outputs, values, strict=True))
+
+
+def with_cotangents(
+    forward: td.Function, gradient: td.Function, arrays: dict[str, Any]
+) -> dict[str, Any]:
+    """The inputs of the gradient function: cotangents that are not given are ones."""
+    names = gradient.inputs[len(forward.inputs) :]
+    if all(name in arrays for name in names):
+        return arrays
+    inputs = {name: arrays[name] for name in forward.inputs if name in arrays}
+    outputs = outputs_of(forward, forward(**inputs)).values()
+    ones = {name: np.ones_like(o) for name, o in zip(names, outputs, strict=True)}
+    return {**ones, **arrays}
+
+
+def summary(name: str, array: Array) -> str:
+    """An output in a few lines."""
+    head = f"{name}: {array.dtype}[{', '.join(map(str, array.shape))}]"
+    if array.size <= SHOWN:
+        return f"{head}\n{array}"
+    kind = array.astype(np.float64)
+    low, high, mean = (f(kind) for f in (np.min, np.max, np.mean))
+    return f"{head}  least {low:.6g}  greatest {high:.6g}  mean {mean:.6g}"
+
+
+def show_profile(profile: Profile) -> None:
+    """The kernels' times and the memory, as a table."""
+    from tiledialect.lowering.launch import format_bytes
+
+    width = max([len(k.kernel) for k in profile.kernels], default=6)
+    print(f"{profile.device}")
+    for k in profile.kernels:
+        rate = k.nbytes / k.seconds / 1e9 if k.seconds else 0.0
+        sizes = f"{'x'.join(map(str, k.global_size))} / {'x'.join(map(str, k.local_size))}"
+        print(f"{k.kernel:{width}} {k.seconds * 1e6:10.1f} us {rate:8.2f} GB/s  {sizes}")
+    print(f"{'kernels':{width}} {profile.seconds * 1e6:10.1f} us")
+    print(f"peak memory {format_bytes(profile.peak_memory)}")
+
+
+def check(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> bool:
+    """Say for each output whether it is what it must be; are all?"""
+    verdicts = [_agrees(name, actual[name], expected[name]) for name in expected]
+    return all(verdicts)
+
+
+def _agrees(name: str, actual: Array, expected: Array) -> bool:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        print(f"check {name}: {actual.dtype}{actual.shape} is no {expected.dtype}{expected.shape}")
+        return False
+    if actual.dtype.name not in TOLERANCES:
+        wrong = int((actual != expected).sum())
+        print(f"check {name}: {f'{wrong} elements differ' if wrong else 'equal'}")
+        return wrong == 0
+    a, e = actual.astype(np.float64), expected.astype(np.float64)
+    # What is infinite or no number must be so in the same places.
+    same = (a == e) | (np.isnan(a) & np.isnan(e))
+    a, e = np.where(same, 0, a), np.where(same, 0, e)
+    finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
+    scale = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+    off = float(np.max(np.abs(a - e), initial=0)) / scale
+    allowed = TOLERANCES[actual.dtype.name]
+    good = off <= allowed
+    verdict = "agrees" if good else "DIFFERS"
+    print(f"check {name}: {verdict}, off by {off:.1e} of the largest value ({allowed:.0e} allowed)")
+    return good
+
+
+def run(args: Namespace) -> bool:
+    """Do what the command line says; did every check pass?"""
+    if args.list_devices:
+        list_devices(args.device)
+        return True
+    if not args.file:
+        raise TileError("give a .tile or .mlir file, or --list-devices")
+    from pathlib import Path
+
+    function = forward = td.compile(Path(args.file), device=args.device, name=args.function)
+    if args.gradient is not None:
+        wrt = tuple(name.strip() for name in args.gradient.split(",") if name.strip())
+        function = forward.gradient(wrt or None)
+    paths = named(args.output, "--output", function.outputs)
+    for path in paths.values():
+        writer_of(path)
+    inputs = read_inputs(named(args.input, "--input", function.inputs), function.inputs)
+    if function is not forward:
+        inputs = with_cotangents(forward, function, inputs)
+    if args.print_opencl:
+        print(function.opencl(**inputs), end="")
+        if not (paths or args.profile or args.check):
+            return True
+    results = outputs_of(function, function(**inputs))
+    report(results, paths)
+    if args.profile:
+        show_profile(function.profile(**inputs)[1])
+    if args.check:
+        return check(results, outputs_of(function, function.reference(**inputs)))
+    return True
+
+
+def report(results: Mapping[str, Array], paths: Mapping[str, str]) -> None:
+    """Write the outputs that have a path; if none has, show all."""
+    for remark in write_arrays(results, paths):
+        print(f"tile-run: {remark}", file=sys.stderr)
+    if not paths:
+        for name, array in results.items():
+            print(summary(name, array))
+
+
+def main() -> None:
+    """Run `tile-run` on the command line's arguments; exit with 1 after an error."""
+    try:
+        args = parser().parse_args()
+    except SystemExit as e:
+        sys.exit(1 if e.code else 0)
+    try:
+        sys.exit(0 if run(args) else 1)
+    except (TileError, MemoryError) as e:
+        print(f"tile-run: {e}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        sys.stderr.close()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
