@@ -7,6 +7,7 @@ JOBS := 2
 EXTRAS := dev
 BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
+TYPES := build/types
 FILES := tiledialect passes lowering tools test docs examples bench
 
 .PHONY: help demo test lint unit filecheck format docs fuzz bench clean
@@ -34,7 +35,11 @@ test: lint unit filecheck
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(FILES)
 	$(BIN)/ruff format --check $(FILES)
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	@# The packages as they are imported: pyright does not know where pyproject.toml puts them.
+	@rm -rf $(TYPES) && mkdir -p $(TYPES)/tiledialect
+	@cp -rs $(CURDIR)/pyproject.toml $(CURDIR)/tiledialect $(CURDIR)/docs $(CURDIR)/examples $(TYPES)
+	@cp -rs $(CURDIR)/passes $(CURDIR)/lowering $(CURDIR)/tools $(TYPES)/tiledialect
+	$(BIN)/pyright --pythonpath $(BIN)/python --project $(TYPES)
 
 unit: $(INSTALLED)
 	$(BIN)/pytest -n $(JOBS)

@@ -1,0 +1,280 @@
+"""Writes the pages of docs/ that are made from the code; with `--check`, says which are old."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from tiledialect.tools.tile_opt import TileOptMain
+from xdsl.context import Context
+from xdsl.dialects.test import Test
+from xdsl.ir import Attribute, Operation
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass
+from xdsl.traits import HasParent
+
+from tiledialect.dialects.tile import Tile
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
+from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
+from tiledialect.dialects.tile.kernel import KERNEL_OPS
+from tiledialect.dialects.tile.special import SPECIAL_OPS
+from tiledialect.universe import TILE_UNIVERSE
+
+HERE = Path(__file__).parent
+NOTE = "<!-- Made by docs/generate.py from the code: change it there, then run `make docs`. -->"
+
+SECTIONS: dict[str, Sequence[type[Operation]]] = {
+    "Contraction": (ContractionOp,),
+    "Elementwise ops and numbers": ELEMENTWISE_OPS,
+    "Moving elements, and random numbers": SPECIAL_OPS,
+    "Kernels": KERNEL_OPS,
+}
+
+DIALECT_INTRODUCTION = """
+The `tile` dialect says what a tensor program computes: contractions with named indices,
+elementwise ops, and a few ops that move elements about. Its tensors are upstream `tensor` types;
+scalars are tensors without axes. Tile text becomes this dialect, and passes turn it into kernels.
+"""
+
+TYPES_INTRODUCTION = """
+Data is of type {concrete}; integers without sign in the name (`i32`) are signed, `i1` is a bool.
+Before shapes and types are known, and for numbers in a program, there are besides:
+
+- `!tile.any`: a type that is not known yet. `tile-specialize` binds it.
+- `index`: an integer of no width of its own, such as the number `2` or a dimension.
+- `!tile.real`: a real number of no width of its own, such as the number `0.5`.
+
+Operands of different types are converted to one in which they meet:
+"""
+
+PASSES_INTRODUCTION = """
+Each pass can be run alone: `tile-opt FILE -p NAME`, or `-p 'NAME{option=value}'` with options,
+several passes separated by commas. `xdsl-opt` has them too once the package is installed.
+"""
+
+
+# -- the tile dialect ------------------------------------------------------------------------
+
+
+def paragraphs(thing: Any) -> str:
+    """The docstring without its example, as Markdown."""
+    return inspect.cleandoc(thing.__doc__ or "").partition("\n\nExample:")[0]
+
+
+def example(op: type[Operation]) -> str:
+    """The docstring's example, in a function that has its free values as arguments."""
+    text = inspect.cleandoc(op.__doc__ or "").partition("Example:")[2]
+    found = re.search(r"```mlir\n(.*?)\n```", text, re.S) or re.search(r"`(.*)`", text, re.S)
+    assert found, f"{op.name} has no example"
+    body = re.sub(r"\n\s*:", "\n     :", found[1]).strip()
+    ctx = Context()
+    for dialect in (Tile, Test):
+        ctx.load_dialect(dialect)
+    parser = Parser(ctx, body)
+    while parser.parse_optional_operation() is not None:
+        pass
+    arguments = ", ".join(
+        f"%{name}: {value.type}"
+        for name, values in parser.forward_ssa_references.items()
+        for value in values.values()
+    )
+    inside = "\n".join("  " + line for line in body.splitlines())
+    return f"```mlir\nfunc.func @example({arguments}) {{\n{inside}\n  func.return\n}}\n```"
+
+
+def type_rule(op: type[Operation]) -> Iterator[str]:
+    """What operands the op takes and what type the result has."""
+    base = op.__mro__[1]
+    if issubclass(base, ElementwiseOp) and base is not ElementwiseOp:
+        yield paragraphs(base)
+    rule = getattr(op, "inferred_type", None)
+    if rule is not None:
+        yield "Result: " + paragraphs(rule)[:1].lower() + paragraphs(rule)[1:]
+
+
+def table(op: type[Any]) -> str:
+    """The operands, properties, regions and results."""
+    definition = op.get_irdl_definition()
+    rows = [
+        f"| {kind} | `{name}` | {describe(member)} |"
+        for kind, members in (
+            ("operand", definition.operands),
+            ("property", definition.properties.items()),
+            ("region", definition.regions),
+            ("result", definition.results),
+        )
+        for name, member in members
+        if name != "operandSegmentSizes"
+    ]
+    return "\n".join(["| | name | |", "| --- | --- | --- |", *rows])
+
+
+def describe(member: Any) -> str:
+    """What an operand, property, region or result may be."""
+    word = type(member).__name__
+    many = "any number of " if word.startswith("Var") else "optional " if "Opt" in word else ""
+    if "Region" in word:
+        return f"{many}one block"
+    constraint = str(getattr(member, "constr", ""))
+    names = dict.fromkeys(re.findall(r"\b([A-Z]\w*(?:Attr|Type))\b", constraint))
+    names = [n for n in names if n not in ("AnyAttr", "BaseAttr", "EqAttr", "ParamAttr")]
+    plain = {"IndexType": "`index`", "TensorType": "tensor"}
+    return many + (" of ".join(plain.get(n, f"`{n}`") for n in names) or "tensor")
+
+
+def syntax(op: type[Any]) -> str | None:
+    """The form of the op's text."""
+    if op.assembly_format:
+        return op.assembly_format.replace("` `", "").replace("`", "")
+    if issubclass(op, UnaryOp):
+        return "%a : (type) -> type"
+    found = re.search(r"`(.*)`", op.print.__doc__ or "")
+    return found[1] if found else None
+
+
+def op_page(op: type[Operation]) -> Iterator[str]:
+    """The section of one op."""
+    yield f"### `{op.name}`"
+    yield paragraphs(op)
+    if form := syntax(op):
+        yield f"Syntax: `{op.name} {form}`"
+    yield from type_rule(op)
+    yield table(op)
+    # An op that stands inside another is in the example of that one.
+    if not op.has_trait(HasParent):
+        yield example(op)
+
+
+def promotion_table() -> str:
+    """In which type operands of two types meet."""
+    types = [*et.CONCRETE.values(), et.index, et.real]
+    head = "| | " + " | ".join(f"`{t}`" for t in types) + " |"
+    rule = "| --- " * (len(types) + 1) + "|"
+    rows = (f"| `{a}` | " + " | ".join(f"{et.promote(a, b)}" for b in types) + " |" for a in types)
+    return "\n".join([head, rule, *rows])
+
+
+def attribute_section(attribute: type[Attribute]) -> str:
+    """The entry of a type or an attribute."""
+    return f"- {' '.join(paragraphs(attribute).split())}"
+
+
+def dialect_page() -> Iterator[str]:
+    """The page of the tile dialect."""
+    yield "# The `tile` dialect"
+    yield DIALECT_INTRODUCTION
+    yield "## Element types"
+    yield TYPES_INTRODUCTION.format(concrete=", ".join(f"`{name}`" for name in et.CONCRETE))
+    yield promotion_table()
+    yield paragraphs(et.promote).partition("\n\n")[2]
+    yield "## Types and attributes"
+    yield "\n".join(attribute_section(a) for a in Tile.attributes)
+    for title, ops in SECTIONS.items():
+        yield f"## {title}"
+        for op in ops:
+            yield from op_page(op)
+
+
+# -- the passes ------------------------------------------------------------------------------
+
+
+def passes_page() -> Iterator[str]:
+    """The page of the passes."""
+    yield "# Passes"
+    yield PASSES_INTRODUCTION
+    for load in TILE_UNIVERSE.all_passes.values():
+        yield from pass_section(load())
+
+
+def pass_section(cls: type[ModulePass]) -> Iterator[str]:
+    """The section of one pass: what it does, and its options."""
+    yield f"## `{cls.name}`"
+    yield paragraphs(cls)
+    options = [field for field in fields(cls) if field.name != "name"]
+    if options:
+        rows = (
+            f"| `{f.name.replace('_', '-')}` | `{str(f.type).replace('|', 'or')}` "
+            f"| {'' if f.default is MISSING else f'`{f.default}`'} | {option_text(cls, f.name)} |"
+            for f in options
+        )
+        yield "\n".join(["| option | type | default | |", "| --- | --- | --- | --- |", *rows])
+    if cls.name not in EXAMPLES:
+        raise KeyError(f"give an example of {cls.name} in docs/generate.py")
+    yield from pass_example(*EXAMPLES[cls.name])
+
+
+def option_text(cls: type[ModulePass], name: str) -> str:
+    """The docstring that follows an option in the source."""
+    found = re.search(rf'^    {name}\b[^\n]*\n    """(.*?)"""', inspect.getsource(cls), re.M | re.S)
+    return " ".join(found[1].split()) if found else ""
+
+
+def pass_example(program: str, passes: str) -> Iterator[str]:
+    """A run of `tile-opt` with its output."""
+    path = f"examples/{program}.tile"
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.chdir(HERE.parent):
+        TileOptMain([path, "-p", passes]).run()
+    yield f"```sh\n$ tile-opt {path} -p '{passes}'\n{output.getvalue().strip()}\n```"
+
+
+POOL = 'tile-specialize{arguments="8xf32"}'
+EXAMPLES = {
+    "tile-gradient": ("norm", "tile-gradient,canonicalize"),
+    "tile-specialize": ("pool", POOL),
+    "tile-bounds": ("pool", f"{POOL},tile-bounds"),
+    "tile-decompose": (
+        "histogram",
+        'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose',
+    ),
+    "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
+    "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
+    "tile-fuse": ("pool", f"{POOL},tile-bounds,tile-fuse"),
+    "tile-loop-tiling": ("pool", f"{POOL},tile-bounds,tile-fuse,tile-loop-tiling"),
+    "tile-to-gpu": ("pool", f"{POOL},tile-bounds,tile-fuse,tile-loop-tiling,tile-to-gpu"),
+    "tile-compile": ("pool", f"{POOL},tile-compile"),
+}
+"""For each pass, a program of examples/ and passes that show what it does."""
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+PAGES = {"dialect-tile.md": dialect_page, "passes.md": passes_page}
+
+
+def text(parts: Iterable[str]) -> str:
+    """A page of these parts."""
+    return "\n\n".join(part.strip() for part in (NOTE, *parts)) + "\n"
+
+
+def outdated() -> list[str]:
+    """The names of the pages that are not what the code makes of them."""
+    return [
+        name
+        for name, page in PAGES.items()
+        if not (HERE / name).exists() or (HERE / name).read_text() != text(page())
+    ]
+
+
+def main() -> int:
+    """Write the pages, or check them."""
+    if "--check" in sys.argv[1:]:
+        old = outdated()
+        print("\n".join(f"docs/{name} is out of date: run `make docs`" for name in old), end="")
+        return 1 if old else 0
+    for name, page in PAGES.items():
+        (HERE / name).write_text(text(page()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""Runs the examples of README.md and docs/.
+
+By the language of a code block:
+
+- ``mlir``: verifies, and comes back the same through the printer and the parser;
+- ``tile``: is a Tile function, which the printer and the parser bring back as the same IR;
+- ``python``: is executed; the blocks of a page see one another's names;
+- ``sh``: lines that begin with ``$`` are run one after the other in a directory that holds
+  ``examples/``; what follows each is its output, in which a line ``...`` stands for any lines;
+- ``tile error`` and ``mlir error``: is refused, with the text of the ``text`` block after it;
+- anything else (``console``, ``text``): is not run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tiledialect.tools.tile_opt import TileOptMain
+from xdsl.dialects.builtin import ModuleOp
+
+from tiledialect.errors import TileError
+from tiledialect.language.printer import print_tile
+from tiledialect.language.to_ir import load
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A code block of a page; ``next_text`` is what the block after it holds."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+    next_text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def examples() -> Iterator[Example]:
+    for page in PAGES:
+        text = page.read_text()
+        found = list(BLOCK.finditer(text))
+        for k, match in enumerate(found):
+            line = text.count("\n", 0, match.start()) + 1
+            following = found[k + 1][2] if k + 1 < len(found) else ""
+            yield Example(page.name, line, match[1], match[2], following)
+
+
+def of(language: str) -> list[Example]:
+    return [e for e in examples() if e.language == language]
+
+
+def ids(example: Example) -> str:
+    return str(example)
+
+
+def parse_mlir(text: str) -> ModuleOp:
+    module = TileOptMain([]).parse_chunk(io.BytesIO(text.encode()), "mlir")
+    assert module is not None
+    module.verify()
+    return module
+
+
+@pytest.mark.parametrize("example", of("mlir"), ids=ids)
+def test_mlir(example: Example) -> None:
+    module = parse_mlir(example.text)
+    again = parse_mlir(str(module))
+    assert module.is_structurally_equivalent(again)
+    assert str(again) == str(module)
+
+
+@pytest.mark.parametrize("example", of("tile"), ids=ids)
+def test_tile(example: Example) -> None:
+    module = load(example.text)
+    module.verify()
+    assert module.is_structurally_equivalent(load(print_tile(module)))
+
+
+@pytest.mark.parametrize("example", of("tile error"), ids=ids)
+def test_tile_error(example: Example) -> None:
+    with pytest.raises(TileError) as caught:
+        load(example.text, filename="program.tile")
+    assert str(caught.value).strip() == example.next_text.strip()
+
+
+@pytest.mark.parametrize("page", sorted({e.page for e in of("python")}))
+def test_python(page: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(directory)
+    names: dict[str, object] = {}
+    for example in of("python"):
+        if example.page == page:
+            exec(compile("\n" * example.line + example.text, page, "exec"), names)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """An empty directory with the examples."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+@pytest.mark.parametrize("example", of("sh"), ids=ids)
+def test_sh(example: Example, directory: Path) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for command, expected in commands(example.text):
+        result = subprocess.run(
+            ["bash", "-c", command],
+            cwd=directory,
+            env={**os.environ, "PATH": path},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
+        pattern = "".join(
+            "(?:.*\n)*" if line == "..." else re.escape(line + "\n")
+            for line in expected.splitlines()
+        )
+        output = result.stdout.strip()
+        assert re.fullmatch(pattern, output + "\n" * bool(output)), f"$ {command}\n{output}"
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """The commands of a block with the output that each is to have."""
+    parts = re.split(r"^\$ ", text, flags=re.M)
+    assert parts[0] == "", "a block of commands begins with `$ `"
+    split = (part.partition("\n") for part in parts[1:])
+    return [(command, output.strip()) for command, _, output in split]
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    with redirect_stdout(io.StringIO()) as output:
+        generate = generator()
+        old = generate.outdated()
+    assert not old, f"run `make docs`: {old} {output.getvalue()}"
+
+
+def test_examples_are_found() -> None:
+    assert len(of("mlir")) > 40
+    assert of("tile") and of("tile error") and of("python") and of("sh")
