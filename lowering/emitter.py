@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from tiledialect.lowering.indices import IndexValue, Indices
 from tiledialect.lowering.scalar import Scalars
 from xdsl.builder import Builder
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -94,8 +94,3 @@ class Emitter:
         self.builder.insert(
             memref.StoreOp.get(value, buffer, [self.indices.value(c) for c in coordinates])
         )
-
-    def cast_index(self, value: SSAValue, signed: bool) -> SSAValue:
-        """An integer as an index."""
-        cast = arith.IndexCastOp if signed else arith.IndexCastUIOp
-        return self.builder.insert(cast(value, IndexType())).results[0]

@@ -10,7 +10,7 @@ from tiledialect.lowering.emitter import Emitter
 from tiledialect.lowering.indices import IndexValue
 from tiledialect.lowering.philox import philox
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -124,18 +124,22 @@ def _gather(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, GatherOp)
     emitter, rank = elements.emitter, len(static_shape(op.indices))
     if isinstance(op.indices.owner, ConstantOp):
-        position = emitter.indices.value(int(op.indices.owner.number))
+        number = int(op.indices.owner.number)
+        position = emitter.indices.value(min(max(number, 0), static_shape(op.tensor)[0] - 1))
     else:
         index = elements.load(op.indices, elements.coordinates[:rank])
-        unsigned = (
-            et.is_unsigned(element_type(op.indices))
-            or element_type(op.indices) == et.CONCRETE["i1"]
-        )
-        position = emitter.cast_index(index, signed=not unsigned)
-    last = emitter.indices.value(static_shape(op.tensor)[0] - 1)
-    position = emitter.scalars.emit(arith.MinSIOp(position, last))
-    position = emitter.scalars.emit(arith.MaxSIOp(position, emitter.indices.value(0)))
+        position = _clamped(emitter, index, element_type(op.indices), static_shape(op.tensor)[0])
     return elements.load(op.tensor, (position, *elements.coordinates[rank:]))
+
+
+def _clamped(emitter: Emitter, value: SSAValue, t: Attribute, size: int) -> SSAValue:
+    """An integer of element type ``t`` as the nearest position on an axis."""
+    wide = {"ui64": "ui64", "i64": "i64", "ui32": "i64"}.get(str(t), "i32")
+    reckoning = et.CONCRETE["i64" if wide == "i32" and size > 2**31 else wide]
+    scalars, value = emitter.scalars, emitter.scalars.convert(value, t, reckoning)
+    for name, end in (("tile.min", size - 1), ("tile.max", 0)):
+        value = scalars.apply(name, [value, scalars.constant(end, reckoning)], reckoning)
+    return scalars.emit(arith.IndexCastOp(value, IndexType()))
 
 
 def _shape(elements: Elements, op: Operation) -> SSAValue:

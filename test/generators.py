@@ -6,7 +6,7 @@ fit every element type. Results then have one right value, whatever the order of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from building import function_module
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ARITY, ContractionOp
@@ -244,45 +244,14 @@ def contractions(draw: st.DrawFn, general: bool = False) -> Contraction:
     return made
 
 
-def module_of(
-    operands: Sequence[Operand], build: Callable[[Sequence[SSAValue]], Sequence[Operation]]
-) -> ModuleOp:
-    """A module with one function @f from A0, A1, … to O0, O1, …, the results of what is built."""
-    block = Block(arg_types=[operand.type() for operand in operands])
-    for k, argument in enumerate(block.args):
-        argument.name_hint = f"A{k}"
-    ops = build(block.args)
-    return _function(block, ops, [op.results[0] for op in ops])
-
-
-def _function(block: Block, ops: Sequence[Operation], results: Sequence[SSAValue]) -> ModuleOp:
-    block.add_ops(ops)
-    block.add_op(ReturnOp(*results))
-    function = FuncOp(
-        "f",
-        ([a.type for a in block.args], [v.type for v in results]),
-        Region(block),
-        arg_attrs=_names("A", len(block.args)),
-        res_attrs=_names("O", len(results)),
-    )
-    return ModuleOp([function])
-
-
-def _names(letter: str, count: int) -> ArrayAttr[DictionaryAttr]:
-    names = [StringAttr(f"{letter}{k}") for k in range(count)]
-    return ArrayAttr([DictionaryAttr({"tile.name": name}) for name in names])
-
-
 def contraction_module(batch: Sequence[Contraction]) -> tuple[ModuleOp, list[Array]]:
     """One function that does all contractions of a batch, and its inputs."""
     groups = [made.operands() for made in batch]
 
-    def build(values: Sequence[SSAValue]) -> Sequence[Operation]:
-        rest = iter(values)
-        return [
-            made.build([next(rest) for _ in group])
-            for made, group in zip(batch, groups, strict=True)
-        ]
-
     operands = [operand for group in groups for operand in group]
-    return module_of(operands, build), [operand.array() for operand in operands]
+    block = Block(arg_types=[operand.type() for operand in operands])
+    rest = iter(block.args)
+    for made, group in zip(batch, groups, strict=True):
+        block.add_op(made.build([next(rest) for _ in group]))
+    results = [op.results[0] for op in block.ops]
+    return function_module(block, results), [operand.array() for operand in operands]

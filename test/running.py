@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from building import function_module, type_of
 from compare import assert_close
+from tiledialect.passes.tile_specialize import find_function, specialize
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, SSAValue
 
 import tiledialect as td
 from tiledialect.interpreters.tile import run_function
@@ -76,6 +80,34 @@ def reference(source: str | ModuleOp, inputs: Sequence[Array]) -> tuple[Array, .
     """The results by the reference semantics."""
     module = load(source) if isinstance(source, str) else source
     return run_function(module, None, inputs)
+
+
+def merged(cases: Sequence[Case]) -> ModuleOp:
+    """One function that does what all of ``cases`` do; building one program is faster than many."""
+    block = Block(arg_types=[type_of(array) for case in cases for array in case.inputs])
+    rest, results = iter(block.args), list[SSAValue]()
+    for case in cases:
+        function = find_function(load(case.source))
+        specialize(function, [type_of(array) for array in case.inputs])
+        values: dict[SSAValue, SSAValue] = dict(zip(function.body.block.args, rest, strict=False))
+        for op in function.body.block.ops:
+            if isinstance(op, ReturnOp):
+                results += [values[value] for value in op.operands]
+            else:
+                block.add_op(op.clone(values))
+    return function_module(block, results)
+
+
+def run_together(cases: Sequence[Case], device: Any) -> None:
+    """Check all cases in one program; if that fails, one by one, to see which."""
+    try:
+        results = iter(run(merged(cases), [a for case in cases for a in case.inputs], device))
+        for case in cases:
+            case.check([next(results) for _ in case.expected])
+    except Exception:
+        for case in cases:
+            case.check(run(case.source, case.inputs, device))
+        raise
 
 
 def run(source: str | ModuleOp, inputs: Sequence[Array], device: Any) -> tuple[Array, ...]:

@@ -6,10 +6,24 @@ from typing import Any
 
 import pytest
 from operations import convolutions, elementwise, moves, pools, products, reductions, special
-from running import Case, reference, run
+from running import Case, reference, run_together
 
-MODULES = (convolutions, elementwise, moves, pools, products, reductions, special)
-CASES: list[Case] = [case for module in MODULES for case in module.CASES]
+MODULES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (convolutions, elementwise, moves, pools, products, reductions, special)
+}
+CASES: list[Case] = [case for module in MODULES.values() for case in module.CASES]
+
+BATCH = 16
+"""How many operations are built as one program."""
+
+
+def _batches(module: str) -> list[list[Case]]:
+    cases = MODULES[module].CASES
+    return [cases[k : k + BATCH] for k in range(0, len(cases), BATCH)]
+
+
+BATCHES = [(module, k) for module in MODULES for k in range(len(_batches(module)))]
 
 
 def test_names_are_unique():
@@ -22,6 +36,6 @@ def test_reference(operation: Case):
     operation.check(reference(operation.source, operation.inputs))
 
 
-@pytest.mark.parametrize("operation", CASES, ids=str)
-def test_on_device(operation: Case, device: Any):
-    operation.check(run(operation.source, operation.inputs, device))
+@pytest.mark.parametrize("module, number", BATCHES)
+def test_on_device(module: str, number: int, device: Any):
+    run_together(_batches(module)[number], device)

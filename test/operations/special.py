@@ -26,7 +26,9 @@ def gather(name: str, table: Array, indices: Array) -> Case:
         f"gather_{name}",
         "function (V, I) -> (O) { O = gather(V, I); }",
         [table, indices],
-        lambda v, i: v[np.clip(i.astype(np.int64), 0, len(v) - 1)],
+        lambda v, i: v[[min(max(int(k), 0), len(v) - 1) for k in i.ravel()]].reshape(
+            *i.shape, *v.shape[1:]
+        ),
     )
 
 
@@ -50,6 +52,8 @@ CASES = [
     gather("blocks", reals(6, 2, 3), places(2, 4)),
     gather("by_a_scalar", reals(6, 4), places()),
     gather("nothing", reals(6, 4), places(0)),
+    gather("far_below_and_above", reals(6, 4), np.array([-(2**40), 2**40, 3 - 2**32, 2**32 + 3])),
+    gather("above_all_signed", reals(6, 4), np.array([2, 2**63 + 1, 2**32 + 3], np.uint64)),
     gather("out_of_range", reals(6, 4), integers(20, low=-3, high=9)),
     *(
         gather(f"by_{d}", reals(6, 4), places(5, dtype=d))
