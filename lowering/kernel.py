@@ -23,7 +23,8 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiledialect.dialects.tile.attributes import Leaf, Role
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import Range
@@ -168,6 +169,10 @@ def lower_kernel(kernel: KernelOp, name: str) -> Launch:
 
 
 def _store(elements: Elements, kernel: KernelOp, outputs: Sequence[SSAValue]) -> None:
+    # In order, so that a long chain is no deep recursion.
+    for op in kernel.block.ops:
+        if not isinstance(op, ConstantOp | ContractionOp | YieldOp):
+            elements.at(op.results[0])
     for value, buffer in zip(kernel.yield_op.values, outputs, strict=True):
         elements.emitter.store(elements.at(value), buffer, elements.coordinates)
 

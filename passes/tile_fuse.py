@@ -20,6 +20,9 @@ from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, Elementwis
 from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.dialects.tile.special import ReshapeOp
 
+MAX_ARGUMENTS = 100
+"""How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
+
 
 @dataclass(eq=False)
 class Group:
@@ -32,6 +35,14 @@ class Group:
     """The groups that make operands of this one."""
     open: bool = True
     """Whether elementwise ops may join."""
+    read: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The values from outside that the ops take."""
+    made: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The results that ops outside take, or that later ones may."""
+
+    def has_room(self, read: set[SSAValue], made: int) -> bool:
+        """Whether the kernel can take these values from outside, and make so many, besides."""
+        return len(self.read | read) + len(self.made) + made <= MAX_ARGUMENTS
 
 
 class Grouping:
@@ -65,9 +76,27 @@ class Grouping:
             shape = shape_of(tensor_type(result)) or ()
             group = Group(len(self.groups), shape, open=leaves_nothing_out(op))
             self.groups.append(group)
-        group.ops.append(op)
-        group.needs |= {self.group_of[v] for v in op.operands if v in self.group_of} - {group}
         self.group_of[result] = group
+        group.ops.append(op)
+        group.made.add(result)
+        group.read |= self._read_by(op, group)
+        group.needs |= {self.group_of[v] for v in group.read if v in self.group_of}
+        group.made -= {v for v in op.operands if self._is_inner(v, group)}
+
+    def _read_by(self, op: Operation, group: Group) -> set[SSAValue]:
+        """The operands of ``op`` that a kernel of ``group`` takes from memory."""
+        return {
+            v
+            for v in op.operands
+            if self.group_of.get(v) is not group and not isinstance(v.owner, ConstantOp)
+        }
+
+    def _is_inner(self, value: SSAValue, group: Group) -> bool:
+        """Whether only ops of ``group`` take a value that it makes."""
+        return self.group_of.get(value) is group and all(
+            use.operation.results and self.group_of.get(use.operation.results[0]) is group
+            for use in value.uses
+        )
 
     def _join(self, op: ElementwiseOp, makers: set[Group]) -> Group | None:
         """The last of the groups that make operands, if ``op`` can be part of it.
@@ -80,6 +109,8 @@ class Grouping:
         target = max(makers, key=lambda g: g.number, default=None)
         if target is None or not target.open or target.shape != shape:
             return None
+        if not target.has_room(self._read_by(op, target), 1):
+            return None
         for group in makers - {target}:
             if group.open and group.shape == shape:
                 self._merge(group, target)
@@ -91,10 +122,15 @@ class Grouping:
             return
         if _contractions(group) and _contractions(target):
             return
+        if not target.has_room(group.read, len(group.made) + 1):
+            return
         target.ops += group.ops
+        target.made |= group.made
         target.needs = (target.needs | group.needs) - {group, target}
         for op in group.ops:
             self.group_of[op.results[0]] = target
+        target.read = {v for v in target.read | group.read if self.group_of.get(v) is not target}
+        target.made = {v for v in target.made if not self._is_inner(v, target)}
         for user in users:
             user.needs = (user.needs - {group}) | {target}
         group.ops, group.open, group.needs = [], False, set()
@@ -138,7 +174,7 @@ def _compute_bare_constants(block: Block) -> None:
 
 
 def _make_kernel(group: Group) -> None:
-    ops = group.ops
+    ops = dict.fromkeys(group.ops)
     inside = {result for op in ops for result in op.results}
     outside = _unique(v for op in ops for v in op.operands if v not in inside)
     constants = [v for v in outside if isinstance(v.owner, ConstantOp)]
@@ -146,10 +182,15 @@ def _make_kernel(group: Group) -> None:
     outputs = [
         r for op in ops for r in op.results if any(use.operation not in ops for use in r.uses)
     ]
+    if not outputs:
+        for op in reversed(group.ops):
+            Rewriter.erase_op(op)
+        return
+    last = group.ops[-1]
     body = Block(arg_types=[v.type for v in inputs])
     kernel = KernelOp(inputs, [v.type for v in outputs], Region(body))
-    kernel.location = ops[-1].location
-    Rewriter.insert_op(kernel, InsertPoint.after(ops[-1]))
+    kernel.location = last.location
+    Rewriter.insert_op(kernel, InsertPoint.after(last))
     for op in ops:
         op.detach()
     copies = [v.owner.clone() for v in constants if isinstance(v.owner, ConstantOp)]
