@@ -8,7 +8,6 @@ EXTRAS := dev
 BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
-FILES := tiledialect passes lowering tools test docs examples bench
 
 .PHONY: help demo test lint unit filecheck format docs fuzz bench clean
 
@@ -33,8 +32,8 @@ demo: .venv/installed-demo
 test: lint unit filecheck
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check $(FILES)
-	$(BIN)/ruff format --check $(FILES)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
 	@# The packages as they are imported: pyright does not know where pyproject.toml puts them.
 	@rm -rf $(TYPES) && mkdir -p $(TYPES)/tiledialect
 	@cp -rs $(CURDIR)/pyproject.toml $(CURDIR)/tiledialect $(CURDIR)/docs $(CURDIR)/examples $(TYPES)
@@ -48,8 +47,8 @@ filecheck: $(INSTALLED)
 	$(BIN)/lit -j $(JOBS) --order=smart test
 
 format: $(INSTALLED)
-	$(BIN)/ruff check --fix $(FILES)
-	$(BIN)/ruff format $(FILES)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
 
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
