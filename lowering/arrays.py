@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -44,15 +45,8 @@ KINDS = {
 def is_device_array(value: object) -> TypeGuard[cla.Array]:
     """Is it a ``pyopencl.array.Array``?"""
     # Nobody has one who has not imported the module.
-    import sys
-
     module = sys.modules.get("pyopencl.array")
     return module is not None and isinstance(value, module.Array)
-
-
-def is_ready(value: Array) -> bool:
-    """Can the runtime take this NumPy array as it is?"""
-    return value.dtype in DTYPES and value.flags.c_contiguous
 
 
 def as_array(name: str, value: object, declared: np.dtype[Any] | None = None) -> Array | cla.Array:

@@ -153,23 +153,29 @@ class Executable:
                         step[0].set_arg(position, lane.scratch[self.places[arg]])
         self.generation = lane.generation
 
-    def _enqueue(self, buffers: Sequence[cl.Buffer]) -> list[cl.Event]:
-        """Enqueue the steps; ``buffers`` are those that differ from call to call."""
+    def _enqueue(
+        self, buffers: Sequence[cl.Buffer], wait_for: Sequence[cl.Event] | None = None
+    ) -> list[cl.Event]:
+        """Enqueue the steps after some events; ``buffers`` are those that differ by call."""
         queue, out_of_order = self.lane.queue, self.lane.out_of_order
         events: list[cl.Event] = []
         for step in self.steps:
             if isinstance(step, Copy):
-                target, source = (
-                    self._buffer(buffers, step.target),
-                    self._buffer(buffers, step.source),
+                target = self._buffer(buffers, step.target)
+                source = self._buffer(buffers, step.source)
+                event = cl.enqueue_copy(
+                    queue, target, source, byte_count=step.nbytes, wait_for=wait_for
                 )
-                event = cl.enqueue_copy(queue, target, source, byte_count=step.nbytes)
             else:
                 kernel, global_size, local_size, varying = step
                 for position, number in varying:
                     kernel.set_arg(position, buffers[number])
-                event = cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
+                event = cl.enqueue_nd_range_kernel(
+                    queue, kernel, global_size, local_size, wait_for=wait_for
+                )
             events.append(event)
+            # What comes later comes after the first step.
+            wait_for = None
             if out_of_order:
                 cl.enqueue_barrier(queue)
         return events
@@ -268,25 +274,18 @@ class Executable:
         import pyopencl.array as cla
 
         lane = self.lane
-        if pending := [event for array in arrays for event in array.events]:
-            self._wait_for(pending)
         allocator = arrays[0].allocator if arrays else None
         outputs = [
             cla.Array(lane.queue, t.shape, dtype, allocator=allocator)
             for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
         ]
         buffers: list[Any] = [a.base_data or lane.allocate(0) for a in (*arrays, *outputs)]
-        if events := self._enqueue(buffers):
+        # The arrays may still be written to by commands of other queues.
+        pending = [event for array in arrays for event in array.events]
+        if events := self._enqueue(buffers, pending or None):
             for output in outputs:
                 output.add_event(events[-1])
         return outputs
-
-    def _wait_for(self, events: list[cl.Event]) -> None:
-        """Let what comes wait for the arrays' commands on other queues."""
-        if not self.lane.out_of_order:
-            events = [event for event in events if event.command_queue != self.lane.queue]
-        if events:
-            cl.enqueue_barrier(self.lane.queue, wait_for=events)
 
 
 def _is_launch(step: object) -> bool:

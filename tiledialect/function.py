@@ -234,23 +234,26 @@ class Function:
         return ", ".join(self.inputs) or "no inputs"
 
     def _call_any(self, args: Sequence[Any]) -> Any:
+        if self._device_runners and (runner := self._ready_on_device(args)) is not None:
+            return runner(args)
         arrays = self._arrays(self._ordered(args, {}))
-        if all(isinstance(a, np.ndarray) for a in arrays):
-            signature = tuple(part for a in arrays for part in (a.shape, a.dtype))
-            runner = self._runners.get(signature)
-            if runner is None:
-                runner = self._runners[signature] = self._host_runner(_types(arrays))
-            return runner(arrays)
-        return self._call_on_device(arrays)
+        if not all(isinstance(a, np.ndarray) for a in arrays):
+            return self._call_on_device(arrays)
+        signature = tuple(part for a in arrays for part in (a.shape, a.dtype))
+        runner = self._runners.get(signature)
+        if runner is None:
+            runner = self._runners[signature] = self._host_runner(_types(arrays))
+        return runner(arrays)
 
     def _arrays(self, args: Sequence[Any]) -> list[Any]:
         from tiledialect.lowering.arrays import as_array
 
         return [
             as_array(name, value, declared)
-            for name, value, declared in zip(self.inputs, args, self._declared(), strict=True)
+            for name, value, declared in zip(self.inputs, args, self._declared, strict=True)
         ]
 
+    @cached_property
     def _declared(self) -> list[np.dtype[Any] | None]:
         """The element types that the inputs are declared with; None where that is open."""
         types = list(self._function.function_type.inputs)
@@ -264,6 +267,20 @@ class Function:
         lane = lane_of(queue_for(self.device))
         executable = self._specialize(types, self.device).executable(lane, on_host=True)
         return self._runner(executable, executable.on_host)
+
+    def _ready_on_device(self, args: Sequence[Any]) -> Runner | None:
+        """The runner for pyopencl arrays that can be taken as they are; None: look closer."""
+        from tiledialect.lowering.arrays import is_device_array
+
+        queue = getattr(args[0], "queue", None) if args else None
+        signature: list[Any] = [queue]
+        for value in args:
+            if not is_device_array(value) or value.queue is not queue or value.offset:
+                return None
+            if not value.flags.c_contiguous:
+                return None
+            signature += (value.shape, value.dtype)
+        return self._device_runners.get(tuple(signature))
 
     def _call_on_device(self, arrays: list[Any]) -> Any:
         """For inputs of which some are pyopencl's: everything goes to the queue of the first."""
@@ -290,6 +307,9 @@ class Function:
 
     def _queue(self, arrays: Sequence[cla.Array]) -> cl.CommandQueue:
         """The queue of the first array that has one; all must be of one context."""
+        queue = arrays[0].queue
+        if queue is not None and all(a.queue is queue for a in arrays):
+            return queue
         from pyopencl import CommandQueue
 
         contexts = {a.context for a in arrays if a.context is not None}
@@ -348,7 +368,7 @@ class Function:
 
     def _given_types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
         given = self._ordered(args, named)
-        declared = self._declared()
+        declared = self._declared
         return tuple(
             _given_type(name, value, dtype)
             for name, value, dtype in zip(self.inputs, given, declared, strict=True)
