@@ -1,13 +1,12 @@
 """The exact questions, against trying every point."""
 
 import threading
-import time
 from fractions import Fraction
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
-from spaces import REACH, every_point, index_spaces, output_of
+from spaces import every_point, index_spaces, output_of
 
 from tiledialect.index import domain, sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
@@ -219,6 +218,16 @@ def test_sizes_beyond_machine_integers():
     assert sets.points(strided).tolist() == [[0], [1]]
 
 
+def test_coverage_too_hard_to_tell():
+    """A question that takes seconds to answer is given up, and the next one is not."""
+    output = [109 * K - 159 * I - 125 * J + 135, 244 * K - 266 * IndexExpr.of("l") - 223]
+    space = space_of(
+        output, [100, 1508], [[105 * J + 154], ["i", "j", "k", "l"]], [[2090], [9, 4, 8, 4]]
+    )
+    assert not sets.covers_output(space)
+    assert sets.covers_output(conv(size=1234))
+
+
 def test_threads_have_their_own_context():
     answers: list[bool] = []
 
@@ -240,10 +249,6 @@ def test_ranks_and_symbols_are_checked():
         space_of(["i"], [1], constraints=[(I, "N")])
 
 
-def test_reach_holds_random_spaces():
-    assert min(REACH) == -3 and max(REACH) == 3
-
-
 def test_layers_alike_are_reckoned_once():
     def ask(channels: int):
         space = conv(channels)
@@ -253,7 +258,5 @@ def test_layers_alike_are_reckoned_once():
 
     ask(64)
     before = domain.guards.cache_info().misses
-    start = time.perf_counter()
     ask(64)
-    assert time.perf_counter() - start < 0.1
     assert domain.guards.cache_info().misses == before

@@ -1,7 +1,8 @@
 """Exact questions about the points of a contraction.
 
-Everything is decided over the integers, with nothing approximated and no size too large. The
-questions are put to the components of the space (``component``), whose answers are remembered.
+Everything is decided over the integers, with no size too large; only the two questions about
+coverage may be given up. The questions are put to the components of the space (``component``),
+whose answers are remembered.
 """
 
 from __future__ import annotations
@@ -141,7 +142,10 @@ def is_single_valued(space: IndexSpace) -> bool:
 
 
 def covers_output(space: IndexSpace) -> bool:
-    """Whether every element of the output is written, so that nothing needs to be filled in."""
+    """Whether every element of the output is written, so that nothing needs to be filled in.
+
+    May be false where that is too hard to tell, as with unrelated coefficients in the hundreds.
+    """
     if 0 in space.output_shape:
         return True
     return all(domain.covers_output(part.component) for part in space.parts)
@@ -150,7 +154,8 @@ def covers_output(space: IndexSpace) -> bool:
 def is_full(space: IndexSpace) -> bool:
     """Whether every combination of the output's variables inside ``ranges`` has a point.
 
-    A loop nest over them writes at every step. A space without points is not full.
+    A loop nest over them writes at every step. A space without points is not full. May be false
+    where that is too hard to tell.
     """
     return not is_empty(space) and all(domain.is_full(part.component) for part in space.parts)
 

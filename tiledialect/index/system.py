@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
 _local = threading.local()
+
+_PATIENCE = 1 << 13
 
 
 def _context() -> isl.Context:
@@ -86,20 +88,56 @@ def solution(solutions: isl.Set) -> tuple[int, ...] | None:
 
 
 def covers(solutions: isl.Set, box: Sequence[tuple[int, int, int]]) -> bool:
-    """Whether some unknowns take every combination of values in a box.
+    """Whether some unknowns are known to take every combination of values in a box.
 
     ``box`` gives each such unknown with its least value and one more than its greatest, in
-    ascending order of the unknowns.
+    ascending order of the unknowns. This is the one question that can take minutes, where the
+    coefficients are large and have nothing to do with each other. So a few combinations are tried
+    first, for a quick no; and the proof is given up, and the answer is no, after a fixed number of
+    isl's operations, several times what usual spaces need.
     """
-    chosen = {unknown for unknown, _, _ in box}
-    kind = isl.dim_type.set
-    for unknown in reversed(range(solutions.dim(kind))):
-        if unknown not in chosen:
-            solutions = solutions.project_out(kind, unknown, 1)
     wanted = System(len(box))
     for position, (_, lower, upper) in enumerate(box):
         wanted.add_range(position, lower, upper)
-    return wanted.solutions().is_subset(solutions)
+    combinations = wanted.solutions()
+    if combinations.is_empty():
+        return True
+    context = _context()
+    found = _projected(solutions, {unknown for unknown, _, _ in box})
+    if any(_fixed(context, found, probe).is_empty() for probe in set(_probes(box))):
+        return False
+    context.reset_operations()
+    context.set_max_operations(_PATIENCE)
+    try:
+        return combinations.is_subset(found)
+    except isl.Error:
+        return False
+    finally:
+        context.set_max_operations(0)
+
+
+def _probes(box: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, ...]]:
+    """Some corners of a box, and combinations that differ from them in one place."""
+    corners = tuple(lower for _, lower, _ in box), tuple(upper - 1 for _, _, upper in box)
+    yield from corners
+    for i, (_, lower, upper) in enumerate(box):
+        for value in (lower, min(lower + 1, upper - 1), (lower + upper) // 2, upper - 1):
+            yield from ((*corner[:i], value, *corner[i + 1 :]) for corner in corners)
+
+
+def _fixed(context: isl.Context, solutions: isl.Set, values: Sequence[int]) -> isl.Set:
+    """The solutions with these values."""
+    for unknown, value in enumerate(values):
+        solutions = solutions.fix_val(isl.dim_type.set, unknown, _value(context, value))
+    return solutions
+
+
+def _projected(solutions: isl.Set, chosen: set[int]) -> isl.Set:
+    """The values that the chosen unknowns take."""
+    for unknown in reversed(range(solutions.dim(isl.dim_type.set))):
+        if unknown not in chosen:
+            solutions = solutions.project_out(isl.dim_type.set, unknown, 1)
+    return solutions
 
 
 def _matrix(
