@@ -38,7 +38,7 @@ from xdsl.dialects import func, gpu, memref, vector
 from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-LONGEST_INLINED = 80
+LONGEST_INLINED = 100
 """Characters of an expression beyond which it gets a variable."""
 
 LONGEST_LINE = 100

@@ -256,8 +256,7 @@
 // CHECK-NEXT:     int i,
 // CHECK-NEXT:     int j)
 // CHECK-NEXT: {
-// CHECK-NEXT:     float v = a[i * 12 + j * 4 + 2] + b[i * 4] + c[i * 8 + j * 2 + 3] * a[j + 20] + b[(i + 1) * 4 + j];
-// CHECK-NEXT:     scalar[0] = v;
+// CHECK-NEXT:     scalar[0] = a[i * 12 + j * 4 + 2] + b[i * 4] + c[i * 8 + j * 2 + 3] * a[j + 20] + b[(i + 1) * 4 + j];
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void types(
