@@ -95,7 +95,8 @@ def _extreme_gradient(
     output: Access = op.output.data
     extreme = (op.result, output)
     ties = c.make(Aggregation.add, EQUALITY[combination], op.result, output, [*inputs, extreme])
-    share = b.div(g, ties)
+    # Where nothing lands there is no tie, and no 0 may be divided by: that would be felt later.
+    share = b.div(g, b.op(ew.MaxOp, ties, 1))
     result: list[SSAValue | None] = []
     for k, (value, access) in enumerate(inputs):
         if not wanted[k]:

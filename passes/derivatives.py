@@ -131,9 +131,8 @@ def _reshape(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
 
 
 def _sum_to(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
-    # Choosing broadcasts: the cotangent of a sum goes to each of its terms.
-    value, _ = op.operands
-    return b.select(b.number(1), g, value), None
+    # The cotangent of a sum goes to each of its terms.
+    return b.like(g, op.operands[0]), None
 
 
 DERIVATIVES: dict[type[Operation], Rule] = {

@@ -79,6 +79,10 @@ class TensorBuilder:
         """Zeros in the shape of ``value``, whatever it holds."""
         return self.select(self.number(0), value, 0)
 
+    def like(self, value: SSAValue, other: SSAValue) -> SSAValue:
+        """A value broadcast to the shape of another."""
+        return value if same_shape(value, other) else self.select(self.number(1), value, other)
+
     def sum_to(self, value: SSAValue, like: SSAValue) -> SSAValue:
         """``value`` summed over the axes along which ``like`` was broadcast to its shape."""
         if value is like or same_shape(value, like):

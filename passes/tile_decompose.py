@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -14,11 +15,13 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
     op_type_rewrite_pattern,
 )
+from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import IndexOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.elementwise import CastOp, IndexOp
 from tiledialect.dialects.tile.special import ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
 
@@ -80,13 +83,37 @@ class DecomposeSumTo(RewritePattern):
         rewriter.replace(op, contraction)
 
 
+class DropCustomGradient(RewritePattern):
+    """A value with a gradient of its own is the value, once nothing is differentiated any more."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CustomGradientOp, rewriter: PatternRewriter) -> None:
+        """Replace the op by its value."""
+        if op.value.type == op.result.type:
+            rewriter.replace(op, [], [op.value])
+        else:
+            cast = CastOp.to(op.value, tensor_type(op.result).element_type)
+            cast.location = op.location
+            rewriter.replace(op, cast)
+
+
 @dataclass(frozen=True)
 class TileDecomposePass(ModulePass):
-    """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are."""
+    """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are.
+
+    `tile.custom_gradient` becomes its value, so nothing can be differentiated after this pass;
+    what only its gradient needed goes.
+    """
 
     name = "tile-decompose"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Decompose every such op."""
+        # First the custom gradients, as what is in their bodies need not be decomposed.
+        drop = PatternRewriteWalker(DropCustomGradient(), apply_recursively=False)
+        if drop.rewrite_module(op):
+            for function in op.walk():
+                if isinstance(function, func.FuncOp):
+                    region_dce(function.body)
         patterns = GreedyRewritePatternApplier([DecomposeScatter(), DecomposeSumTo()])
         PatternRewriteWalker(patterns, apply_recursively=False).rewrite_module(op)

@@ -10,6 +10,7 @@ from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tensor_builder import TensorBuilder
 from tiledialect.passes.tile_specialize import (
     argument_names,
+    check_cotangent_types,
     find_function,
     result_names,
     specialize,
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -32,6 +34,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.errors import TileError
 
@@ -90,13 +93,13 @@ def specialize_gradient(
         outputs = result_names(function)
         differentiate(function, step.wrt, with_outputs=step.with_outputs)
         cotangents = function.body.block.args[count:]
-        for name, cotangent, t in zip(outputs, cotangents, types[count:], strict=False):
-            if cotangent.type != t:
-                wanted, given = (str(x).removeprefix("tensor") for x in (cotangent.type, t))
-                raise TileError(
-                    f"{cotangent.name_hint} must be {wanted[1:-1]}, as {name} is, not {given[1:-1]}"
-                )
-        count = len(function.body.block.args)
+        check_cotangent_types(
+            [c.name_hint or "a cotangent" for c in cotangents],
+            types[count : count + len(cotangents)],
+            outputs,
+            [c.type for c in cotangents],
+        )
+        count += len(cotangents)
     if count != len(types):
         raise TileError(f"the gradient takes {count} inputs, but {len(types)} were given")
 
@@ -129,6 +132,7 @@ def differentiate(
 ) -> None:
     """Make a function its gradient function, in place; see ``gradient``."""
     inputs = _chosen_inputs(function, wrt)
+    function.attributes["tile.gradient_of"] = SymbolRefAttr(function.sym_name)
     function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
     _Differentiator(function, inputs, with_outputs).run()
 
@@ -182,7 +186,9 @@ class _Differentiator:
     def _find_active(self, ops: Sequence[Operation], sources: Sequence[SSAValue]) -> None:
         self.active.update(sources)
         for op in ops:
-            if any(v in self.active for v in op.operands):
+            # A custom gradient is the only way through its op.
+            sources = op.inputs if isinstance(op, CustomGradientOp) else op.operands
+            if any(v in self.active for v in sources):
                 self.active.update(r for r in op.results if _can_flow(r))
 
     def _add_cotangents(self, returned: func.ReturnOp) -> tuple[str, ...]:
@@ -202,7 +208,9 @@ class _Differentiator:
         cotangent = next((self.cotangents[r] for r in op.results if r in self.cotangents), None)
         if cotangent is None or op.results[0] not in self.active:
             return
-        if isinstance(op, ContractionOp):
+        if isinstance(op, CustomGradientOp):
+            operands, shares = list(op.inputs), inlined(b, op, cotangent)
+        elif isinstance(op, ContractionOp):
             operands = [*op.inputs, *([op.default] if op.default is not None else [])]
             wanted = [v in self.active for v in operands]
             shares = contraction_gradient(b, op, cotangent, wanted)
@@ -248,11 +256,13 @@ class _Differentiator:
         function = self.function
         old_names = argument_names_of_attrs(function.arg_attrs, len(function.function_type.inputs))
         result_attrs = list(function.res_attrs or ()) if self.with_outputs else []
+        outputs_named = result_names(function)
+        inputs_named = [argument_names(function)[k] for k in self.inputs]
         Rewriter.replace_op(returned, func.ReturnOp(*outputs, *results))
         types = [v.type for v in (*outputs, *results)]
         function.function_type = FunctionType.from_lists(function.body.block.arg_types, types)
-        function.arg_attrs = ArrayAttr([*old_names, *map(_named, added)])
-        function.res_attrs = ArrayAttr([*result_attrs, *map(_named, names)])
+        function.arg_attrs = ArrayAttr([*old_names, *map(_cotangent, added, outputs_named)])
+        function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, inputs_named)])
         region_dce(function.body)
 
 
@@ -267,8 +277,27 @@ def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:
     return any(shape_of(tensor_type(v)) != () for v in others)
 
 
-def _named(name: str) -> DictionaryAttr:
-    return DictionaryAttr({"tile.name": StringAttr(name)})
+def _cotangent(name: str, of: str) -> DictionaryAttr:
+    """The attributes of an argument or result that is the cotangent of another."""
+    return DictionaryAttr({"tile.name": StringAttr(name), "tile.cotangent_of": StringAttr(of)})
+
+
+def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValue | None]:
+    """The cotangents that a custom gradient's body makes of the result's."""
+    own, found = tensor_type(op.result).element_type, tensor_type(g).element_type
+    if et.any_type not in (own, found) and own != found:
+        g = b.insert(CastOp.to(g, own))
+    values: dict[SSAValue, SSAValue] = {op.cotangent: g}
+    for inner in op.body.block.ops:
+        if inner.results:
+            copy = inner.clone(values)
+            Rewriter.insert_op(copy, InsertPoint.before(b.before))
+    shares = [values.get(v, v) for v in op.yielded]
+    # A scalar counts for each element.
+    return [
+        b.like(share, tensor) if shape_of(tensor_type(share)) == () else share
+        for share, tensor in zip(shares, op.inputs, strict=True)
+    ]
 
 
 def argument_names_of_attrs(

@@ -15,9 +15,10 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -28,6 +29,7 @@ from tiledialect.dialects.tile.attributes import symbol
 from tiledialect.dialects.tile.base import TileOp, format_shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.canonicalization import substituted
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SizeOp
 from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
@@ -94,15 +96,25 @@ def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) ->
     """Bind the function's inputs to static ``types``, in place; everything else follows.
 
     Sizes become numbers, symbols leave the contractions, and every type is static afterwards.
-    Raises a TileError if the types do not fit the header or one another.
+    The cotangents that a gradient function takes must be of the types of the function's outputs,
+    if that is in the same module; those that it gives get the element types of its inputs. Raises
+    a TileError if the types do not fit the header or one another.
     """
+    _specialize(function, types, function.parent_block())
+
+
+def _specialize(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
+) -> None:
     _check_arguments(function, types)
+    _check_cotangents(function, types, module)
     block = function.body.block
     for argument, t in zip(list(block.args), types, strict=True):
         Rewriter.replace_value_with_new_type(argument, t)
     _Specializer({}).run(function)
     returned = block.last_op
     assert isinstance(returned, func.ReturnOp)
+    _cast_cotangents(function, returned)
     function.properties["function_type"] = FunctionType.from_lists(types, returned.operand_types)
 
 
@@ -153,6 +165,53 @@ def _check_dimensions(
                 )
 
 
+def _check_cotangents(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
+) -> None:
+    """Refuse cotangents for a gradient function that are not of the outputs' types."""
+    name = function.attributes.get("tile.gradient_of")
+    if not isinstance(name, SymbolRefAttr) or module is None:
+        return
+    for forward in module.ops:
+        if isinstance(forward, func.FuncOp) and forward.sym_name == name.root_reference:
+            count = len(forward.body.block.args)
+            forward = forward.clone()
+            _specialize(forward, types[:count], module)
+            check_cotangent_types(
+                argument_names(function)[count:],
+                types[count:],
+                result_names(forward),
+                forward.function_type.outputs.data,
+            )
+
+
+def check_cotangent_types(
+    cotangents: Sequence[str],
+    given: Sequence[Attribute],
+    outputs: Sequence[str],
+    wanted: Sequence[Attribute],
+) -> None:
+    """Raise a TileError unless each cotangent is of the type of its output."""
+    for name, t, output, own in zip(cotangents, given, outputs, wanted, strict=False):
+        if t != own:
+            texts = (str(x).removeprefix("tensor<").removesuffix(">") for x in (own, t))
+            raise TileError("{0} must be {2}, as {1} is, not {3}".format(name, output, *texts))
+
+
+def _cast_cotangents(function: func.FuncOp, returned: func.ReturnOp) -> None:
+    """Give the cotangents of inputs the inputs' element types."""
+    names = argument_names(function)
+    for k, attrs in enumerate(function.res_attrs or ()):
+        of = attrs.data.get("tile.cotangent_of")
+        if isinstance(of, StringAttr) and of.data in names:
+            own = tensor_type(function.body.block.args[names.index(of.data)]).element_type
+            if tensor_type(returned.operands[k]).element_type != own:
+                cast = CastOp.to(returned.operands[k], own)
+                cast.result.name_hint = returned.operands[k].name_hint
+                Rewriter.insert_op(cast, InsertPoint.before(returned))
+                returned.operands[k] = cast.result
+
+
 @dataclass
 class _Specializer:
     """Goes through a function's ops in order, with the sizes known so far."""
@@ -160,16 +219,21 @@ class _Specializer:
     sizes: dict[SSAValue, int]
 
     def run(self, function: func.FuncOp) -> None:
-        ops = list(function.body.block.ops)
+        ops = self.block(function.body.block)
+        for op in reversed(ops):
+            if op.results and op.results[0] in self.sizes and not op.results[0].uses:
+                op.detach()
+                op.erase()
+
+    def block(self, block: Block) -> list[Operation]:
+        """Visit the ops of a block; gives those that were there."""
+        ops = list(block.ops)
         for op in ops:
             try:
                 self.visit(op)
             except VerifyException as e:
                 raise TileError.at(op, str(e)) from None
-        for op in reversed(ops):
-            if op.results and op.results[0] in self.sizes and not op.results[0].uses:
-                op.detach()
-                op.erase()
+        return ops
 
     def visit(self, op: Operation) -> None:
         if op.results and isinstance(op.results[0].type, IndexType):
@@ -180,6 +244,8 @@ class _Specializer:
             self.replace(op, ConstantOp.of(self.sizes[op.size]))
         elif isinstance(op, SizedOp):
             self.replace(op, self.sized(op))
+        elif isinstance(op, CustomGradientOp):
+            self.custom_gradient(op)
         elif isinstance(op, TileOp):
             self.infer(op)
         elif isinstance(op, func.ReturnOp):
@@ -219,6 +285,16 @@ class _Specializer:
         return type(op).create(
             operands=[op.operand], result_types=[t], attributes=dict(op.attributes)
         )
+
+    def custom_gradient(self, op: CustomGradientOp) -> None:
+        """The body too, where sizes stay as long as the op does."""
+        Rewriter.replace_value_with_new_type(op.cotangent, op.inferred_type())
+        Rewriter.replace_value_with_new_type(op.result, op.inferred_type())
+        for inner in reversed(self.block(op.body.block)):
+            if inner.results and inner.results[0] in self.sizes and not inner.results[0].uses:
+                inner.detach()
+                inner.erase()
+        op.verify_()
 
     def replace(self, op: TileOp, new: TileOp) -> None:
         new.location = op.location

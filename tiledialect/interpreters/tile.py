@@ -33,6 +33,7 @@ from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.attributes import symbol
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import (
     ELEMENTWISE_OPS,
     CastOp,
@@ -195,6 +196,13 @@ class TileFunctions(InterpreterFunctions):
         """The state after a draw."""
         state, drawn = args
         return (philox.advance(state, drawn.size),)
+
+    @impl(CustomGradientOp)
+    def run_custom_gradient(
+        self, interpreter: Interpreter, op: CustomGradientOp, args: PythonValues
+    ) -> PythonValues:
+        """The value; what its gradient is makes no difference."""
+        return (numeric.convert(args[0], _element_type(op.result)),)
 
     # -- kernel ----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.attributes import (
     ScheduleAttr,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.special import SPECIAL_OPS
@@ -32,7 +33,7 @@ class TileConstantMaterialization(ConstantMaterializationInterface):
 
 Tile = Dialect(
     "tile",
-    [ContractionOp, *ELEMENTWISE_OPS, *SPECIAL_OPS, *KERNEL_OPS],
+    [ContractionOp, *ELEMENTWISE_OPS, *SPECIAL_OPS, CustomGradientOp, *KERNEL_OPS],
     [
         AnyType,
         RealType,

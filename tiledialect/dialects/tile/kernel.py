@@ -10,6 +10,7 @@ from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     irdl_op_definition,
+    lazy_traits_def,
     opt_prop_def,
     region_def,
     traits_def,
@@ -18,7 +19,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
@@ -147,9 +148,15 @@ class KernelOp(IRDLOperation):
         return op
 
 
+def _yield_traits() -> tuple[OpTrait, ...]:
+    from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+
+    return IsTerminator(), HasParent(KernelOp, CustomGradientOp), Pure()
+
+
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends the body of a `tile.kernel` with the values that are its results.
+    """Ends the body of a `tile.kernel` or `tile.custom_gradient` with what it gives.
 
     Example: `tile.yield %e : tensor<8xf32>`
     """
@@ -158,7 +165,7 @@ class YieldOp(IRDLOperation):
 
     values = var_operand_def(AnyAttr())
 
-    traits = traits_def(IsTerminator(), HasParent(KernelOp), Pure())
+    traits = lazy_traits_def(_yield_traits)
     assembly_format = "($values^ `:` type($values))? attr-dict"
 
     def __init__(self, values: Sequence[SSAValue]):
