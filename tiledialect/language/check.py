@@ -17,7 +17,7 @@ class Kind:
 
     noun: str
     rank: int | None = None
-    """How many dimensions a tensor has, where that is known."""
+    """How many dimensions a tensor, or what a random number step draws, has, where known."""
     elements: tuple[Kind, ...] = ()
     """What a tuple is made of."""
 
@@ -151,7 +151,7 @@ class _Checker:
             return self.element(node, arguments[0])
         if name in ("prng_value", "prng_state"):
             self._expect(node, arguments, STEP)
-            return tensor(None if name == "prng_value" else 2)
+            return tensor(arguments[0].rank if name == "prng_value" else None)
         first_constant = len(arguments) if signature.constants is None else signature.constants
         for argument, kind in zip(node.arguments, arguments[:first_constant], strict=False):
             if not kind.is_tensor and kind != SIZE:
@@ -159,7 +159,9 @@ class _Checker:
         self._expect(node, arguments, SIZE, first_constant)
         if signature.of_dims and all(kind == SIZE for kind in arguments):
             return SIZE
-        return STEP if name == "prng_step" else tensor(_rank(name, arguments))
+        if name == "prng_step":
+            return replace(STEP, rank=len(arguments) - 1)
+        return tensor(_rank(name, arguments))
 
     def element(self, node: ast.Call, of: Kind) -> Kind:
         tuple_, position = node.arguments
@@ -173,7 +175,7 @@ class _Checker:
 
     def _expect(self, node: ast.Call, arguments: list[Kind], kind: Kind, start: int = 0) -> None:
         for argument, found in zip(node.arguments[start:], arguments[start:], strict=False):
-            if found != kind:
+            if found.noun != kind.noun:
                 raise TileError(
                     f"`{node.function}` takes {kind} here, and this is {found}", argument.span
                 )

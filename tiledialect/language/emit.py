@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import arith
@@ -15,20 +14,10 @@ from ..dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, Elementwise
 from ..errors import SourceSpan, TileError
 from .parser import LARGEST_INTEGER
 
+Value: TypeAlias = int | SSAValue
+"""What a name or an expression stands for: a dimension or a tensor."""
 Size: TypeAlias = int | SSAValue
-"""A dimension: a literal, or a value of type `index`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """What `prng_step` gives: random numbers of these sizes, drawn from a state."""
-
-    state: SSAValue
-    sizes: tuple[Size, ...]
-
-
-Value: TypeAlias = int | SSAValue | Step
-"""What a name or an expression stands for: a dimension, a tensor, a step."""
+"""A value that is a dimension: a literal, or of type `index`."""
 
 ELEMENTWISE: dict[str, type[ElementwiseOp]] = {
     op.name.removeprefix("tile."): op for op in ELEMENTWISE_OPS if issubclass(op, ElementwiseOp)
@@ -38,9 +27,7 @@ ELEMENTWISE["cond"] = ELEMENTWISE["select"]
 
 def is_size(value: Value) -> bool:
     """Whether ``value`` is a dimension."""
-    return isinstance(value, int) or (
-        isinstance(value, SSAValue) and isinstance(value.type, IndexType)
-    )
+    return isinstance(value, int) or isinstance(value.type, IndexType)
 
 
 class Emitter:
@@ -72,7 +59,6 @@ class Emitter:
         """``value``, a tensor or a dimension, as a tensor."""
         if isinstance(value, int):
             return self.add(ConstantOp.of(value), span)
-        assert isinstance(value, SSAValue)
         return self.add(SizeOp.of(value), span) if is_size(value) else value
 
     def size(self, value: Size, span: SourceSpan) -> SSAValue:
@@ -107,12 +93,8 @@ _ARITHMETIC: dict[str, tuple[type[Operation], Callable[[int, int], int]]] = {
 def reckon(emitter: Emitter, function: str, arguments: list[Size], span: SourceSpan) -> Size:
     """A function of dimensions, computed at once where they are literals."""
     match function, arguments:
-        case "ident", [a]:
-            return a
         case "neg", [a]:
             return reckon(emitter, "sub", [0, a], span)
-        case "add" | "sub", [a, 0]:
-            return a
         case "div", [_, 0]:
             raise TileError("a dimension is divided by 0 here", span)
         case _, [a, b]:

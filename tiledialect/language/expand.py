@@ -1,12 +1,12 @@
 """Writes statements out in simpler ones, so that every value used twice has a name.
 
-After this a statement holds no tuples, none of the functions that `TEMPLATES` defines, and
-random numbers only as its whole value.
+After this a statement holds no tuples, none of the functions that the templates below define,
+no other names of dimensions that have one, and random numbers only as its whole value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
@@ -39,6 +39,7 @@ function builtin_binary_crossentropy(P, T, Scale) -> (Y) {
 """Functions of tensors."""
 
 SIZE_TEMPLATES = """
+function ident(X) -> (Y) { Y = X; }
 function abs(X) -> (Y) { Y = max(X, -X); }
 function cmp_eq(A, B) -> (Y) { Y = 1 - min(max(A - B, B - A), 1); }
 function cmp_ne(A, B) -> (Y) { Y = min(max(A - B, B - A), 1); }
@@ -67,13 +68,16 @@ class Expander:
         is_size: Callable[[str], bool],
         fresh: Callable[[str], str],
         emit: Callable[[ast.Statement], None],
+        outputs: Set[str],
     ):
         self.is_size = is_size
         """Whether a name that was handed on stands for a dimension."""
         self.fresh = fresh
         """A new name, after the current statement's, that ends in a suffix."""
         self.emit = emit
-        self.tuples: dict[str, tuple[Expanded, ...]] = {}
+        self.outputs = outputs
+        self.meanings: dict[str, Expanded] = {}
+        """Tuples, random number steps and second names of dimensions, which no statement keeps."""
 
     def expand(self, statement: ast.Statement) -> None:
         """Hand on the statements that ``statement`` becomes."""
@@ -81,10 +85,22 @@ class Expander:
             self.emit(self.contraction(statement))
             return
         value = self.expression(statement.value, is_whole=True)
-        if isinstance(value, tuple):
-            self.tuples[statement.target.text] = value
+        if (
+            isinstance(value, tuple)
+            or _is_step(value)
+            or self.is_second_name(statement.target.text, value)
+        ):
+            self.meanings[statement.target.text] = value
         else:
             self.emit(replace(statement, value=value))
+
+    def is_second_name(self, target: str, value: ast.Expression) -> bool:
+        """Whether ``value`` is the name of a dimension, and ``target`` may go without its own."""
+        return (
+            isinstance(value, ast.Variable)
+            and self.is_size(value.name)
+            and target not in self.outputs
+        )
 
     def contraction(self, statement: ast.Contraction) -> ast.Contraction:
         """The contraction, with its expressions expanded."""
@@ -114,7 +130,7 @@ class Expander:
 
         def visit(node: ast.Expression, arguments: list[Expanded]) -> Expanded:
             if isinstance(node, ast.Variable):
-                return self.tuples.get(node.name, node)
+                return self.meanings.get(node.name, node)
             if not isinstance(node, ast.Call):
                 return node
             return self.call(node, arguments, is_whole and node is expression)
@@ -169,7 +185,7 @@ class Expander:
 
     def name(self, expression: ast.Expression, suffix: str) -> ast.Expression:
         """A name or number with the value of ``expression``."""
-        if not isinstance(expression, ast.Call):
+        if not isinstance(expression, ast.Call) or _is_step(expression):
             return expression
         name = ast.Name(expression.span, self.fresh(suffix))
         self.emit(ast.Assignment(expression.span, (), name, expression))
@@ -189,6 +205,10 @@ class Expander:
             body.statement(statement)
         assert isinstance(last, ast.Assignment)
         return body.expression(last.value)
+
+
+def _is_step(expression: ast.Expression) -> bool:
+    return isinstance(expression, ast.Call) and expression.function == "prng_step"
 
 
 def _uses(template: ast.Function, name: str) -> int:

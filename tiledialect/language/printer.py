@@ -22,7 +22,7 @@ from ..dialects.tile import special as ops
 from ..dialects.tile.attributes import Aggregation, Combination, symbol_number
 from ..dialects.tile.base import TileOp, shape_of, tensor_type
 from ..dialects.tile.contraction import ContractionOp
-from ..dialects.tile.element_types import is_weak
+from ..dialects.tile.element_types import index, is_weak
 from ..dialects.tile.elementwise import (
     CastOp,
     ConstantOp,
@@ -32,9 +32,11 @@ from ..dialects.tile.elementwise import (
     SelectOp,
     SizeOp,
 )
+from ..dialects.tile.elementwise_base import CompareOp
 from ..errors import TileError
 from ..index.expr import IndexExpr
 from ..names import from_hint
+from .functions import FUNCTIONS
 from .special import CASTS
 from .text import BINARY, PREFIX, Names, Text, binary, call, literal, prefix, select
 from .to_ir import DEFAULT_NAME
@@ -87,6 +89,8 @@ class FunctionPrinter:
         """The names of inputs and of the values that are statements."""
         self.texts: dict[SSAValue, Text] = {}
         """The text of every value so far."""
+        self.of_sizes: set[SSAValue] = set()
+        """The tensors whose text Tile reads as a dimension."""
         self.steps: dict[SSAValue, str] = {}
         """For random numbers, the name of the step that draws them."""
         self.dims: dict[tuple[SSAValue, int], str] = {}
@@ -185,12 +189,22 @@ class FunctionPrinter:
         if len(op.results) != 1:
             raise TileError.at(op, f"Tile has no form for {op.name}")
         (value,) = op.results
+        if self.reads_as_size(op):
+            self.of_sizes.add(value)
         if isinstance(op, ContractionOp):
             self.contraction(op)
         elif value in self.named:
             self.statement(op, str(self.expression(op, is_whole=True)))
         else:
             self.texts[value] = self.expression(op)
+
+    def reads_as_size(self, op: Operation) -> bool:
+        """Whether the text of an op that makes a tensor is that of a dimension."""
+        if isinstance(op, ConstantOp):
+            return tensor_type(op.result).element_type == index
+        function = FUNCTIONS.get(op.name.removeprefix("tile."))
+        of_dims = function is not None and function.of_dims and not isinstance(op, CompareOp)
+        return isinstance(op, SizeOp) or (of_dims and self.of_sizes.issuperset(op.operands))
 
     def statement(self, op: Operation, value: str, indices: str = "") -> None:
         """Print a statement that defines the op's result."""
@@ -310,9 +324,13 @@ class FunctionPrinter:
         operands = self.operands(op)
         if op.name in PREFIX:
             return prefix(PREFIX[op.name], *operands)
-        if op.name in BINARY:
-            return binary(op.name, *operands)
-        return call(op.name.removeprefix("tile."), *operands)
+        if op.name not in BINARY:
+            return call(op.name.removeprefix("tile."), *operands)
+        text = binary(op.name, *operands)
+        if isinstance(op, CompareOp) and self.of_sizes.issuperset(op.operands):
+            # Comparisons of dimensions are dimensions, 1 or 0.
+            return call("as_bool", text)
+        return text
 
     def select(self, op: SelectOp, is_whole: bool) -> Text:
         """A choice."""

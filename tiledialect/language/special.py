@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, StringAttr
@@ -15,7 +15,7 @@ from ..dialects.tile.element_types import CONCRETE, any_type
 from ..dialects.tile.elementwise import CastOp, IndexOp
 from ..errors import TileError
 from . import ast
-from .emit import Size, Step, Value
+from .emit import Size, Value
 
 if TYPE_CHECKING:
     from .to_ir import Lowering
@@ -48,7 +48,7 @@ def _operands(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> lis
 
 
 def _size_operands(lowering: Lowering, node: ast.Call, sizes: list[Value]) -> list[SSAValue]:
-    return [lowering.emitter.size(cast(Size, size), node.span) for size in sizes]
+    return [lowering.emitter.size(size, node.span) for size in sizes]
 
 
 def _inferred(
@@ -129,24 +129,29 @@ def assertion(lowering: Lowering, node: ast.Call, condition: Size) -> Value:
 # -- random numbers ------------------------------------------------------------------------
 
 
-def _prng_step(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    return Step(_operand(lowering, node, arguments, 0), tuple(cast(list[Size], arguments[1:])))
+def _draw(lowering: Lowering, step: ast.Call) -> tuple[SSAValue, SSAValue]:
+    """The state of a step and its random numbers, which are drawn when first asked for."""
+    state, *sizes = (lowering.value(argument) for argument in step.arguments)
+    state = lowering.emitter.tensor(state, step.arguments[0].span)
+    for known, drawn in lowering.drawn:
+        if known is step:
+            return state, drawn
+    operands = _size_operands(lowering, step, sizes)
+    drawn = lowering.emitter.make(lambda: ops.PrngValueOp.to(state, operands), step.span)
+    lowering.drawn.append((step, drawn))
+    return state, drawn
 
 
 def _prng_value(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    step = cast(Step, arguments[0])
-    if step not in lowering.drawn:
-        sizes = _size_operands(lowering, node, list(step.sizes))
-        lowering.drawn[step] = lowering.emitter.make(
-            lambda: ops.PrngValueOp.to(step.state, sizes), node.span
-        )
-    return lowering.drawn[step]
+    (step,) = node.arguments
+    assert isinstance(step, ast.Call)
+    return _draw(lowering, step)[1]
 
 
 def _prng_state(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    drawn = cast(SSAValue, _prng_value(lowering, node, arguments))
-    step = cast(Step, arguments[0])
-    return _inferred(lowering, ops.PrngStateOp, [step.state, drawn], node)
+    (step,) = node.arguments
+    assert isinstance(step, ast.Call)
+    return _inferred(lowering, ops.PrngStateOp, [*_draw(lowering, step)], node)
 
 
 SPECIAL: dict[str, Special] = {
@@ -159,7 +164,6 @@ SPECIAL: dict[str, Special] = {
     "gather": _gather,
     "scatter": _scatter,
     "reshape": _reshape,
-    "prng_step": _prng_step,
     "prng_value": _prng_value,
     "prng_state": _prng_state,
 }

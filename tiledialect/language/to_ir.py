@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -17,7 +16,7 @@ from ..names import to_hint
 from . import ast
 from .check import check
 from .contractions import lower_contraction
-from .emit import Emitter, Size, Step, Value, is_size, reckon
+from .emit import Emitter, Size, Value, is_size, reckon
 from .expand import Expander
 from .functions import FUNCTIONS, is_assertion
 from .parser import parse
@@ -65,9 +64,9 @@ class Lowering:
         """Where each dimension of the header comes from: an input and its axis."""
         self.known_sizes: dict[SSAValue, tuple[Size | str, ...]] = {}
         """The sizes of tensors, in dimensions of the header (by name) and values."""
-        self.drawn: dict[Step, SSAValue] = {}
-        """The random numbers of the steps that were used."""
-        self.expander = Expander(self.names_size, self.fresh, self.lower)
+        self.drawn: list[tuple[ast.Expression, SSAValue]] = []
+        """The random numbers of the calls of `prng_step` that were used."""
+        self.expander = Expander(self.names_size, self.fresh, self.lower, self.outputs)
 
     # -- the function ----------------------------------------------------------------------
 
@@ -146,10 +145,7 @@ class Lowering:
         sizes = self.known_sizes.get(value)
         if sizes is None:
             return None
-        return [
-            cast(Size, self.values.get(size, size)) if isinstance(size, str) else size
-            for size in sizes
-        ]
+        return [self.values.get(size, size) if isinstance(size, str) else size for size in sizes]
 
     # -- statements ------------------------------------------------------------------------
 
@@ -197,7 +193,7 @@ class Lowering:
 
     def value(self, expression: ast.Expression) -> Value:
         """The value of an expression outside of brackets."""
-        return ast.evaluate(expression, self._visit, _is_negative_literal)
+        return ast.evaluate(expression, self._visit, _is_leaf)
 
     def size(self, expression: ast.Expression) -> Size:
         """The value of an expression of dimensions."""
@@ -221,11 +217,11 @@ class Lowering:
     def _call(self, node: ast.Call, arguments: list[Value]) -> Value:
         name = node.function
         if is_assertion(name):
-            return assertion(self, node, cast(Size, arguments[0]))
+            return assertion(self, node, arguments[0])
         if name in SPECIAL:
             return SPECIAL[name](self, node, arguments)
         if FUNCTIONS[name].of_dims and all(map(is_size, arguments)):
-            return reckon(self.emitter, name, cast(list[Size], arguments), node.span)
+            return reckon(self.emitter, name, arguments, node.span)
         result = self.emitter.elementwise(name, arguments, node.span)
         self.keep_sizes(result, arguments)
         return result
@@ -241,6 +237,10 @@ class Lowering:
         }
         if len(sizes) == 1 and (only := sizes.pop()) is not None:
             self.known_sizes[result] = only
+
+
+def _is_leaf(call: ast.Call) -> bool:
+    return _is_negative_literal(call) or call.function in ("prng_value", "prng_state")
 
 
 def _is_negative_literal(call: ast.Call) -> bool:

@@ -1,0 +1,69 @@
+"""Feeds random and mutated Tile programs to the compiler until stopped (`make fuzz`).
+
+`python test/fuzz.py --seconds 60 --seed 7` stops after a minute and is the same every time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "language")]
+
+from programs import programs  # noqa: E402
+from test_fuzz import mutated, survives, texts  # noqa: E402
+from test_roundtrip import prints_when_specialized, says_the_same  # noqa: E402
+
+TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
+    (texts, survives),
+    (mutated(), survives),
+    (programs(), says_the_same),
+    (programs(max_statements=12), prints_when_specialized),
+)
+"""What is made up, and what must hold for it."""
+
+ENDLESS = settings(
+    max_examples=500,
+    deadline=None,
+    database=None,
+    phases=(Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def run(made: SearchStrategy[Any], check: Callable[[Any], None], number: int) -> None:
+    """Check what is made up with one seed."""
+
+    @seed(number)
+    @ENDLESS
+    @given(made)
+    def every(value: Any) -> None:
+        check(value)
+
+    every()
+
+
+def main() -> None:
+    """Run rounds of every target, each with a seed of its own, until something breaks."""
+    arguments = ArgumentParser(description=__doc__)
+    arguments.add_argument("--seconds", type=float, default=float("inf"), help="when to stop")
+    arguments.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    options = arguments.parse_args()
+    end = time.monotonic() + options.seconds
+    number = options.seed
+    while time.monotonic() < end:
+        for made, check in TARGETS:
+            print(f"seed {number}: {check.__name__}", flush=True)
+            run(made, check, number)
+        number += 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""Whatever the text is, `load` gives IR that verifies, or a TileError."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import programs
+
+from tiledialect.errors import TileError
+from tiledialect.language.printer import print_tile
+from tiledialect.language.to_ir import load
+
+PIECES = [
+    "function",
+    "default",
+    "no_defract",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "[[",
+    "]]",
+    "->",
+    "=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "<",
+    ">",
+    "<=",
+    ">=",
+    "==",
+    "!=",
+    "&",
+    "|",
+    "^",
+    "~",
+    "<<",
+    ">>",
+    "?",
+    ":",
+    ";",
+    ",",
+    ".",
+    "'",
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "!",
+    "%",
+    "@",
+    "_",
+    "A",
+    "B",
+    "C",
+    "N",
+    "M",
+    "O",
+    "T",
+    "i",
+    "j",
+    "k",
+    "x",
+    "0",
+    "1",
+    "2",
+    "7",
+    "3.5",
+    "1e9",
+    "9999999999999999999",
+    "é",
+    "\x00",
+    "\n",
+    "exp",
+    "max",
+    "min",
+    "index",
+    "reshape",
+    "gather",
+    "scatter",
+    "shape",
+    "cond",
+    "element",
+    "tuple",
+    "as_int",
+    "as_float",
+    "as_bool",
+    "builtin_softmax",
+    "builtin_logsoftmax",
+    "builtin_binary_crossentropy",
+    "assert_x",
+    "abs",
+    "ident",
+    "prng_step",
+    "prng_value",
+    "prng_state",
+    "A[i]",
+    "B[i,j]",
+    "O[i:N]",
+    "O[]=",
+    "O=A;",
+    "(A[N],B[N,M],C)",
+    "->(O){",
+]
+
+
+def survives(text: str) -> None:
+    """Load the text; what loads must also print, and read back as the same."""
+    try:
+        module = load(text)
+    except TileError as error:
+        assert str(error)
+        assert error.span is not None
+        return
+    module.verify()
+    printed = print_tile(module)
+    assert str(load(printed)) == str(module)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A program with a few pieces deleted, repeated, exchanged or put in."""
+    text = draw(programs(max_statements=3)).source
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 8)))
+        new = draw(
+            st.one_of(st.sampled_from(PIECES), st.just(text[start:end] * 2), st.text(max_size=3))
+        )
+        text = text[:start] + new + text[end:]
+    return text
+
+
+bodies = st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
+framed = bodies.map(lambda body: f"function (A[N], B[N, M], C) -> (O) {{ {body} }}")
+texts = st.one_of(st.text(max_size=60), bodies, framed)
+
+
+@settings(max_examples=150, deadline=None)
+@given(texts)
+def test_random_text(text: str):
+    survives(text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(mutated())
+def test_mutated_programs(text: str):
+    survives(text)
