@@ -28,7 +28,7 @@ def _carried(
             hint = argument.name_hint or result.name_hint
             name = p.new_variable(argument, p.expr(init), hint, "acc")
         else:
-            p.bind(argument, name)
+            p.rebind(argument, name)
         names.append(name)
     return names
 
@@ -52,7 +52,7 @@ def _print_for(p: FunctionPrinter, op: Operation) -> None:
         _assign_yielded(p, names, body)
     p.line("}")
     for result, name in zip(op.results, names, strict=True):
-        p.bind(result, name)
+        p.rebind(result, name)
 
 
 def _assign_yielded(p: FunctionPrinter, names: Sequence[str], block: Block) -> None:
@@ -77,7 +77,7 @@ def _print_if(p: FunctionPrinter, op: Operation) -> None:
         p.lines += otherwise
     p.line("}")
     for result, name in zip(op.results, names, strict=True):
-        p.bind(result, name)
+        p.rebind(result, name)
 
 
 def _branch_variables(p: FunctionPrinter, op: Operation, blocks: Sequence[Block]) -> list[str]:

@@ -212,6 +212,11 @@ class FunctionPrinter(MemoryScope):
         self.values[value] = variable(name)
         self.variables[name].append(value)
 
+    def rebind(self, value: SSAValue, name: str) -> None:
+        """From here on the variable holds only the value: nothing reads its old ones again."""
+        self.variables[name].clear()
+        self.bind(value, name)
+
     def reusable(
         self, value: SSAValue, op: Operation, taken: Sequence[str], *, inside: bool
     ) -> str | None:
@@ -338,7 +343,7 @@ class FunctionPrinter(MemoryScope):
 
     def print_value(self, op: Operation, e: Expr) -> None:
         """Keep an expression for its use, or declare a variable for it."""
-        if self.inlining.is_inlined(op) and (is_constant(e) or len(e.text) <= LONGEST_INLINED):
+        if self.inlining.is_inlined(op) and len(e.text) <= LONGEST_INLINED:
             self.values[op.results[0]] = e
         else:
             self.define(op.results[0], e)
@@ -376,11 +381,6 @@ class FunctionPrinter(MemoryScope):
             raise self.error(f"@{symbol(callee)} does not take a {buffer.space} pointer")
         offset, _ = layout(self, parameter.type)
         return pointer(buffer, int_literal(0, 32) if offset else buffer.offset.expr).text
-
-
-def is_constant(e: Expr) -> bool:
-    """Has the expression no variable?"""
-    return not e.reads
 
 
 Statement = Callable[[FunctionPrinter, Operation], None]

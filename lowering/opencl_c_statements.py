@@ -139,7 +139,7 @@ def _print_insert(p: FunctionPrinter, op: Operation) -> None:
     if name is None:
         name = p.new_variable(op.result, dest, op.result.name_hint, "v")
     else:
-        p.bind(op.result, name)
+        p.rebind(op.result, name)
     if isinstance(position, int):
         p.line(f"{name}.s{position:x} = {source.assigned};")
         return
