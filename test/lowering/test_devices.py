@@ -1,0 +1,120 @@
+"""Finding OpenCL implementations, choosing a device, and describing it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiledialect.lowering import devices, icd
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+
+import tiledialect as td
+
+# pyright: reportPrivateUsage=false
+
+
+def child(code: str, **environment: str) -> str:
+    env = {**os.environ, **environment}
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+
+
+LIST = "import tiledialect as td; print(*(d.id for d in td.devices()))"
+
+
+def test_pocl_is_found():
+    assert "pocl:0" in [device.id for device in td.devices()]
+
+
+def test_intel_is_found_where_its_wheel_is_installed():
+    installed = Path(sys.prefix, "lib", icd.INTEL_LIBRARY).exists()
+    found = any(device.short_platform == "intel" for device in td.devices())
+    assert found == installed or os.environ.get("OCL_ICD_VENDORS")
+
+
+def test_the_environment_stays_as_it_was():
+    code = f"{LIST}; import os; print(os.environ.get('OCL_ICD_VENDORS'))"
+    assert child(code).splitlines()[-1] == "None"
+
+
+def test_a_user_who_has_decided_is_left_alone(tmp_path: Path):
+    found = child(LIST, OCL_ICD_VENDORS=str(tmp_path)).split()
+    assert not [name for name in found if name.startswith(("intel", "oclgrind"))]
+
+
+def test_system_vendors_are_read(tmp_path: Path):
+    (tmp_path / "a.icd").write_text("libone.so\n")
+    (tmp_path / "b.icd").write_text("\n")
+    (tmp_path / "c.icd").write_bytes(b"\xff\xfe")
+    (tmp_path / "d.txt").write_text("libother.so\n")
+    assert icd._system(tmp_path) == ["libone.so"]
+    assert icd._system(tmp_path / "nowhere") == []
+
+
+def test_a_library_that_is_not_there_does_not_load():
+    assert not icd._loads("libthere-is-no-such-library.so")
+
+
+def test_the_order_is_gpu_then_fast_cpu_then_cpu_then_simulator():
+    base = devices.choose("pocl")
+    wanted = [
+        replace(base, id="nvidia:0", type="gpu"),
+        replace(base, id="intel:0"),
+        base,
+        replace(base, id="oclgrind:0", type="simulator"),
+    ]
+    shuffled = [wanted[k] for k in (2, 0, 3, 1)]
+    assert sorted(shuffled, key=devices._rank) == wanted
+
+
+def test_a_simulator_is_no_default():
+    assert devices.choose().type != devices.SIMULATOR
+
+
+@pytest.mark.parametrize("name", ["pocl:0", "pocl", "POCL", "portable computing"])
+def test_a_device_by_name(name: str):
+    assert devices.choose(name).id == "pocl:0"
+
+
+def test_a_device_by_number_value_and_type():
+    everything = td.devices()
+    assert devices.choose(0) == everything[0]
+    assert devices.choose(str(len(everything) - 1)) == everything[-1]
+    assert devices.choose(everything[-1]) == everything[-1]
+    assert devices.choose("cpu").type == "cpu"
+
+
+def test_tile_device(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TILE_DEVICE", "pocl")
+    assert devices.choose().id == "pocl:0"
+    monkeypatch.setenv("TILE_DEVICE", "no such device")
+    with pytest.raises(td.TileError, match="'no such device'"):
+        devices.choose()
+
+
+@pytest.mark.parametrize("name", ["nowhere", "99", 99])
+def test_an_unknown_device_is_an_error_that_lists_the_others(name: str | int):
+    with pytest.raises(td.TileError, match=rf"no OpenCL device '{name}'(.|\n)*pocl:0"):
+        devices.choose(name)
+
+
+def test_short_names():
+    assert devices._short_name("Intel(R) OpenCL Graphics") == "intel"
+    assert devices._short_name("Some (new) Platform") == "some-new-platform"
+
+
+def test_the_opencl_object_leads_back_to_the_device(device: td.Device):
+    assert devices.device_of(devices.opencl_device(device)) == device
+
+
+def test_the_description_in_the_ir(device: td.Device):
+    (entry,) = devices.target_system_spec(device).entries
+    assert entry.key == StringAttr("CPU" if device.type == "cpu" else "GPU")
+    spec = devices.target_spec(device)
+    assert entry.value == spec
+    assert spec["max_work_group_size"] == IntegerAttr(device.max_work_group_size, 64)
+    assert spec["type"] == StringAttr(device.type)

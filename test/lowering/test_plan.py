@@ -1,0 +1,343 @@
+"""Plans from hand-written modules of level 4, and their execution on every device."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pyopencl.array as cla
+import pytest
+from tiledialect.lowering.devices import opencl_device, queue_for
+from tiledialect.lowering.launch import Executable, check_sizes, format_bytes, lane_of
+from tiledialect.lowering.plan import Copy, Launch, Plan, Scalar, Tensor, make_plan
+from tiledialect.lowering.program import build_program, essentials
+
+import tiledialect as td
+from tiledialect.errors import TileError
+from tiledialect.loading import parse_mlir
+
+# xDSL has no custom syntax for these ops, so that they are written by these.
+MEMREF = "memref<4xf32, 1 : i32>"
+ALLOC = '"gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> ' + MEMREF
+
+
+def free(name: str) -> str:
+    segments = "{operandSegmentSizes = array<i32: 0, 1>}"
+    return f'"gpu.dealloc"({name}) {segments} : ({MEMREF}) -> ()'
+
+
+def copy(target: str, source: str, t: str = MEMREF) -> str:
+    segments = "{operandSegmentSizes = array<i32: 0, 1, 1>}"
+    return f'"gpu.memcpy"({target}, {source}) {segments} : ({t}, {t}) -> ()'
+
+
+def launch(
+    kernel: str, *args: str, groups: str = "%two", types: dict[str, str] | None = None
+) -> str:
+    sizes = f"{groups}, %one, %one, %two, %one, %one"
+    segments = f"array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, {len(args)}, 0>"
+    given = ", ".join((types or {}).get(arg, MEMREF) for arg in args)
+    return (
+        f'"gpu.launch_func"({sizes}, {", ".join(args)}) <{{kernel = @kernels::@{kernel}, '
+        f"operandSegmentSizes = {segments}}}> : ({', '.join(['index'] * 6)}, {given}) -> ()"
+    )
+
+
+KERNEL_TEXT = """
+"gpu.module"() <{sym_name = "kernels"}> ({
+  "gpu.func"() <{function_type = (M, M, M) -> (), kernel}> ({
+  ^bb0(%a: M, %b: M, %c: M):
+    %i = "gpu.global_id"() <{dimension = #gpu<dim x>}> : () -> index
+    %x = memref.load %a[%i] : M
+    %y = memref.load %b[%i] : M
+    %s = arith.addf %x, %y : f32
+    memref.store %s, %c[%i] : M
+    "gpu.return"() : () -> ()
+  }) {sym_name = "add"} : () -> ()
+  "gpu.func"() <{function_type = (M, index, f32, M) -> (), kernel}> ({
+  ^bb0(%a: M, %n: index, %f: f32, %c: M):
+    %i = "gpu.global_id"() <{dimension = #gpu<dim x>}> : () -> index
+    %x = memref.load %a[%i] : M
+    %j = arith.index_cast %n : index to i32
+    %g = arith.sitofp %j : i32 to f32
+    %y = arith.mulf %x, %g : f32
+    %z = arith.mulf %y, %f : f32
+    memref.store %z, %c[%i] : M
+    "gpu.return"() : () -> ()
+  }) {sym_name = "scale"} : () -> ()
+}) {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} : () -> ()
+""".replace("M", MEMREF)
+
+
+def plan(signature: str, *body: str, share: bool = True) -> Plan:
+    lines = "\n".join(body).replace("ALLOC", ALLOC)
+    text = f"""
+    builtin.module attributes {{gpu.container_module}} {{
+      {KERNEL_TEXT}
+      func.func @host{signature.replace("M", MEMREF)} {{
+        %zero = arith.constant 0 : index
+        %one = arith.constant 1 : index
+        %two = arith.constant 2 : index
+        {lines}
+      }}
+    }}"""
+    return make_plan(parse_mlir(text, "plan.mlir"), "host", share)
+
+
+def executable(p: Plan, device: td.Device, on_host: bool = True, queue: Any = None) -> Executable:
+    queue = queue or queue_for(device)
+    program = build_program(p.source, queue.context, opencl_device(device), ())
+    return Executable(p, program, lane_of(queue), on_host)
+
+
+def chain() -> Plan:
+    """((A + B) + B) + B, and the second sum."""
+    return plan(
+        '(%A: M {tile.name = "A"}, %B: M {tile.name = "B"}) '
+        '-> (M {tile.name = "O"}, M {tile.name = "P"})',
+        "%x = ALLOC",
+        launch("add", "%A", "%B", "%x"),
+        "%p = ALLOC",
+        launch("add", "%x", "%B", "%p"),
+        free("%x"),
+        "%y = ALLOC",
+        launch("add", "%p", "%B", "%y"),
+        "%o = ALLOC",
+        launch("add", "%y", "%A", "%o"),
+        free("%y"),
+        f"func.return %o, %p : {MEMREF}, {MEMREF}",
+    )
+
+
+A, B = np.float32([1, 2, 3, 4]), np.float32([10, 20, 30, 40])
+
+
+def test_what_a_plan_says():
+    p = chain()
+    assert p.inputs == (Tensor("A", (4,), "float32"), Tensor("B", (4,), "float32"))
+    assert [t.name for t in p.outputs] == ["O", "P"]
+    assert p.slots == (16,), "two intermediates, one after the other, share a slot"
+    assert p.peak_memory == 5 * 16
+    assert p.steps[0] == Launch("add", (4, 1, 1), (2, 1, 1), (0, 1, 4))
+    assert [step.args for step in p.steps if isinstance(step, Launch)] == [
+        (0, 1, 4),
+        (4, 1, 3),
+        (3, 1, 4),
+        (4, 0, 2),
+    ]
+
+
+def test_a_chain(device: td.Device):
+    o, p = executable(chain(), device).on_host([A, B])
+    assert np.array_equal(p, A + 2 * B)
+    assert np.array_equal(o, 2 * A + 3 * B)
+
+
+def test_slots_without_sharing():
+    p = plan(
+        "(%A: M) -> (M)",
+        "%x = ALLOC",
+        launch("add", "%A", "%A", "%x"),
+        free("%x"),
+        "%y = ALLOC",
+        launch("add", "%A", "%A", "%y"),
+        free("%y"),
+        f"func.return %A : {MEMREF}",
+        share=False,
+    )
+    assert p.slots == (16, 16)
+
+
+def test_scalars(device: td.Device):
+    p = plan(
+        "(%A: M) -> (M)",
+        "%n = arith.constant 3 : index",
+        "%f = arith.constant 0.5 : f32",
+        "%o = ALLOC",
+        launch("scale", "%A", "%n", "%f", "%o", types={"%n": "index", "%f": "f32"}),
+        f"func.return %o : {MEMREF}",
+    )
+    (step,) = p.steps
+    assert isinstance(step, Launch)
+    assert step.args == (0, Scalar("int32", 3), Scalar("float32", 0.5), 1)
+    assert np.array_equal(executable(p, device).on_host([A])[0], A * 1.5)
+
+
+def test_inputs_and_doubles_are_copied_when_returned(device: td.Device):
+    p = plan(
+        "(%A: M) -> (M, M, M)",
+        "%o = ALLOC",
+        launch("add", "%A", "%A", "%o"),
+        f"func.return %A, %o, %o : {MEMREF}, {MEMREF}, {MEMREF}",
+    )
+    assert p.steps[1:] == (Copy(1, 0, 16), Copy(3, 2, 16))
+    results = executable(p, device).on_host([A])
+    assert [r.tolist() for r in results] == [A.tolist(), (2 * A).tolist(), (2 * A).tolist()]
+    assert not any(np.shares_memory(a, b) for a, b in zip(results, (A, *results), strict=False))
+
+
+def test_memcpy_and_reshapes(device: td.Device):
+    square = "memref<2x2xf32, 1 : i32>"
+    cast = (
+        f'"memref.reinterpret_cast"(%o) <{{static_offsets = array<i64: 0>, '
+        "static_sizes = array<i64: 2, 2>, static_strides = array<i64: 2, 1>, "
+        f"operandSegmentSizes = array<i32: 1, 0, 0, 0>}}> : ({MEMREF}) -> {square}"
+    )
+    p = plan(
+        f'(%A: M) -> ({square} {{tile.name = "S"}})',
+        "%o = ALLOC",
+        copy("%o", "%A"),
+        f"%s = {cast}",
+        f"func.return %s : {square}",
+    )
+    assert p.steps == (Copy(1, 0, 16),) and p.slots == ()
+    assert np.array_equal(executable(p, device).on_host([A])[0], A.reshape(2, 2))
+
+
+def test_an_empty_launch_is_none():
+    p = plan(
+        "(%A: M) -> (M)",
+        "%o = ALLOC",
+        launch("add", "%A", "%A", "%o", groups="%zero"),
+        f"func.return %o : {MEMREF}",
+    )
+    assert p.steps == ()
+
+
+def test_unsigned_elements():
+    t = "memref<4xi8, 1 : i32>"
+    p = plan(
+        f'(%A: {t} {{tile.name = "A", tile.element_type = ui8}}) -> ({t} {{tile.name = "O"}})',
+        f"func.return %A : {t}",
+    )
+    assert (p.inputs[0].dtype, p.outputs[0].dtype) == ("uint8", "int8")
+
+
+@pytest.mark.parametrize(
+    ("signature", "body", "words"),
+    [
+        ("(%A: M) -> (M)", '%x = "test.op"() : () -> index\nfunc.return %A : M', "cannot execute"),
+        ("(%A: memref<?xf32>) -> ()", "func.return", "static shape"),
+        ("(%A: memref<4xi4>) -> ()", "func.return", "no arrays of i4"),
+        ("(%n: index) -> ()", "func.return", "static shape, not index"),
+        ("(%A: M) -> (M)", f"{launch('add', '%A', '%A', '%zero', types={'%zero': 'index'})}\n"
+         "func.return %A : M", None),
+    ],
+)  # fmt: skip
+def test_hosts_that_cannot_be_executed(signature: str, body: str, words: str | None):
+    text = body.replace(": M", f": {MEMREF}")
+    if words is None:
+        (step,) = plan(signature, text).steps[:1]
+        assert isinstance(step, Launch) and step.args[2] == Scalar("int32", 0)
+        return
+    with pytest.raises(TileError, match=words):
+        plan(signature, text)
+
+
+def test_there_must_be_a_host_function():
+    with pytest.raises(TileError, match="no host function nowhere"):
+        make_plan(parse_mlir("builtin.module {}", "x.mlir"), "nowhere")
+
+
+# -- execution -------------------------------------------------------------------------------
+
+
+def test_arrays_on_the_device_stay_there(device: td.Device):
+    run = executable(chain(), device, on_host=False)
+    queue = queue_for(device)
+    a, b = cla.to_device(queue, A), cla.to_device(queue, B)
+    o, p = run.on_device([a, b])
+    assert isinstance(o, cla.Array) and o.queue is queue and o.events
+    (q, _) = run.on_device([p, a])
+    assert np.array_equal(p.get(), A + 2 * B)
+    assert np.array_equal(q.get(), 2 * (A + 2 * B) + 3 * A)
+
+
+def test_a_queue_without_order(device: td.Device):
+    properties = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+    try:
+        queue = cl.CommandQueue(queue_for(device).context, properties=properties)
+    except cl.Error:
+        pytest.skip("this device has none")
+    run = executable(chain(), device, on_host=False, queue=queue)
+    a, b = cla.to_device(queue, A), cla.to_device(queue, B)
+    for _ in range(20):
+        o, _ = run.on_device([a, b])
+    queue.finish()
+    assert np.array_equal(o.get(), 2 * A + 3 * B)
+
+
+def test_plans_of_one_queue_share_buffers():
+    device = td.devices()[0]
+    queue = cl.CommandQueue(queue_for(device).context)
+    first, second = (executable(chain(), device, queue=queue) for _ in range(2))
+    for run in (first, second, first):
+        assert np.array_equal(run.on_host([A, B])[1], A + 2 * B)
+    lane = lane_of(queue)
+    assert len(lane.scratch) == 1
+    lane.ensure([1 << 20])
+    assert lane.scratch[0].size == 1 << 20
+    assert np.array_equal(first.on_host([A, B])[0], 2 * A + 3 * B)
+
+
+def test_many_threads(device: td.Device):
+    if device.type == "simulator":
+        pytest.skip("Oclgrind crashes when called from several threads, even in turn")
+    run = executable(chain(), device)
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        a = A + k
+        for _ in range(10):
+            if not np.array_equal(run.on_host([a, B])[0], 2 * a + 3 * B):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_profile(device: td.Device):
+    run = executable(chain(), device, queue=queue_for(device, profiling=True))
+    (o, _), profile = run.profile([A, B])
+    assert np.array_equal(o, 2 * A + 3 * B)
+    assert [k.kernel for k in profile.kernels] == ["add"] * 4
+    assert all(k.seconds >= 0 and k.nbytes == 48 for k in profile.kernels)
+    assert profile.seconds == pytest.approx(sum(k.seconds for k in profile.kernels))
+    assert profile.peak_memory == 80 and profile.device == device
+
+
+def test_tensors_larger_than_the_device(device: td.Device):
+    huge = device.max_mem_alloc_size // 4 + 1
+    one = Plan((Tensor("A", (huge,), "float32"),), (), (), (), "")
+    with pytest.raises(TileError, match=rf"A: float32\[{huge}\] takes .* at most"):
+        check_sizes(one, device)
+    with pytest.raises(TileError, match="an intermediate tensor takes"):
+        check_sizes(Plan((), (), (4 * huge,), (), ""), device)
+    parts = device.global_mem_size // device.max_mem_alloc_size + 1
+    many = Plan((), (), (device.max_mem_alloc_size,) * parts, (), "")
+    with pytest.raises(TileError, match=r"this takes .* of memory, but .* has"):
+        check_sizes(many, device)
+
+
+def test_a_program_that_the_device_refuses(device: td.Device):
+    source = "__kernel void k(__global int *a) {\n  a[0] = nonsense;\n}\n"
+    with pytest.raises(TileError, match="nonsense"):
+        build_program(source, queue_for(device).context, opencl_device(device), ())
+
+
+def test_the_essentials_of_a_build_log():
+    log = "clBuildProgram failed: error\nwarning: x\nfoo.cl:3: error: bad\n  here\n" + "more\n" * 30
+    assert essentials(log).splitlines()[:2] == ["foo.cl:3: error: bad", "  here"]
+    assert len(essentials(log).splitlines()) == 12
+
+
+def test_sizes_for_people():
+    assert [format_bytes(n) for n in (0, 1023, 1536, 5 << 30)] == [
+        *("0 bytes", "1023 bytes", "1.5 KiB", "5.0 GiB"),
+    ]
