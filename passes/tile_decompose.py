@@ -83,6 +83,22 @@ class DecomposeSumTo(RewritePattern):
         rewriter.replace(op, contraction)
 
 
+class CastDefault(RewritePattern):
+    """A default of another element type than the result's is converted first."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
+        """Insert the cast, if it is needed."""
+        t = tensor_type(op.result).element_type
+        if op.default is None or tensor_type(op.default).element_type == t:
+            return
+        cast = CastOp.to(op.default, t)
+        cast.location = op.location
+        rewriter.insert(cast)
+        op.operands = (*op.operands[:-1], cast.result)
+        rewriter.notify_op_modified(op)
+
+
 class DropCustomGradient(RewritePattern):
     """A value with a gradient of its own is the value, once nothing is differentiated any more."""
 
@@ -101,6 +117,7 @@ class DropCustomGradient(RewritePattern):
 class TileDecomposePass(ModulePass):
     """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are.
 
+    The default of a contraction gets the result's element type.
     `tile.custom_gradient` becomes its value, so nothing can be differentiated after this pass;
     what only its gradient needed goes.
     """
@@ -115,5 +132,7 @@ class TileDecomposePass(ModulePass):
             for function in op.walk():
                 if isinstance(function, func.FuncOp):
                     region_dce(function.body)
-        patterns = GreedyRewritePatternApplier([DecomposeScatter(), DecomposeSumTo()])
+        patterns = GreedyRewritePatternApplier(
+            [DecomposeScatter(), DecomposeSumTo(), CastDefault()]
+        )
         PatternRewriteWalker(patterns, apply_recursively=False).rewrite_module(op)

@@ -25,6 +25,15 @@ os.environ.pop("TILE_DEVICE", None)
 import tiledialect as td  # noqa: E402
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--examples",
+        type=int,
+        default=200,
+        help="how many random contractions each device computes (test_programs.py)",
+    )
+
+
 @pytest.fixture(params=td.devices(), ids=lambda device: device.id)
 def device(request: pytest.FixtureRequest) -> td.Device:
     """Every OpenCL device found, one after the other."""

@@ -12,9 +12,14 @@ import numpy.typing as npt
 from generators import Contraction, contraction_module, contractions
 from hypothesis import given, settings
 
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.dialects.tile.contraction import combined_type
+from tiledialect.dialects.tile.contraction import (
+    COMPARED,
+    ContractionOp,
+    combined_type,
+    compared_type,
+)
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.index import sets
 from tiledialect.index.expr import Constraint, IndexExpr
@@ -40,16 +45,26 @@ def element(access: tuple[IndexExpr, ...], point: Point) -> tuple[int, ...]:
     return tuple(int(expr.evaluate(point)) for expr in access)
 
 
-def combine(combination: Combination, values: list[Any], dtype: np.dtype[Any]) -> Any:
-    if combination == Combination.eq:
-        return values[0] == values[1]
-    if combination == Combination.cond:
-        return values[2] if values[0] == values[1] else 0
-    total = reduce(mul if combination == Combination.mul else add, values)
-    # Integers wrap at the width of the combined type before they are aggregated.
-    return (
-        np.asarray(total % 2**64, np.uint64).astype(dtype).item() if dtype.kind in "iu" else total
-    )
+def wrapped(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Integers wrap; reals are those that the type has."""
+    if dtype.kind in "iu":
+        value = np.asarray(int(value) % 2**64, np.uint64)
+    return np.asarray(value).astype(dtype).item()
+
+
+def combine(op: ContractionOp, values: list[Any]) -> Any:
+    """The value at a point. What comes before an equality sign is compared in its own type."""
+    combination = op.combination.data
+    first = mul if combination.startswith("mul") else add
+    kind = NUMPY_TYPES[combined_type(combination, op.inputs)]
+    if combination not in COMPARED:
+        return wrapped(reduce(first, values), kind)
+    right = COMPARED[combination] - 1
+    t = NUMPY_TYPES[compared_type(combination, op.inputs)]
+    equal = wrapped(reduce(first, values[:right]), t) == wrapped(values[right], t)
+    if right == len(values) - 1:
+        return equal
+    return wrapped(reduce(mul, values[right + 1 :]), kind) if equal else 0
 
 
 AGGREGATE = {
@@ -62,7 +77,7 @@ AGGREGATE = {
 
 
 def by_definition(
-    made: Contraction, arrays: list[Array], dtype: np.dtype[Any], combined: np.dtype[Any]
+    made: Contraction, op: ContractionOp, arrays: list[Array], dtype: np.dtype[Any]
 ) -> Array:
     landed: dict[tuple[int, ...], list[Any]] = {}
     for point in every_point(made):
@@ -71,7 +86,7 @@ def by_definition(
             for array, (_, access) in zip(arrays, made.inputs, strict=False)
         ]
         where = element(made.output, point)
-        landed.setdefault(where, []).append(combine(made.combination, values, combined))
+        landed.setdefault(where, []).append(combine(op, values))
     result = np.zeros(made.shape, dtype)
     if made.default:
         result[...] = arrays[-1].astype(dtype)
@@ -87,11 +102,10 @@ def by_definition(
 def test_contractions_mean_what_is_defined(made: Contraction):
     module, arrays = contraction_module([made])
     module.verify()
-    (op,) = [op for op in module.walk() if op.name == "tile.contraction"]
-    dtype = NUMPY_TYPES[tensor_type(op.results[0]).element_type]
-    combined = NUMPY_TYPES[combined_type(made.combination, op.inputs)]
+    (op,) = (op for op in module.walk() if isinstance(op, ContractionOp))
+    dtype = NUMPY_TYPES[tensor_type(op.result).element_type]
     (result,) = run_function(module, "f", arrays)
     with np.errstate(all="ignore"):
-        expected = by_definition(made, arrays, dtype, combined)
+        expected = by_definition(made, op, arrays, dtype)
     assert result.dtype == dtype
     assert np.array_equal(result, expected), f"{module}\n{result}\n{expected}"

@@ -84,18 +84,27 @@ def test_unwritten_elements_are_zero_or_the_default(aggregation: str):
     assert run(f"{op} default %1", "6xf32", A, default).tolist() == [10, 1, 12, -2, 14, 3]
 
 
+OPERANDS = {"a": i32(1, 2, 3), "b": i32(-1, 1, 3), "c": i32(7, 7, 7)}
+
+
 @pytest.mark.parametrize(
-    "combined, expected",
+    "combined, operands, expected",
     [
-        ("%0[i] add %1[i]", [0, 3, 6]),
-        ("%0[i] mul %1[i]", [-1, 2, 9]),
-        ("%0[i] add %1[i] add %2[i]", [7, 10, 13]),
-        ("%0[i] mul %1[i] mul %2[i]", [-7, 14, 63]),
-        ("%0[i] cond %1[i] cond %2[i]", [0, 0, 7]),
+        ("%0[i] add %1[i]", "ab", [0, 3, 6]),
+        ("%0[i] mul %1[i]", "ab", [-1, 2, 9]),
+        ("%0[i] add %1[i] add %2[i]", "abc", [7, 10, 13]),
+        ("%0[i] mul %1[i] mul %2[i]", "abc", [-7, 14, 63]),
+        ("%0[i] eq %1[i]", "ab", [0, 0, 1]),
+        ("%0[i] eq %1[i] cond %2[i]", "abc", [0, 0, 7]),
+        ("%0[i] mul %1[i] eq %2[i]", "bba", [1, 0, 0]),
+        ("%0[i] add %1[i] eq %2[i]", "bba", [0, 1, 0]),
+        ("%0[i] add %1[i] eq %2[i] cond %3[i]", "bbac", [0, 7, 0]),
+        ("%0[i] mul %1[i] eq %2[i] cond %3[i]", "bbac", [7, 0, 0]),
+        ("%0[i] mul %1[i] eq %2[i] cond %3[i] mul %4[i]", "bbacc", [49, 0, 0]),
     ],
 )
-def test_combinations(combined: str, expected: list[int]):
-    arrays = (i32(1, 2, 3), i32(-1, 1, 3), i32(7, 7, 7))[: 2 + combined.count("%2")]
+def test_combinations(combined: str, operands: str, expected: list[int]):
+    arrays = [OPERANDS[name] for name in operands]
     assert run(f"tile.contraction add({combined}) -> [i]", "3xi32", *arrays).tolist() == expected
 
 
