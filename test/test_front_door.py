@@ -1,0 +1,344 @@
+"""compile and the functions that it makes, as users meet them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+import pyopencl.array as cla
+import pytest
+from tiledialect.lowering import program
+from tiledialect.lowering.devices import queue_for
+
+import tiledialect as td
+from tiledialect.language.to_ir import load
+
+PRODUCT = "function (A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
+TWO = "function two(A[N], B[]) -> (S, D') { S = A + B; D' = A - B; }"
+
+Array = npt.NDArray[Any]
+
+
+def random(*shape: int, dtype: Any = np.float32) -> Array:
+    return np.random.default_rng(len(shape)).integers(-9, 10, shape).astype(dtype)
+
+
+A, B = random(3, 4), random(4, 5)
+
+
+def test_importing_is_cheap():
+    code = (
+        "import sys, tiledialect\n"
+        "print([m for m in ('numpy', 'pyopencl', 'xdsl', 'islpy', 'lark') if m in sys.modules])"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    assert output.strip() == "[]"
+
+
+def test_the_public_names():
+    assert set(td.__all__) <= set(dir(td))
+    assert all(getattr(td, name) is not None for name in td.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = td.nothing  # pyright: ignore
+
+
+# -- sources ---------------------------------------------------------------------------------
+
+
+def test_tile_text(device: td.Device):
+    f = td.compile(PRODUCT, device=device)
+    assert f.device == device
+    assert np.array_equal(f(A, B), A @ B)
+
+
+def test_files_and_modules(tmp_path: Path):
+    tile, mlir = tmp_path / "product.tile", tmp_path / "product.mlir"
+    tile.write_text(PRODUCT)
+    module = load(PRODUCT, name="product")
+    from tiledialect.loading import print_module
+
+    mlir.write_text(print_module(module))
+    for source in (tile, str(tile), mlir, str(mlir), module):
+        f = td.compile(source, device="pocl")
+        assert f.name == "product" and f.inputs == ("A", "B") and f.outputs == ("C",)
+        assert np.array_equal(f(A, B), A @ B)
+
+
+def test_a_module_may_change_afterwards():
+    module = load(PRODUCT)
+    f = td.compile(module, device="pocl")
+    for op in list(module.ops):
+        op.detach()
+    assert np.array_equal(f(A, B), A @ B)
+
+
+def test_one_function_of_several(tmp_path: Path):
+    path = tmp_path / "both.mlir"
+    path.write_text(
+        """
+        func.func @one(%A: tensor<3xf32>) -> tensor<3xf32> { func.return %A : tensor<3xf32> }
+        func.func @two(%A: tensor<3xf32>) -> tensor<3xf32> {
+          %B = tile.add %A, %A : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+          func.return %B : tensor<3xf32>
+        }
+        """
+    )
+    assert td.compile(path, name="two", device="pocl")(A[:, 0]).tolist() == (2 * A[:, 0]).tolist()
+    with pytest.raises(td.TileError, match="name one of the functions here: one, two"):
+        td.compile(path)
+    with pytest.raises(td.TileError, match="no function three here; there is one, two"):
+        td.compile(path, name="three")
+
+
+def test_the_name_of_a_tile_function():
+    assert td.compile(PRODUCT, name="product").name == "product"
+    assert td.compile(TWO).name == "two"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("missing.tile", None, "cannot read .*missing.tile: No such file"),
+        ("missing.mlir", None, "cannot read .*missing.mlir: No such file"),
+        ("binary.tile", b"\xff\xfe\x00", "binary.tile is not a text file"),
+        ("a.txt", b"", "a.txt is neither a .tile nor a .mlir file"),
+        ("bad.tile", b"function (A[N]) -> (B) { B = ; }", r"bad.tile:1:3\d: (.|\n)*\^"),
+        ("bad.mlir", b"func.func @f(%A: tensor<3xf32>", r"bad.mlir:1:\d+: (.|\n)*\^"),
+        ("odd.mlir", b'"no.such_op"() : () -> ()', r"odd.mlir:1:\d+: .*no.such_op"),
+        ("empty.mlir", b"builtin.module {}", "there is no function here"),
+    ],
+)
+def test_files_that_are_no_programs(tmp_path: Path, name: str, content: bytes | None, words: str):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(td.TileError, match=words):
+        td.compile(path)
+
+
+def test_what_is_no_source():
+    for source in (3, None, b"function"):
+        with pytest.raises(td.TileError, match="a program is Tile text, a path or a ModuleOp"):
+            td.compile(source)  # pyright: ignore
+    with pytest.raises(td.TileError):
+        td.compile("")
+
+
+def test_an_unknown_device():
+    with pytest.raises(td.TileError, match="no OpenCL device 'nowhere'"):
+        td.compile(PRODUCT, device="nowhere")
+
+
+# -- calls -----------------------------------------------------------------------------------
+
+
+def test_inputs_by_name():
+    f = td.compile(PRODUCT, device="pocl")
+    assert np.array_equal(f(B=B, A=A), A @ B)
+    assert np.array_equal(f(A, B=B), A @ B)
+
+
+def test_several_outputs_are_a_named_tuple():
+    result = td.compile(TWO, device="pocl")([1, 2], 3)
+    assert type(result).__name__ == "two"
+    assert result.S.tolist() == [4, 5] and result.D_prime.tolist() == [-2, -1]
+    assert [r.dtype for r in result] == [np.int32, np.int32]
+
+
+def test_results_are_fresh_and_writable(device: td.Device):
+    f = td.compile("function (A[N, M]) -> (B, C) { B = A; C = A; }", device=device)
+    b, c = f(A)
+    assert not np.shares_memory(b, A) and not np.shares_memory(b, c)
+    b[:] = 0
+    assert np.array_equal(c, A)
+
+
+def test_shapes_and_types_may_change_from_call_to_call(device: td.Device):
+    f = td.compile(PRODUCT, device=device)
+    for dtype in (np.float32, np.int32, np.float32):
+        for n in (2, 5, 2):
+            a, b = random(3, n, dtype=dtype), random(n, 2, dtype=dtype)
+            result = f(a, b)
+            assert result.dtype == dtype and np.array_equal(result, a @ b)
+
+
+def test_the_second_call_does_not_compile(monkeypatch: pytest.MonkeyPatch):
+    f = td.compile(PRODUCT, device="pocl")
+    f(A, B)
+    monkeypatch.setattr(program, "compile_module", None)
+    monkeypatch.setattr(program, "build_program", None)
+    assert np.array_equal(f(A + 1, B), (A + 1) @ B)
+    assert np.array_equal(f(np.asfortranarray(A), B[:, ::-1]), A @ B[:, ::-1])
+    assert np.array_equal(f(A.astype(">f4"), B.tolist()), A @ B)
+
+
+def test_empty_tensors(device: td.Device):
+    f = td.compile(PRODUCT, device=device)
+    assert f(random(0, 4), B).shape == (0, 5)
+    assert np.array_equal(f(random(3, 0), random(0, 5)), np.zeros((3, 5)))
+    g = td.compile("function (A[N]) -> (B) { B = A + 1; }", device=device)
+    assert g(np.zeros(0, np.float32)).shape == (0,)
+
+
+def test_scalars(device: td.Device):
+    f = td.compile("function (X[]) -> (Y) { Y = X * X; }", device=device)
+    result = f(np.float32(3))
+    assert isinstance(result, np.ndarray) and result.shape == () and result == 9
+    assert f(4).dtype == np.int32
+
+
+def test_many_threads():
+    f = td.compile(PRODUCT, device=td.devices()[0])
+    wrong: list[int] = []
+
+    def work(n: int) -> None:
+        for m in range(1, 4):
+            a, b = random(n, m), random(m, 3)
+            if not np.array_equal(f(a, b), a @ b):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# -- arrays on the device --------------------------------------------------------------------
+
+
+def test_device_arrays(device: td.Device):
+    f = td.compile(PRODUCT, device=device)
+    queue = queue_for(device)
+    a, b = cla.to_device(queue, A), cla.to_device(queue, B)
+    for _ in range(2):
+        c = f(a, b)
+        assert isinstance(c, cla.Array) and c.queue is queue
+        assert np.array_equal(c.get(), A @ B)
+    assert np.array_equal(f(a[1:], b).get(), A[1:] @ B)
+    assert np.array_equal(f(a, B).get(), A @ B)
+    assert np.array_equal(f(a.with_queue(None), b).get(), A @ B)
+
+
+def test_device_arrays_decide_where_the_work_is_done():
+    here = td.compile(PRODUCT, device=td.devices()[0])
+    queue = cl.CommandQueue(queue_for(td.devices()[-1]).context)
+    c = here(cla.to_device(queue, A), cla.to_device(queue, B))
+    assert c.queue == queue and np.array_equal(c.get(), A @ B)
+
+
+def test_device_arrays_of_a_context_of_the_users():
+    context = cl.Context(queue_for(td.devices()[0]).context.devices)
+    queue = cl.CommandQueue(context)
+    f = td.compile(PRODUCT)
+    a, b = cla.to_device(queue, A), cla.to_device(queue, B)
+    assert np.array_equal(f(a, b).get(), A @ B)
+    another = cl.Context(context.devices)
+    other = cl.CommandQueue(another)
+    with pytest.raises(td.TileError, match="different OpenCL contexts"):
+        f(a, cla.to_device(other, B))
+
+
+def test_empty_device_arrays():
+    queue = queue_for(td.devices()[0])
+    f = td.compile(PRODUCT)
+    a, b = (cla.to_device(queue, random(*shape)) for shape in ((3, 0), (0, 5)))
+    assert np.array_equal(f(a, b).get(), np.zeros((3, 5)))
+    assert f(cla.to_device(queue, random(0, 3)), cla.to_device(queue, random(3, 2))).shape == (0, 2)
+
+
+# -- what is wrong ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "words"),
+    [
+        ((A,), {}, "main takes 2 inputs (A, B), but 1 were given"),
+        ((A, B, B), {}, "main takes 2 inputs (A, B), but 3 were given"),
+        ((), {"A": A}, "but 1 were given; B is missing"),
+        ((A, B), {"C": B}, "main has no input C; it takes A, B"),
+        ((A, B), {"B": B}, "B is given twice, by place and by name"),
+        ((A, A), {}, "dimension K is 4 in A (axis 1) but 3 in B (axis 0)"),
+        ((A[0], B), {}, "A has 2 dimensions in the header, but the one given has 1"),
+        ((A, None), {}, "B is a NoneType, not an array of numbers"),
+        ((A, B.astype(complex)), {}, "B holds complex numbers"),
+    ],
+)
+def test_wrong_inputs(args: tuple[Any, ...], named: dict[str, Any], words: str):
+    f = td.compile(PRODUCT, device="pocl")
+    for call in (f, f.opencl, f.mlir, f.reference):
+        with pytest.raises(td.TileError, match=re.escape(words)):
+            call(*args, **named)
+
+
+def test_errors_of_a_specialization_show_the_source():
+    f = td.compile("function (A[N]) -> (B) {\n  B[i: N - 5] = +(A[i]);\n}", device="pocl")
+    with pytest.raises(td.TileError) as caught:
+        f(np.zeros(3, np.float32))
+    assert "B[i: N - 5]" in str(caught.value) and "^" in str(caught.value)
+
+
+def test_results_larger_than_the_device():
+    f = td.compile("function (A[N]) -> (B) { B[i, j, k: N, N, N] = +(A[i]); }", device="pocl")
+    with pytest.raises(td.TileError, match=r"B: float32\[20000, .*at most"):
+        f(np.zeros(20000, np.float32))
+
+
+# -- what can be read ------------------------------------------------------------------------
+
+
+def test_repr_inputs_and_outputs():
+    f = td.compile("function f(A[M, K], B, C[]) -> (D, E) { D = A + B; E = C; }")
+    assert repr(f) == "<Function f (A[M, K], B, C[]) -> (D, E)>"
+    assert (f.inputs, f.outputs) == (("A", "B", "C"), ("D", "E"))
+
+
+def test_opencl_and_mlir():
+    f = td.compile(PRODUCT, device="pocl")
+    text = f.opencl(A, B)
+    assert "__kernel" in text
+    assert text == f.opencl("3x4xf32", ((4, 5), "float32")) == f.opencl(B=B, A=((3, 4), np.float32))
+    assert "gpu.module" in f.mlir(A, B) and f.mlir(A, B) == f.mlir("3x4xf32", "4x5xf32")
+    with pytest.raises(td.TileError, match="'3xfoo' is not a type"):
+        f.opencl("3xfoo", B)
+
+
+def test_mlir_reads_back():
+    from tiledialect.loading import parse_mlir, print_module
+
+    text = td.compile(PRODUCT, device="pocl").mlir(A, B)
+    assert print_module(parse_mlir(text, "product.mlir")) == text
+
+
+def test_profile(device: td.Device):
+    f = td.compile(TWO, device=device)
+    result, profile = f.profile(np.float32([1, 2]), np.float32(3))
+    assert result.S.tolist() == [4, 5]
+    assert profile.device == device and profile.kernels and profile.peak_memory == 8 * 3 + 4
+
+
+def test_intermediates_share_memory():
+    n = 1000
+    steps = "".join(f"X{k + 1}[i: N] = +(X{k}[i + j]), j < 2;" for k in range(6))
+    f = td.compile(f"function (X0[N]) -> (Y) {{ {steps} Y = X6 * 2; }}", device="pocl")
+    x = random(n)
+    expected: Array = x
+    for _ in range(6):
+        expected = expected + np.append(expected[1:], np.float32(0))
+    result, profile = f.profile(x)
+    assert np.array_equal(result, expected * 2)
+    assert profile.peak_memory <= 4 * n * 4, "the input, the output, and two at a time"
+
+
+def test_the_reference_semantics():
+    f = td.compile(PRODUCT, device="pocl")
+    assert np.array_equal(f.reference(A, B), A @ B)
+    assert td.compile(TWO).reference([1], 2).S == 3
