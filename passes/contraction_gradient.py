@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tiledialect.passes.tensor_builder import Access, ContractionBuilder, TensorBuilder
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import COMPARED, ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.kernel import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
@@ -167,6 +170,103 @@ class _ProductParts:
         )
 
     def gradient(self, share: SSAValue) -> SSAValue:
+        """The cotangent of the factor, from that of its product.
+
+        What computes it fast is right, but its own derivative is not where values are 0; so that
+        is taken of a formula that multiplies the others at each point.
+        """
+        summed = _summed(self.op)
+        if not summed:
+            return self.back(share)
+        fast = self.fast_gradient(share)
+        slow = self.slow_gradient(share, summed)
+        op = CustomGradientOp.of(fast, [slow])
+        op.body.block.add_op(YieldOp([op.cotangent]))
+        return self.b.insert(op)
+
+    def slow_gradient(self, share: SSAValue, summed: Sequence[str]) -> SSAValue:
+        """The sum of the products of all others, over the points where an element is taken."""
+        inputs = inputs_of(self.op)
+        places, sizes = _point_box(self.c, self.op, inputs)
+        one = self.b.number(1)
+        ones = self.over_box(Aggregation.assign, places, sizes, [(one, ())])
+        others: list[SSAValue] = [
+            self.others(places, sizes, summed[k:], sign, ones)
+            for k in range(len(summed))
+            for sign in (1, -1)
+        ]
+        product = others[0]
+        for other in others[1:]:
+            product = self.b.mul(product, other)
+        return self.c.make(
+            Aggregation.add,
+            Combination.mul,
+            self.value,
+            self.access,
+            [(share, self.op.output.data), (product, places)],
+            self.constraints,
+        )
+
+    def others(
+        self,
+        places: Sequence[IndexExpr],
+        sizes: Sequence[int | SSAValue],
+        summed: Sequence[str],
+        sign: int,
+        ones: SSAValue,
+    ) -> SSAValue:
+        """The product, for each point, over the points that differ first in ``summed[0]``.
+
+        They land on the same element, and come before the point, or after it.
+        """
+        taken = self.op.index_names
+        renamed = {name: IndexExpr.of(_fresh(name, taken)) for name in summed}
+        first = IndexExpr.of(summed[0])
+        step = sign * (first - first.substitute(renamed)) - 1
+        apart = Constraint(step, self.c.size(sizes[taken.index(summed[0])]))
+        output: Access = self.op.output.data
+        same = [
+            Constraint(e.substitute(renamed) - e, IndexExpr.of(1))
+            for e in output
+            if not set(e.names).isdisjoint(summed)
+        ]
+        valid = [
+            c.substitute(renamed)
+            for c in (*(x.data for x in self.op.constraints), *self.constraints)
+        ]
+        inside = self.c.inside(self.op.result, output)
+        access = [e.substitute(renamed) for e in self.access]
+        constraints = [apart, *same, *valid, *inside]
+        return self.over_box(
+            Aggregation.mul, places, sizes, [(self.value, access)], constraints, ones
+        )
+
+    def over_box(
+        self,
+        aggregation: Aggregation,
+        places: Sequence[IndexExpr],
+        sizes: Sequence[int | SSAValue],
+        inputs: Inputs,
+        constraints: Sequence[Constraint] = (),
+        default: SSAValue | None = None,
+    ) -> SSAValue:
+        """A contraction with an element for each point of the original one."""
+        return self.b.insert(
+            ContractionOp(
+                aggregation,
+                Combination.none,
+                places,
+                inputs,
+                constraints,
+                shape=tuple(s if isinstance(s, int) else DYNAMIC_INDEX for s in sizes),
+                symbols=self.c.symbols,
+                sizes=[s for s in sizes if isinstance(s, SSAValue)],
+                default=default,
+            )
+        )
+
+    def fast_gradient(self, share: SSAValue) -> SSAValue:
+        """By division, and where there are zeros by their number."""
         b = self.b
         zeros = self.over_points(Aggregation.add, self.is_zero)
         others = self.over_points(Aggregation.mul, b.select(self.is_zero, 1, self.value))
@@ -174,6 +274,19 @@ class _ProductParts:
         without = self.back(b.select(b.op(ew.CmpEqOp, zeros, 0), scaled, 0))
         only = self.back(b.select(b.op(ew.CmpEqOp, zeros, 1), scaled, 0))
         return b.select(self.is_zero, only, b.div(without, self.value))
+
+
+def _summed(op: ContractionOp) -> list[str]:
+    """The indices that differ between points that land on one element."""
+    fixed = {e.variable for e in op.output.data}
+    return [name for name in op.index_names if name not in fixed]
+
+
+def _fresh(name: str, taken: Sequence[str]) -> str:
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
 
 
 def _default_gradient(b: TensorBuilder, op: ContractionOp, g: SSAValue) -> SSAValue:
@@ -203,13 +316,13 @@ def _materialized_gradient(
         *c.inside(op.result, op.output.data),
         *(x for v, a in inputs for x in c.inside(v, a)),
     ]
-    shape = [s if isinstance(s, int) else -1 for s in sizes]
+    shape = [s if isinstance(s, int) else DYNAMIC_INDEX for s in sizes]
     points = ContractionOp(
         Aggregation.assign,
         op.combination.data,
         places,
         inputs,
-        [*(x.data for x in op.constraints), *constraints],
+        c.needed([*(x.data for x in op.constraints), *constraints], inputs),
         shape=tuple(shape),
         symbols=c.symbols,
         sizes=[s for s in sizes if isinstance(s, SSAValue)],

@@ -64,10 +64,14 @@ def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
 
 def _pow(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     base, exponent = op.operands
-    slope = b.mul(exponent, b.op(ew.PowOp, base, b.sub(exponent, 1)))
-    for_base = b.select(b.op(ew.CmpEqOp, exponent, 0), 0, b.mul(g, slope))
-    growth = b.mul(b.mul(g, op.results[0]), b.op(ew.LogOp, base))
-    return for_base, b.select(b.op(ew.CmpGtOp, base, 0), growth, 0)
+    # What is not to count is replaced before it is reckoned with, so that no derivative of this
+    # meets 0 times infinity.
+    nonzero = b.select(b.op(ew.CmpEqOp, base, 0), 1, base)
+    some = b.select(b.op(ew.CmpEqOp, exponent, 0), nonzero, base)
+    slope = b.mul(exponent, b.op(ew.PowOp, some, b.sub(exponent, 1)))
+    positive = b.select(b.op(ew.CmpGtOp, base, 0), base, 1)
+    growth = b.mul(op.results[0], b.op(ew.LogOp, positive))
+    return b.mul(g, slope), b.mul(g, growth)
 
 
 def _extreme(wins: type[ew.ElementwiseOp]) -> Rule:

@@ -6,20 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, LocationAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    LocationAttr,
+    StringAttr,
+)
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol
-from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.special import SumToOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.special import SizedOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
 
 Number = int | float
 Access = Sequence[IndexExpr]
+
+
+Origin = tuple[SSAValue, int]
+"""An axis of a tensor."""
 
 
 @dataclass
@@ -29,9 +42,10 @@ class TensorBuilder:
     before: Operation
     location: LocationAttr | None = None
     """Where the ops come from."""
-    sizes: dict[tuple[SSAValue, int], SSAValue] = field(
-        default_factory=dict[tuple[SSAValue, int], SSAValue]
-    )
+    shaped_as: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """For cotangents, what they have the shape of."""
+    sizes: dict[Origin, SSAValue] = field(default_factory=dict[Origin, SSAValue])
+    """The sizes that were asked for."""
 
     def insert(self, op: Operation, name: str | None = None) -> SSAValue:
         """Insert an op with one result."""
@@ -89,15 +103,19 @@ class TensorBuilder:
             return value
         return self.insert(SumToOp.make(value, like))
 
+    def origin(self, value: SSAValue, axis: int) -> int | SSAValue | Origin:
+        """Where the size of an axis comes from."""
+        return size_origin(self.shaped_as.get(value, value), axis)
+
     def size(self, value: SSAValue, axis: int) -> int | SSAValue:
         """The size of an axis: a number if it is known."""
-        shape = shape_of(tensor_type(value))
-        if shape is not None and shape[axis] != DYNAMIC_INDEX:
-            return shape[axis]
-        if (value, axis) not in self.sizes:
-            number = self.insert(arith.ConstantOp(IntegerAttr(axis, IndexType())))
-            self.sizes[value, axis] = self.insert(tensor.DimOp(value, number))
-        return self.sizes[value, axis]
+        origin = self.origin(value, axis)
+        if not isinstance(origin, tuple):
+            return origin
+        if origin not in self.sizes:
+            number = self.insert(arith.ConstantOp(IntegerAttr(origin[1], IndexType())))
+            self.sizes[origin] = self.insert(tensor.DimOp(origin[0], number))
+        return self.sizes[origin]
 
 
 def same_shape(a: SSAValue, b: SSAValue) -> bool:
@@ -116,7 +134,10 @@ class ContractionBuilder:
 
     def extent(self, value: SSAValue, axis: int) -> IndexExpr:
         """The size of an axis, as an index expression."""
-        size = self.builder.size(value, axis)
+        return self.size(self.builder.size(value, axis))
+
+    def size(self, size: int | SSAValue) -> IndexExpr:
+        """A size as an index expression."""
         if isinstance(size, int):
             return IndexExpr.of(size)
         if size not in self.symbols:
@@ -126,6 +147,26 @@ class ContractionBuilder:
     def inside(self, value: SSAValue, access: Access) -> list[Constraint]:
         """That index expressions are inside a tensor: for one that is no longer read."""
         return [Constraint(e, self.extent(value, axis)) for axis, e in enumerate(access)]
+
+    def needed(
+        self,
+        constraints: Sequence[Constraint],
+        tensors: Sequence[tuple[SSAValue, Access]],
+    ) -> list[Constraint]:
+        """The constraints, each once, without those that say that a tensor is read inside."""
+        implied: set[Constraint] = set()
+        for value, access in tensors:
+            for axis, e in enumerate(access):
+                size = self.builder.origin(value, axis)
+                if isinstance(size, int):
+                    implied.add(Constraint(e, IndexExpr.of(size)))
+                elif size in (known := [self._origin(s) for s in self.symbols]):
+                    implied.add(Constraint(e, IndexExpr.of(symbol(known.index(size)))))
+        return [c for c in dict.fromkeys(constraints) if c not in implied]
+
+    def _origin(self, size: SSAValue) -> SSAValue | Origin:
+        origins = {made: origin for origin, made in self.builder.sizes.items()}
+        return origins.get(size, dim_origin(size))
 
     def make(
         self,
@@ -153,7 +194,10 @@ class ContractionBuilder:
                 combination,
                 output,
                 inputs,
-                [*(c.data for c in self.op.constraints), *constraints],
+                self.needed(
+                    [*(c.data for c in self.op.constraints), *constraints],
+                    [(like, output), *inputs],
+                ),
                 shape=tuple(shape),
                 symbols=self.symbols,
                 sizes=sizes,
@@ -162,7 +206,70 @@ class ContractionBuilder:
         )
 
 
-def known_shape(value: SSAValue) -> Shape | None:
-    """The shape, if it is known whole."""
+def size_origin(value: SSAValue, axis: int) -> int | SSAValue | Origin:
+    """The size of an axis as a number, the operand that gives it, or an axis that has it too."""
     shape = shape_of(tensor_type(value))
-    return None if shape is None or DYNAMIC_INDEX in shape else shape
+    if shape is None:
+        return value, axis
+    if shape[axis] != DYNAMIC_INDEX:
+        return shape[axis]
+    owner = value.owner
+    if isinstance(owner, ContractionOp | SizedOp):
+        size = owner.sizes[shape[:axis].count(DYNAMIC_INDEX)]
+        return dim_origin(size)
+    if isinstance(owner, ew.ElementwiseOp):
+        return _broadcast_origin(owner, axis - len(shape)) or (value, axis)
+    if isinstance(owner, SumToOp):
+        return size_origin(owner.like, axis)
+    if isinstance(owner, CustomGradientOp):
+        return size_origin(owner.value, axis)
+    return _header_origin(value, axis)
+
+
+def dim_origin(size: SSAValue) -> SSAValue | Origin:
+    """The axis that a size is asked of, or else the size itself."""
+    owner = size.owner
+    if isinstance(owner, tensor.DimOp):
+        number = owner.index.owner
+        if isinstance(number, arith.ConstantOp) and isinstance(number.value, IntegerAttr):
+            origin = size_origin(owner.source, number.value.value.data)
+            return size if isinstance(origin, int) else origin
+    return size
+
+
+def _broadcast_origin(op: ew.ElementwiseOp, axis: int) -> SSAValue | Origin | None:
+    """Where the size of an axis, counted from the end, comes from if not from several operands."""
+    found: list[SSAValue | Origin] = []
+    for operand in op.operands:
+        shape = shape_of(tensor_type(operand))
+        if shape is None:
+            return None
+        if len(shape) >= -axis and shape[axis] != 1:
+            origin = size_origin(operand, len(shape) + axis)
+            if isinstance(origin, int):
+                return None
+            found.append(origin)
+    return found[0] if len(set(found)) == 1 else None
+
+
+def _header_origin(value: SSAValue, axis: int) -> Origin:
+    """The first axis of an input that has the same dimension in the header."""
+    block = value.owner
+    function = block.parent_op() if isinstance(block, Block) else None
+    if not isinstance(function, func.FuncOp):
+        return value, axis
+    dims = [_dims(attrs) for attrs in function.arg_attrs or ()]
+    inputs = function.body.block.args
+    position = value.index if isinstance(value, BlockArgument) else 0
+    if position < len(dims) and axis < len(dims[position]):
+        for argument, names in zip(inputs, dims, strict=False):
+            if dims[position][axis] in names:
+                return argument, names.index(dims[position][axis])
+    return value, axis
+
+
+def _dims(attrs: DictionaryAttr) -> list[str]:
+    dims = attrs.data.get("tile.dims")
+    return (
+        [d.data for d in dims if isinstance(d, StringAttr)] if isinstance(dims, ArrayAttr) else []
+    )

@@ -164,6 +164,8 @@ class _Differentiator:
     inputs: list[int]
     with_outputs: bool
     cotangents: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    shaped_as: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """What each cotangent is one of."""
     active: set[SSAValue] = field(default_factory=set[SSAValue])
     """The values that depend on the inputs in question."""
 
@@ -177,7 +179,7 @@ class _Differentiator:
         self._find_active(ops, [block.args[k] for k in self.inputs])
         added = self._add_cotangents(returned)
         for op in reversed(ops):
-            self._visit(op, TensorBuilder(returned, op.location))
+            self._visit(op, TensorBuilder(returned, op.location, self.shaped_as))
         outputs = list(returned.operands) if self.with_outputs else []
         results = [self._result(k, names[k], TensorBuilder(returned)) for k in self.inputs]
         new_names = cotangent_names([names[k] for k in self.inputs], old_outputs)
@@ -230,6 +232,7 @@ class _Differentiator:
         if share.name_hint is None and value.name_hint is not None:
             share.name_hint = f"D{value.name_hint}"
         self.cotangents[value] = share
+        self.shaped_as.setdefault(share, value)
 
     def _result(self, k: int, name: str, b: TensorBuilder) -> SSAValue:
         """The cotangent of an input, in the input's own type."""

@@ -1,0 +1,1 @@
+"""Functions to differentiate, and what their gradients are compared with."""
