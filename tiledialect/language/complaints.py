@@ -30,6 +30,7 @@ HINTS = {
     "!": "use `A == 0`",
     "%": "there is no remainder operator",
     "**": "use `pow`",
+    "[": "only the tensors of a contraction have indices",
     "and": "separate constraints with `,`",
     "<=": "a bound is one more than the largest value: `i < N`",
     "<": "comparisons do not chain, write `(A < B) & (B < C)`",
