@@ -1,0 +1,265 @@
+"""tile-run: what it reads, writes, shows and refuses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from tiledialect.tools import tile_run
+from tiledialect.tools.array_files import random_array, read_array, write_arrays
+
+from tiledialect.errors import TileError
+
+PROGRAM = "function (A[N, M], B[]) -> (S, D) {\n  S = A + B;\n  D = A - B;\n}"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TILE_DEVICE", "pocl")
+    Path("p.tile").write_text(PROGRAM)
+
+    def call(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tile-run", *args])
+        with pytest.raises(SystemExit) as caught:
+            tile_run.main()
+        output = capsys.readouterr()
+        return int(caught.value.code or 0), output.out, output.err
+
+    return call
+
+
+def test_a_summary(run: Run):
+    status, out, err = run("p.tile", "--input", "A=random(2,3)", "--input", "B=2")
+    assert (status, err) == (0, "")
+    assert "S: float32[2, 3]\n[[" in out and "D: float32[2, 3]" in out
+
+
+def test_a_large_summary_is_short(run: Run):
+    _, out, _ = run("p.tile", "--input", "A=random(200,3)", "--input", "B=0.5")
+    assert out.count("\n") == 2 and "S: float32[200, 3]  least -0.4" in out and "mean 0." in out
+
+
+def test_files(run: Run):
+    a = np.arange(6, dtype=np.int16).reshape(2, 3)
+    np.save("a.npy", a)
+    np.savez("b.npz", x=np.int16(4), y=np.int16(5))
+    arguments = ("p.tile", "--input", "A=a.npy", "--input", "B=b.npz:y")
+    outputs = ("--output", "S=o.npz", "--output", "D=o.npz:difference")
+    assert run(*arguments, *outputs) == (0, "", "")
+    with np.load("o.npz") as archive:
+        assert np.array_equal(archive["S"], a + 5)
+        assert np.array_equal(archive["difference"], a - 5)
+    assert run(*arguments, "--output", "S=s.npy")[0] == 0
+    assert np.load("s.npy").dtype == np.int16
+
+
+def test_check_and_profile(run: Run):
+    inputs = ("--input", "A=random(2,3)", "--input", "B=2")
+    status, out, _ = run("p.tile", *inputs, "--check", "--profile", "--output", "S=s.npy")
+    assert status == 0
+    assert "check S: agrees" in out and "check D: agrees" in out and "peak memory 76 bytes" in out
+
+
+def test_a_check_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch):
+    from tiledialect.function import Function
+
+    def wrong(self: Function, **named: Any) -> Any:
+        return named["A"] + 2.01, named["A"] - 2
+
+    monkeypatch.setattr(Function, "reference", wrong)
+    inputs = ("--input", "A=random(2,3)", "--input", "B=2")
+    status, out, _ = run("p.tile", *inputs, "--check")
+    assert status == 1 and "check S: DIFFERS" in out and "check D: agrees" in out
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "agrees"),
+    [
+        (np.float32([1, 2]), np.float32([1, 2]), True),
+        (np.float32([1, 2.0001]), np.float32([1, 2]), True),
+        (np.float32([1, 2.01]), np.float32([1, 2]), False),
+        (np.float32([np.nan, np.inf]), np.float32([np.nan, np.inf]), True),
+        (np.float32([np.nan, 1]), np.float32([1, 1]), False),
+        (np.float32([np.inf, 1]), np.float32([-np.inf, 1]), False),
+        (np.float32([0]), np.float32([0]), True),
+        (np.float32([]), np.float32([]), True),
+        (np.int32([1]), np.int32([2]), False),
+        (np.int32([1]), np.int32([1]), True),
+        (np.float32([1]), np.float64([1]), False),
+        (np.float32([1]), np.float32([1, 1]), False),
+    ],
+)
+def test_agreement(actual: Any, expected: Any, agrees: bool):
+    assert tile_run.check({"A": actual}, {"A": expected}) == agrees
+
+
+def test_gradients(run: Run):
+    Path("g.tile").write_text("function (A[N], B[N]) -> (C) { C = A * B; }")
+    inputs = ("g.tile", "--input", "A=random(3)", "--input", "B=random(3)", "--check")
+    _, out, _ = run(*inputs, "--gradient")
+    assert "DA: float32[3]" in out and "DB: float32[3]" in out and "check DB: agrees" in out
+    b = random_array("3", 1)
+    assert str(b) in out, "DA is B where the cotangent is one"
+    status, out, _ = run(*inputs, "--gradient", "B", "--input", "DC=random(3,seed=9)")
+    assert status == 0 and "DA" not in out
+    assert str(random_array("3", 0) * random_array("3", 9)) in out
+
+
+def test_devices(run: Run):
+    _, out, _ = run("--list-devices")
+    assert "* pocl:0" in out
+    assert run("--list-devices", "--device", "nowhere")[0] == 1
+
+
+def test_help(run: Run):
+    status, out, _ = run("--help")
+    assert status == 0 and "examples:" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "give a .tile or .mlir file"),
+        (["q.tile"], "cannot read q.tile: No such file"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["p.tile", "--device", "nowhere"], "no OpenCL device 'nowhere'"),
+        (["p.tile"], "p takes 2 inputs (A, B), but 0 were given"),
+        (["p.tile", "--input", "A=random(2,3)"], "B is missing"),
+        (["p.tile", "--input", "C=1"], "there is no C; there is A, B"),
+        (["p.tile", "--input", "A"], "write --input NAME="),
+        (["p.tile", "--input", "B=1", "--input", "B=2"], "B is given twice"),
+        (["p.tile", "--input", "B=x"], "input B: 'x' is none of x.npy"),
+        (["p.tile", "--input", "B=x.npy"], "input B: cannot read x.npy: No such file"),
+        (["p.tile", "--input", "B=p.tile"], "input B: 'p.tile' is none of"),
+        (["p.tile", "--output", "X=x.npy"], "there is no X; there is S, D"),
+        (["p.tile", "--output", "S=x.doc"], "cannot tell from its name what to write to x.doc"),
+        (["p.tile", "--gradient", "Z"], "Z"),
+        (["p.tile", "--function", "f", "--input", "A=1"], "A"),
+        (
+            ["p.tile", "--input", "A=random(2,3)", "--input", "B=1", "--output", "S=no/where.npy"],
+            "cannot write no/where.npy: No such file",
+        ),
+    ],
+)
+def test_errors(run: Run, arguments: list[str], words: str):
+    status, _, err = run(*arguments)
+    assert status == 1 and words in err and "Traceback" not in err
+
+
+# -- arrays ----------------------------------------------------------------------------------
+
+
+def test_numbers():
+    assert read_array("3") == 3 and read_array("-0.5") == -0.5 and read_array("True") is True
+
+
+def test_random_numbers():
+    a = random_array("20, 30")
+    assert a.dtype == np.float32 and a.shape == (20, 30)
+    assert a.min() < -0.9 and a.max() > 0.9 and abs(a.mean()) < 0.1
+    assert np.array_equal(a, random_array("20,30")) and (a != random_array("20,30", 1)).any()
+    assert np.array_equal(random_array("4,seed=3"), random_array("4", 3))
+    integers = read_array("random(100,dtype=int8)")
+    assert isinstance(integers, np.ndarray)
+    assert set(integers.tolist()) == set(range(-10, 11)) and integers.dtype == np.int8
+    assert random_array("9,dtype=bool").dtype == bool
+    assert random_array("").shape == () and random_array("0,3").shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "2,-1", "2,dtype=complex64", "2,dtype=foo", "2,size=3", "seed=-1", "1.5"]
+)
+def test_bad_random_numbers(text: str):
+    with pytest.raises(TileError, match=r"random\(.*\) is not sizes"):
+        random_array(text)
+
+
+def test_too_many_random_numbers():
+    with pytest.raises(TileError, match="is too large"):
+        random_array(f"{10**9},{10**9}")
+
+
+@pytest.mark.parametrize(
+    ("mode", "shape", "dtype"),
+    [
+        ("L", (2, 3), "uint8"),
+        ("1", (2, 3), "uint8"),
+        ("RGB", (2, 3, 3), "uint8"),
+        ("RGBA", (2, 3, 3), "uint8"),
+        ("P", (2, 3, 3), "uint8"),
+        ("I;16", (2, 3), "uint16"),
+    ],
+)
+def test_images(tmp_path: Path, mode: str, shape: tuple[int, ...], dtype: str):
+    path = tmp_path / "x.png"
+    Image.new(mode, (3, 2)).save(path)
+    array = read_array(str(path))
+    assert isinstance(array, np.ndarray)
+    assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
+
+
+def test_images_come_back(tmp_path: Path):
+    path = str(tmp_path / "x.png")
+    picture = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    assert write_arrays({"A": picture}, {"A": path}) == []
+    assert np.array_equal(read_array(path), picture)
+    for grey in (picture[..., 0], picture[..., :1], picture[..., 0].astype(np.float32)):
+        write_arrays({"A": grey}, {"A": path})
+        assert np.array_equal(read_array(path), picture[..., 0])
+    write_arrays({"A": picture[..., 0] > 5}, {"A": path})
+    assert set(np.ravel(read_array(path))) == {0, 255}
+
+
+def test_values_that_no_image_has(tmp_path: Path):
+    path = str(tmp_path / "x.png")
+    (remark,) = write_arrays({"A": np.float32([[-5, 0.6, 300]])}, {"A": path})
+    assert remark == f"{path}: A has values from -5 to 300, cut to 0 to 255"
+    assert np.array_equal(read_array(path), [[0, 1, 255]])
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2), (2, 2, 3, 1), (0, 3)])
+def test_arrays_that_are_no_image(tmp_path: Path, shape: tuple[int, ...]):
+    with pytest.raises(TileError, match="is no image"):
+        write_arrays({"A": np.zeros(shape)}, {"A": str(tmp_path / "x.png")})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.npy", b"nonsense", "is not a sound .npy file"),
+        ("x.npy", b"", "is not a sound .npy file"),
+        ("x.npz", b"nonsense", "is not a sound .npz file"),
+        ("x.png", b"nonsense", "is not an image"),
+        ("x.png", b"", "is not an image"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, name: str, content: bytes, words: str):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TileError, match=words):
+        read_array(str(tmp_path / name))
+
+
+def test_files_of_objects_are_not_executed(tmp_path: Path):
+    np.save(tmp_path / "x.npy", np.array([print]), allow_pickle=True)
+    with pytest.raises(TileError, match="is not a sound"):
+        read_array(str(tmp_path / "x.npy"))
+
+
+def test_archives(tmp_path: Path):
+    path = str(tmp_path / "x.npz")
+    np.savez(path, a=np.zeros(2))
+    assert np.array_equal(read_array(path), [0, 0])
+    np.savez(path, a=np.zeros(2), b=np.ones(2))
+    assert np.array_equal(read_array(f"{path}:b"), [1, 1])
+    with pytest.raises(TileError, match=r"has several arrays; write .*:KEY, a, b"):
+        read_array(path)
+    with pytest.raises(TileError, match=r"has no array c; write"):
+        read_array(f"{path}:c")
