@@ -12,7 +12,7 @@ TYPES := build/types
 .PHONY: help demo test lint unit filecheck format docs fuzz bench clean
 
 help:
-	@echo "make demo    find the edges in a photograph, on the OpenCL device that pip installs"
+	@echo "make demo    find edges in a photograph, and train a network to read digits"
 	@echo "make test    everything that must pass: lint, pytest, lit"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"
@@ -28,6 +28,7 @@ help:
 demo: EXTRAS := demo
 demo: .venv/installed-demo
 	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/train_digits.py --quick
 
 test: lint unit filecheck
 
@@ -44,7 +45,7 @@ unit: $(INSTALLED)
 	$(BIN)/pytest -n $(JOBS)
 
 filecheck: $(INSTALLED)
-	$(BIN)/lit -j $(JOBS) --order=smart test
+	$(BIN)/lit -v -j $(JOBS) test
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix

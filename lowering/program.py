@@ -27,6 +27,9 @@ QUIRKS = {
 }
 """Build options that one platform needs besides."""
 
+KEEP_KERNELS = ("pocl",)
+"""Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
+
 Types = tuple[TensorType[Attribute], ...]
 
 
@@ -96,7 +99,8 @@ class Specialization:
             program = build_program(self.plan.source, lane.context, device, self.options)
         except TileError as error:
             raise TileError(f"{self.device} refuses the program:\n{error}") from None
-        self.binary = binary_of(program, device)
+        if self.device.short_platform not in KEEP_KERNELS:
+            self.binary = binary_of(program, device)
         cache.store(self.key, self.plan, self.binary)
         return program
 
