@@ -23,6 +23,7 @@ from xdsl.traits import HasParent
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
@@ -36,6 +37,7 @@ SECTIONS: dict[str, Sequence[type[Operation]]] = {
     "Contraction": (ContractionOp,),
     "Elementwise ops and numbers": ELEMENTWISE_OPS,
     "Moving elements, and random numbers": SPECIAL_OPS,
+    "Gradients": (CustomGradientOp,),
     "Kernels": KERNEL_OPS,
 }
 

@@ -30,6 +30,7 @@ import pytest
 from tiledialect.tools.tile_opt import TileOptMain
 from xdsl.dialects.builtin import ModuleOp
 
+from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
@@ -158,6 +159,15 @@ def test_generated_pages_are_up_to_date() -> None:
         generate = generator()
         old = generate.outdated()
     assert not old, f"run `make docs`: {old} {output.getvalue()}"
+
+
+def test_every_op_is_documented_and_has_a_lit_test() -> None:
+    page = (ROOT / "docs" / "dialect-tile.md").read_text()
+    tests = "\n".join(p.read_text() for p in (ROOT / "test" / "dialects" / "tile").glob("*.mlir"))
+    for op in Tile.operations:
+        assert f"### `{op.name}`\n" in page
+        assert re.search(rf"// CHECK.*\b{re.escape(op.name)}\b", tests), op.name
+        assert f'"{op.name}"(' in tests, op.name
 
 
 def test_examples_are_found() -> None:

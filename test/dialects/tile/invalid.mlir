@@ -312,6 +312,59 @@
 
 // -----
 
+// CHECK: Operation does not verify: b (3) does not broadcast to a (4)
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<3xf32>)
+%r = tile.sum_to %a, %b : (tensor<4xf32>, tensor<3xf32>) -> tensor<3xf32>
+
+// -----
+
+// Gradients of the user's own.
+
+// CHECK: Operation does not verify: the body of a custom gradient has one argument, of the result's type tensor<4xf32>
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.custom_gradient %a wrt (%a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+^bb0(%d: tensor<5xf32>):
+  tile.yield %d : tensor<5xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: the body of a custom gradient ends in a tile.yield
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.custom_gradient %a wrt (%a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+^bb0(%d: tensor<4xf32>):
+  "test.termop"(%d) : (tensor<4xf32>) -> ()
+}
+
+// -----
+
+// CHECK: Operation does not verify: a custom gradient by 1 tensor gives 2 cotangents
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.custom_gradient %a wrt (%a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+^bb0(%d: tensor<4xf32>):
+  tile.yield %d, %d : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: b holds i32: there is no gradient with respect to integers
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xi32>)
+%r = tile.custom_gradient %a wrt (%b) : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32> {
+^bb0(%d: tensor<4xf32>):
+  tile.yield %d : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: d (4) must have the shape of b (5), of which it is the cotangent
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<5xf32>)
+%r = tile.custom_gradient %a wrt (%b) : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32> {
+^bb0(%d: tensor<4xf32>):
+  tile.yield %d : tensor<4xf32>
+}
+
+// -----
+
 // Kernels.
 
 // CHECK: does not verify: a tile.kernel ends in a tile.yield
@@ -348,7 +401,7 @@
 
 // -----
 
-// CHECK: expects parent op 'tile.kernel'
+// CHECK: expects parent op to be one of 'tile.kernel', 'tile.custom_gradient'
 %a = "test.op"() : () -> (tensor<4xf32>)
 tile.yield %a : tensor<4xf32>
 

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --print-op-generic | filecheck %s --check-prefix GENERIC
 // RUN: tile-opt %s --print-op-generic | tile-opt | filecheck %s
 
-%V, %I, %U, %A, %S, %N = "test.op"() : () -> (tensor<9x8xf32>, tensor<4x3xi32>, tensor<4x3x8xf32>, tensor<*x!tile.any>, tensor<3x2048xui32>, index)
+%V, %W, %I, %U, %A, %S, %N = "test.op"() : () -> (tensor<9x8xf32>, tensor<1x8xf32>, tensor<4x3xi32>, tensor<4x3x8xf32>, tensor<*x!tile.any>, tensor<3x2048xui32>, index)
 
 // CHECK: tile.gather %V, %I : (tensor<9x8xf32>, tensor<4x3xi32>) -> tensor<4x3x8xf32>
 // GENERIC: "tile.gather"(%V, %I) : (tensor<9x8xf32>, tensor<4x3xi32>) -> tensor<4x3x8xf32>
@@ -11,6 +11,10 @@
 // CHECK-NEXT: tile.scatter %U, %I, %V : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
 // GENERIC: "tile.scatter"(%U, %I, %V) : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
 %scatter = tile.scatter %U, %I, %V : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
+
+// CHECK-NEXT: tile.sum_to %U, %W : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
+// GENERIC: "tile.sum_to"(%U, %W) : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
+%sum = tile.sum_to %U, %W : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
 
 // CHECK-NEXT: tile.reshape %V to [] : tensor<9x8xf32> -> tensor<6x12xf32>
 // CHECK-NEXT: tile.reshape %V to [%N] : tensor<9x8xf32> -> tensor<?x2xf32>
