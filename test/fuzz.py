@@ -12,20 +12,34 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "language")]
 
-from programs import programs  # noqa: E402
-from test_fuzz import mutated, survives, texts  # noqa: E402
+from programs import Program, programs  # noqa: E402
+from running import reference, run  # noqa: E402
+from test_fuzz import compiles, mutated, survives, texts  # noqa: E402
 from test_roundtrip import prints_when_specialized, says_the_same  # noqa: E402
+
+
+def agrees(program: Program) -> None:
+    """The default device and the reference semantics give the same, but for rounding."""
+    inputs = program.arrays()
+    expected = reference(program.source, inputs)
+    for a, b in zip(run(program.source, inputs, None), expected, strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2)
+
 
 TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (texts, survives),
-    (mutated(), survives),
+    (mutated().map(lambda program: program.source), survives),
     (programs(), says_the_same),
     (programs(max_statements=12), prints_when_specialized),
+    (mutated(), compiles),
+    (programs(), agrees),
 )
 """What is made up, and what must hold for it."""
 
@@ -38,7 +52,7 @@ ENDLESS = settings(
 )
 
 
-def run(made: SearchStrategy[Any], check: Callable[[Any], None], number: int) -> None:
+def check_with(made: SearchStrategy[Any], check: Callable[[Any], None], number: int) -> None:
     """Check what is made up with one seed."""
 
     @seed(number)
@@ -61,7 +75,7 @@ def main() -> None:
     while time.monotonic() < end:
         for made, check in TARGETS:
             print(f"seed {number}: {check.__name__}", flush=True)
-            run(made, check, number)
+            check_with(made, check, number)
         number += 1
 
 

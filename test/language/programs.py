@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from hypothesis import strategies as st
 
 SIZES = (1, 2, 3, 4, 5)
@@ -99,6 +102,14 @@ class Program:
     inputs: dict[str, tuple[tuple[int, ...], str]]
     outputs: dict[str, tuple[int, ...]]
     """The outputs' shapes."""
+
+    def arrays(self) -> list[npt.NDArray[Any]]:
+        """Small numbers for the inputs, always the same."""
+        random = np.random.default_rng(0)
+        return [
+            np.asarray(random.integers(0, 4, shape)).astype(dtype)
+            for shape, dtype in self.inputs.values()
+        ]
 
 
 @dataclass

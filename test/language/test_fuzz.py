@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import programs
+from programs import Program, programs
 
+import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
@@ -121,10 +125,17 @@ def survives(text: str) -> None:
     assert str(load(printed)) == str(module)
 
 
+def compiles(program: Program) -> None:
+    """Compile the program for the default device and run it; any other error than ours fails."""
+    with contextlib.suppress(TileError):
+        td.compile(program.source)(*program.arrays())
+
+
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
-    """A program with a few pieces deleted, repeated, exchanged or put in."""
-    text = draw(programs(max_statements=3)).source
+def mutated(draw: st.DrawFn) -> Program:
+    """A program with a few pieces of its text deleted, repeated, exchanged or put in."""
+    program = draw(programs(max_statements=3))
+    text = program.source
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 8)))
@@ -132,7 +143,7 @@ def mutated(draw: st.DrawFn) -> str:
             st.one_of(st.sampled_from(PIECES), st.just(text[start:end] * 2), st.text(max_size=3))
         )
         text = text[:start] + new + text[end:]
-    return text
+    return replace(program, source=text)
 
 
 bodies = st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
@@ -148,5 +159,5 @@ def test_random_text(text: str):
 
 @settings(max_examples=150, deadline=None)
 @given(mutated())
-def test_mutated_programs(text: str):
-    survives(text)
+def test_mutated_programs(program: Program):
+    survives(program.source)
