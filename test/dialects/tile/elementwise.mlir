@@ -134,6 +134,7 @@
 %select = tile.select %c, %a, %i : (tensor<4x1xi1>, tensor<4x8xf32>, tensor<4x8xi32>) -> tensor<4x8xf32>
 
 // Casts between all element types.
+// GENERIC: "tile.cast"(%a) {a = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x8xui16>
 // CHECK: tile.cast %a {a = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x8xui16>
 %cast = tile.cast %a {a = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x8xui16>
 // CHECK: tile.cast %a : (tensor<4x8xf32>) -> tensor<4x8xf16>

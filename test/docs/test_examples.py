@@ -9,6 +9,8 @@ By the language of a code block:
   ``examples/``; what follows each is its output, in which a line ``...`` stands for any lines;
 - ``tile error`` and ``mlir error``: is refused, with the text of the ``text`` block after it;
 - anything else (``console``, ``text``): is not run.
+
+``docs/language.md`` shows statements of Tile alone; `test/language/test_docs.py` runs its examples.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from tiledialect.language.to_ir import load
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+TESTED_ELSEWHERE = ("language.md",)
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 
 
@@ -56,6 +59,8 @@ class Example:
 
 def examples() -> Iterator[Example]:
     for page in PAGES:
+        if page.name in TESTED_ELSEWHERE:
+            continue
         text = page.read_text()
         found = list(BLOCK.finditer(text))
         for k, match in enumerate(found):
@@ -168,6 +173,18 @@ def test_every_op_is_documented_and_has_a_lit_test() -> None:
         assert f"### `{op.name}`\n" in page
         assert re.search(rf"// CHECK.*\b{re.escape(op.name)}\b", tests), op.name
         assert f'"{op.name}"(' in tests, op.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in index, page.name
 
 
 def test_examples_are_found() -> None:
