@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
-from tiledialect.lowering.devices import queue_for
 
 import tiledialect as td
+from tiledialect.lowering.devices import queue_for
 
 SOURCE = "function (A[N], B[N], C[N]) -> (O) { O = A * B + C; }"
 CLOCK = time.thread_time

@@ -12,7 +12,6 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from tiledialect.tools.tile_opt import TileOptMain
 from xdsl.context import Context
 from xdsl.dialects.test import Test
 from xdsl.ir import Attribute, Operation
@@ -28,6 +27,7 @@ from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.special import SPECIAL_OPS
+from tiledialect.tools.tile_opt import TileOptMain
 from tiledialect.universe import TILE_UNIVERSE
 
 HERE = Path(__file__).parent

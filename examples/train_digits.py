@@ -21,9 +21,9 @@ import numpy.typing as npt
 import pyopencl.array as cla
 from PIL import Image, ImageDraw
 from sklearn.datasets import load_digits
-from tiledialect.lowering.devices import queue_for
 
 import tiledialect as td
+from tiledialect.lowering.devices import queue_for
 
 Array = npt.NDArray[Any]
 Digits = tuple[Array, Array]

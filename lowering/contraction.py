@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tiledialect.lowering.emitter import Emitter, Values
-from tiledialect.lowering.indices import IndexValue
-from tiledialect.lowering.pointwise import Elements, element_type
-from tiledialect.lowering.scalar import Scalars, kind_of
-from tiledialect.passes.output_box import visits_everything
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
@@ -27,6 +22,11 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import Range
 from tiledialect.index.sets import Guard
+from tiledialect.lowering.emitter import Emitter, Values
+from tiledialect.lowering.indices import IndexValue
+from tiledialect.lowering.pointwise import Elements, element_type
+from tiledialect.lowering.scalar import Scalars, kind_of
+from tiledialect.passes.output_box import visits_everything
 
 
 @dataclass(frozen=True)

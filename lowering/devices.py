@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tiledialect.lowering import icd
-
 from tiledialect.errors import TileError
+from tiledialect.lowering import icd
 
 if TYPE_CHECKING:
     import pyopencl as cl

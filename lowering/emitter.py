@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from tiledialect.lowering.indices import IndexValue, Indices
-from tiledialect.lowering.scalar import Scalars
 from xdsl.builder import Builder
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
+
+from tiledialect.lowering.indices import IndexValue, Indices
+from tiledialect.lowering.scalar import Scalars
 
 Values = Sequence[SSAValue]
 

@@ -6,17 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tiledialect.lowering.contraction import Positions, Reduction, overshoots
-from tiledialect.lowering.emitter import Emitter, Values
-from tiledialect.lowering.indices import IndexValue
-from tiledialect.lowering.pointwise import Elements, element_type, static_shape
-from tiledialect.lowering.scalar import storage_type
-from tiledialect.passes.output_box import visits_everything
-from tiledialect.passes.tile_loop_tiling import (
-    LoopIndex,
-    default_leaves,
-    kernel_indices,
-)
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, TensorType, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -28,6 +17,17 @@ from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import Range
+from tiledialect.lowering.contraction import Positions, Reduction, overshoots
+from tiledialect.lowering.emitter import Emitter, Values
+from tiledialect.lowering.indices import IndexValue
+from tiledialect.lowering.pointwise import Elements, element_type, static_shape
+from tiledialect.lowering.scalar import storage_type
+from tiledialect.passes.output_box import visits_everything
+from tiledialect.passes.tile_loop_tiling import (
+    LoopIndex,
+    default_leaves,
+    kernel_indices,
+)
 
 GLOBAL_SPACE = IntegerAttr(1, i32)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyopencl as cl
+
+from tiledialect.errors import TileError
 from tiledialect.lowering.arrays import Array
 from tiledialect.lowering.devices import SIMULATOR, Device, device_of
 from tiledialect.lowering.plan import Copy, Launch, Plan, Tensor
-
-from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
     import pyopencl.array as cla

@@ -9,6 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import IO
 
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.dlti import DataLayoutSpecAttr
+from xdsl.ir import Operation
+from xdsl.utils.target import Target
+
 from tiledialect.lowering.opencl_c_control import CONTROL_FLOW
 from tiledialect.lowering.opencl_c_function import (
     Function,
@@ -19,12 +26,6 @@ from tiledialect.lowering.opencl_c_function import (
 )
 from tiledialect.lowering.opencl_c_statements import STATEMENTS as OTHER_STATEMENTS
 from tiledialect.lowering.opencl_c_types import OpenCLError, is_free_name
-from xdsl.context import Context
-from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.dialects.dlti import DataLayoutSpecAttr
-from xdsl.ir import Operation
-from xdsl.utils.target import Target
 
 __all__ = ["OpenCLError", "OpenCLTarget", "print_opencl"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiledialect.lowering.opencl_c_function import FunctionPrinter, Statement
-from tiledialect.lowering.opencl_c_types import binary, negation, variable
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
+
+from tiledialect.lowering.opencl_c_function import FunctionPrinter, Statement
+from tiledialect.lowering.opencl_c_types import binary, negation, variable
 
 
 def _yielded(block: Block) -> Sequence[SSAValue]:

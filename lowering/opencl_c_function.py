@@ -6,6 +6,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+from xdsl.dialects import func, gpu, memref, vector
+from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
 from tiledialect.lowering.opencl_c_inline import PURE, Inlining
 from tiledialect.lowering.opencl_c_memory import (
     GLOBAL,
@@ -33,10 +38,6 @@ from tiledialect.lowering.opencl_c_types import (
     sanitized,
     variable,
 )
-from typing_extensions import override
-from xdsl.dialects import func, gpu, memref, vector
-from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 LONGEST_INLINED = 100
 """Characters of an expression beyond which it gets a variable."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tiledialect.lowering.opencl_c_memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
-from tiledialect.lowering.opencl_c_ops import ARITH, MATH
 from xdsl.dialects import arith, gpu, memref, scf, vector
 from xdsl.dialects.builtin import Float64Type
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
+
+from tiledialect.lowering.opencl_c_memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
+from tiledialect.lowering.opencl_c_ops import ARITH, MATH
 
 PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
 

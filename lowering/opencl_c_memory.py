@@ -7,6 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from xdsl.dialects import memref, vector
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    VectorType,
+)
+from xdsl.dialects.utils import get_dynamic_index_list
+from xdsl.ir import Attribute, Operation, SSAValue
+
 from tiledialect.lowering import opencl_c_helpers as helpers
 from tiledialect.lowering.opencl_c_ops import (
     Combine,
@@ -33,17 +45,6 @@ from tiledialect.lowering.opencl_c_types import (
     reads,
     splat,
 )
-from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    DenseArrayBase,
-    IntegerAttr,
-    MemRefType,
-    NoneAttr,
-    VectorType,
-)
-from xdsl.dialects.utils import get_dynamic_index_list
-from xdsl.ir import Attribute, Operation, SSAValue
 
 GLOBAL, LOCAL, PRIVATE = "__global", "__local", "__private"
 SPACES = {0: GLOBAL, 1: GLOBAL, 3: LOCAL, 5: PRIVATE}

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation
+
 from tiledialect.lowering import opencl_c_helpers as helpers
 from tiledialect.lowering.opencl_c_types import (
     ADD,
@@ -24,10 +29,6 @@ from tiledialect.lowering.opencl_c_types import (
     ternary,
     unsigned,
 )
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
-from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation
 
 Emitter = Callable[[Scope, Operation], Expr]
 Combine = Callable[[Scope, CType, Expr, Expr], Expr]

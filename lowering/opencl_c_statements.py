@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xdsl.dialects import arith, func, gpu, memref, vector
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Operation
+
 from tiledialect.lowering import opencl_c_helpers as helpers
 from tiledialect.lowering.opencl_c_function import BOTH, FunctionPrinter, Statement, access, symbol
 from tiledialect.lowering.opencl_c_memory import GLOBAL, PRIVATE, single_position, space_of
@@ -17,9 +21,6 @@ from tiledialect.lowering.opencl_c_types import (
     unsigned,
     variable,
 )
-from xdsl.dialects import arith, func, gpu, memref, vector
-from xdsl.dialects.builtin import MemRefType, VectorType
-from xdsl.ir import Operation
 
 
 def _print_nothing(p: FunctionPrinter, op: Operation) -> None:

@@ -6,9 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from tiledialect.lowering.emitter import Emitter
-from tiledialect.lowering.indices import IndexValue
-from tiledialect.lowering.philox import philox
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -24,6 +21,9 @@ from tiledialect.dialects.tile.elementwise import (
 )
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.errors import TileError
+from tiledialect.lowering.emitter import Emitter
+from tiledialect.lowering.indices import IndexValue
+from tiledialect.lowering.philox import philox
 
 Coordinates = tuple[IndexValue, ...]
 
@@ -146,7 +146,7 @@ def _shape(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, ShapeOp)
     scalars, (axis,) = elements.emitter.scalars, elements.coordinates
     sizes = static_shape(op.operand)
-    result = scalars.constant(sizes[-1], i32)
+    result = scalars.constant(sizes[-1] if sizes else 0, i32)
     for k, size in reversed(list(enumerate(sizes[:-1]))):
         here = elements.emitter.indices.less(axis, k + 1)
         result = scalars.select(here, scalars.constant(size, i32), result)

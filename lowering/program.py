@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyopencl as cl
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute
+
+from tiledialect.errors import TileError
 from tiledialect.lowering import cache
 from tiledialect.lowering.devices import SIMULATOR, Device, target_system_spec
 from tiledialect.lowering.launch import Executable, Lane, check_sizes
 from tiledialect.lowering.plan import Plan, make_plan
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.tile_gradient import Gradient
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute
-
-from tiledialect.errors import TileError
 
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
 QUIRKS = {

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects.dlti import DLTIEntryMap
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+
+from tiledialect.dialects.tile import Tile
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -14,13 +24,6 @@ from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.passes.tile_specialize import find_function
-from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
-from xdsl.dialects.dlti import DLTIEntryMap
-from xdsl.ir import Attribute
-from xdsl.passes import ModulePass, PassPipeline
-from xdsl.transforms.canonicalize import CanonicalizePass
-from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 LOCAL_SIZE = 64
 
@@ -77,7 +80,11 @@ def compile_module(
     if target is not None:
         module.attributes["dlti.target_system_spec"] = target
     specialize_gradient(function, types, gradients)
-    TileCompilePass().apply(Context(), module)
+    context = Context()
+    # Folding makes constants, for which it asks their dialects.
+    for dialect in (Arith, Tile):
+        context.load_dialect(dialect)
+    TileCompilePass().apply(context, module)
     return module
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from tiledialect.lowering.kernel import Launch, buffer_type, lower_fill, lower_kernel, needs_fill
-from tiledialect.lowering.pointwise import static_shape
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, memref
@@ -35,6 +33,8 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
+from tiledialect.lowering.kernel import Launch, buffer_type, lower_fill, lower_kernel, needs_fill
+from tiledialect.lowering.pointwise import static_shape
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiledialect.passes.tensor_builder import Access, ContractionBuilder, TensorBuilder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
@@ -17,6 +16,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.passes.tensor_builder import Access, ContractionBuilder, TensorBuilder
 
 Inputs = list[tuple[SSAValue, Access]]
 

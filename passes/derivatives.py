@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import pi, sqrt
 
-from tiledialect.passes.tensor_builder import TensorBuilder
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import elementwise as ew
@@ -24,6 +23,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.tensor_builder import TensorBuilder
 
 Cotangents = tuple[SSAValue | None, ...]
 Rule = Callable[[TensorBuilder, Operation, SSAValue], Cotangents]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tiledialect.passes.change_indices import set_domain, unbounded
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.passes import ModulePass
@@ -21,6 +20,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+from tiledialect.passes.change_indices import set_domain, unbounded
 
 
 class BoundContraction(RewritePattern):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tiledialect.passes.change_indices import set_space, unbounded
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -18,6 +17,7 @@ from xdsl.pattern_rewriter import (
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.defract import defract
+from tiledialect.passes.change_indices import set_space, unbounded
 
 
 class DefractContraction(RewritePattern):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tiledialect.passes.output_box import iteration_domain, output_box
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -19,6 +18,7 @@ from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.passes.output_box import iteration_domain, output_box
 
 MAX_ARGUMENTS = 100
 """How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""

@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tiledialect.passes.contraction_gradient import contraction_gradient
-from tiledialect.passes.derivatives import DERIVATIVES
-from tiledialect.passes.tensor_builder import TensorBuilder
-from tiledialect.passes.tile_specialize import (
-    argument_names,
-    check_cotangent_types,
-    find_function,
-    result_names,
-    specialize,
-)
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -37,6 +27,16 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.errors import TileError
+from tiledialect.passes.contraction_gradient import contraction_gradient
+from tiledialect.passes.derivatives import DERIVATIVES
+from tiledialect.passes.tensor_builder import TensorBuilder
+from tiledialect.passes.tile_specialize import (
+    argument_names,
+    check_cotangent_types,
+    find_function,
+    result_names,
+    specialize,
+)
 
 
 @dataclass(frozen=True)

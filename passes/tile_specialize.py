@@ -26,7 +26,14 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import symbol
-from tiledialect.dialects.tile.base import TileOp, format_shape, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.base import (
+    TileOp,
+    format_shape,
+    make_type,
+    name_of,
+    shape_of,
+    tensor_type,
+)
 from tiledialect.dialects.tile.canonicalization import substituted
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
@@ -35,6 +42,7 @@ from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.names import from_hint
 
 
 def _truncate(a: int, b: int) -> int:
@@ -84,7 +92,7 @@ def result_names(function: func.FuncOp) -> list[str]:
 
 
 def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind: str) -> list[str]:
-    names = [hint or f"{kind}{k}" for k, hint in enumerate(hints)]
+    names = [from_hint(hint) if hint else f"{kind}{k}" for k, hint in enumerate(hints)]
     for k, entry in enumerate(attrs or ()):
         name = getattr(entry, "data", {}).get("tile.name")
         if isinstance(name, StringAttr):
@@ -262,7 +270,7 @@ class _Specializer:
             try:
                 return compute(*(self.sizes[v] for v in op.operands))
             except ZeroDivisionError:
-                raise TileError.at(op, "a dimension is divided by 0 here") from None
+                raise TileError.at(op, _division_by_zero(op)) from None
         raise TileError.at(op, f"{op.name} does not compute a size")
 
     def shape(self, op: ContractionOp | SizedOp) -> tuple[int, ...]:
@@ -272,7 +280,7 @@ class _Specializer:
         shape = tuple(self.sizes[next(sizes)] if d == DYNAMIC_INDEX else d for d in declared)
         if any(size < 0 for size in shape):
             axis = next(k for k, size in enumerate(shape) if size < 0)
-            name = op.result.name_hint or "the result"
+            name = name_of(op.result)
             raise TileError.at(op, f"axis {axis} of {name} gets the size {shape[axis]}")
         return shape
 
@@ -326,6 +334,13 @@ class _Specializer:
                 cast = CastOp.to(value, et.concrete(t))
                 Rewriter.insert_op(cast, InsertPoint.before(op))
                 op.operands[k] = cast.result
+
+
+def _division_by_zero(op: Operation) -> str:
+    assertion = op.attributes.get("tile.assertion")
+    if isinstance(assertion, StringAttr):
+        return f"the assertion `{assertion.data}` does not hold"
+    return "a dimension is divided by 0 here"
 
 
 def parse_type(text: str) -> TensorType[Attribute]:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from building import function_module, type_of
 from compare import assert_close
-from tiledialect.passes.tile_specialize import find_function, specialize
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, SSAValue
@@ -18,6 +17,7 @@ from xdsl.ir import Block, SSAValue
 import tiledialect as td
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
+from tiledialect.passes.tile_specialize import find_function, specialize
 
 Array = npt.NDArray[Any]
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
-from tiledialect.lowering import program
-from tiledialect.lowering.devices import queue_for
 
 import tiledialect as td
 from tiledialect.language.to_ir import load
+from tiledialect.lowering import program
+from tiledialect.lowering.devices import queue_for
 
 PRODUCT = "function (A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
 TWO = "function two(A[N], B[]) -> (S, D') { S = A + B; D' = A - B; }"

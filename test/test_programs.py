@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from compare import assert_close
 from generators import Contraction, contraction_module, contractions
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
+from random_programs import Program, programs
 from running import reference, run
 
 BATCH = 20
@@ -21,8 +23,8 @@ BATCH = 20
 
 
 def batches(size: int = BATCH) -> st.SearchStrategy[list[Contraction]]:
-    """Contractions whose outputs' indices are single ones."""
-    return st.lists(contractions(), min_size=size, max_size=size)
+    """Contractions; the output indices of half of them are single ones."""
+    return st.lists(st.booleans().flatmap(contractions), min_size=size, max_size=size)
 
 
 def agree(batch: Sequence[Contraction], device: Any) -> None:
@@ -41,6 +43,15 @@ def agree(batch: Sequence[Contraction], device: Any) -> None:
         raise
 
 
+def agrees(program: Program, device: Any) -> None:
+    """Fail unless the device gives what the reference gives, up to rounding."""
+    expected = reference(program.module, program.arrays)
+    actual = run(program.module, program.arrays, device)
+    for a, e, error in zip(actual, expected, program.errors, strict=True):
+        eps = float(np.finfo(e.dtype).eps) if e.dtype.kind == "f" else 1
+        assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
+
+
 def searching(examples: int) -> settings:
     """Settings for so many examples; batches are not shrunk, as `agree` takes them apart."""
     return settings(
@@ -56,5 +67,14 @@ def test_contractions(device: Any, request: pytest.FixtureRequest):
     @given(batches())
     def check(batch: list[Contraction]) -> None:
         agree(batch, device)
+
+    check()
+
+
+def test_programs(device: Any, request: pytest.FixtureRequest):
+    @searching(request.config.getoption("--examples") // 10)
+    @given(programs())
+    def check(program: Program) -> None:
+        agrees(program, device)
 
     check()

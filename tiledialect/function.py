@@ -340,7 +340,8 @@ class Function:
     def _program(self) -> Program:
         from tiledialect.lowering.program import Program
 
-        text = print_module(self._source.module)
+        # The text that the module was read from tells as much, and need not be printed.
+        text = self._source.text or print_module(self._source.module)
         return Program(self._source.module, self._base_name, text, self._gradients)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:

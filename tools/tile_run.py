@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from tiledialect.tools.array_files import SPECS, read_array, write_arrays, writer_of
 
 import tiledialect as td
 from tiledialect.errors import TileError
+from tiledialect.tools.array_files import SPECS, read_array, write_arrays, writer_of
 
 if TYPE_CHECKING:
     from tiledialect.lowering.launch import Profile

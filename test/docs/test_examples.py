@@ -29,13 +29,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tiledialect.tools.tile_opt import TileOptMain
 from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
+from tiledialect.tools.tile_opt import TileOptMain
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])

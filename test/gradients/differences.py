@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from tiledialect.passes.tile_gradient import gradient
-from tiledialect.passes.tile_specialize import argument_names, find_function, specialize
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
+from tiledialect.passes.tile_gradient import gradient
+from tiledialect.passes.tile_specialize import argument_names, find_function, specialize
 
 Array = npt.NDArray[Any]
 Arrays = Sequence[Array]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from running import reference
-from tiledialect.passes.tile_specialize import find_function, parse_type, specialize
 
 from tiledialect.errors import TileError
 from tiledialect.language.to_ir import load
+from tiledialect.passes.tile_specialize import find_function, parse_type, specialize
 
 A = np.array([1, 2, 3, 4], np.float32)
 B = np.array([3, 1, 1, 4], np.float32)

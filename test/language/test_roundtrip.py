@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from programs import Program, programs
+from xdsl.dialects.builtin import ModuleOp, TensorType
+
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.language.printer import print_tile
+from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_specialize import (
     argument_names,
     find_function,
     result_names,
     specialize,
 )
-from xdsl.dialects.builtin import ModuleOp, TensorType
-
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
-from tiledialect.language.printer import print_tile
-from tiledialect.language.to_ir import load
 
 
 def assert_same(a: ModuleOp, b: ModuleOp) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl.array as cla
 import pytest
-from tiledialect.lowering.arrays import DTYPES, as_array
-from tiledialect.lowering.devices import choose, queue_for
 
 from tiledialect.errors import TileError
+from tiledialect.lowering.arrays import DTYPES, as_array
+from tiledialect.lowering.devices import choose, queue_for
 
 Array = npt.NDArray[Any]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiledialect.lowering import cache
-from tiledialect.lowering.plan import Copy, Launch, Plan, Scalar, Tensor
 
 import tiledialect as td
+from tiledialect.lowering import cache
+from tiledialect.lowering.plan import Copy, Launch, Plan, Scalar, Tensor
 
 PLAN = Plan(
     (Tensor("A", (2, 3), "float32"),),

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiledialect.lowering import devices, icd
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 
 import tiledialect as td
+from tiledialect.lowering import devices, icd
 
 # pyright: reportPrivateUsage=false
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyopencl as cl
 import pytest
-from tiledialect.lowering.devices import queue_for
-from tiledialect.lowering.opencl_c import print_opencl
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.gpu import ModuleOp
 from xdsl.parser import Parser
 
 import tiledialect as td
+from tiledialect.lowering.devices import queue_for
+from tiledialect.lowering.opencl_c import print_opencl
 
 
 def build_options(queue: cl.CommandQueue) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 import pyopencl as cl
 import pytest
 from test_opencl_c import build, build_options, gpu_module, kernel, launch, parse, queue
-from tiledialect.lowering.opencl_c import print_opencl
 
 from tiledialect.errors import TileError
+from tiledialect.lowering.opencl_c import print_opencl
 
 __all__ = ["queue"]
 

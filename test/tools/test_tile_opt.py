@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tiledialect.tools.tile_opt import main
 
 INPUTS = Path(__file__).parent / "Inputs"

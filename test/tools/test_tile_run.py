@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from tiledialect.tools import tile_run
-from tiledialect.tools.array_files import random_array, read_array, write_arrays
 
 from tiledialect.errors import TileError
+from tiledialect.tools import tile_run
+from tiledialect.tools.array_files import random_array, read_array, write_arrays
 
 PROGRAM = "function (A[N, M], B[]) -> (S, D) {\n  S = A + B;\n  D = A - B;\n}"
 

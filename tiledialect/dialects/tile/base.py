@@ -19,6 +19,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import any_type, is_element_type, is_weak
+from tiledialect.names import from_hint
 
 AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
 Shape = tuple[int, ...]
@@ -51,7 +52,7 @@ def make_type(shape: Shape | None, element_type: Attribute) -> AnyTensor:
 
 def name_of(value: SSAValue) -> str:
     """What the user calls a value."""
-    return value.name_hint or "an operand"
+    return from_hint(value.name_hint) if value.name_hint else "an operand"
 
 
 def format_shape(shape: Shape) -> str:
