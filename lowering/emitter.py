@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.builder import Builder
@@ -26,7 +26,7 @@ class Emitter:
         self.scalars = Scalars(self.builder)
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[None]:
+    def inside(self, block: Block) -> Generator[None]:
         """Emit at the end of ``block`` for a while."""
         outer = self.builder.insertion_point
         self.builder.insertion_point = InsertPoint.at_end(block)

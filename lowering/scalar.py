@@ -137,11 +137,21 @@ def _op(
 
 
 def _by_kind(for_float: Function, for_integer: Function) -> Function:
-    return lambda s, t, *values: (for_float if kind_of(t).is_float else for_integer)(s, t, *values)
+    def build(s: Scalars, t: Attribute, *values: SSAValue) -> SSAValue:
+        return (for_float if kind_of(t).is_float else for_integer)(s, t, *values)
+
+    return build
 
 
 def _compare(predicate: str) -> Function:
-    return lambda s, t, a, b: s.compare(predicate, a, b, t)
+    def build(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAValue:
+        return s.compare(predicate, a, b, t)
+
+    return build
+
+
+def _same(s: Scalars, t: Attribute, a: SSAValue) -> SSAValue:
+    return a
 
 
 def _negate_integer(s: Scalars, t: Attribute, a: SSAValue) -> SSAValue:
@@ -228,7 +238,7 @@ FUNCTIONS: dict[str, Function] = {
     "tile.abs": _by_kind(_real(math.AbsFOp), _absolute_integer),
     "tile.neg": _by_kind(_real(arith.NegfOp), _negate_integer),
     "tile.relu": _relu,
-    "tile.ident": lambda s, t, a: a,
+    "tile.ident": _same,
     "tile.acos": _real(math.AcosOp),
     "tile.asin": _real(math.AsinOp),
     "tile.atan": _real(math.AtanOp),

@@ -74,13 +74,13 @@ def _sum_gradient(
             result.append(None)
             continue
         c = ContractionBuilder(b, op)
-        others: Inputs = [*inputs[:k], (g, op.output.data), *inputs[k + 1 :]]
-        kept = combination
+        cotangent: tuple[SSAValue, Access] = (g, op.output.data)
+        others, kept = [*inputs[:k], cotangent, *inputs[k + 1 :]], combination
         constraints: list[Constraint] = []
         if combination == Combination.add:
             dropped = inputs[:k] + inputs[k + 1 :]
             constraints = [x for v, a in dropped for x in c.inside(v, a)]
-            others, kept = [(g, op.output.data)], Combination.none
+            others, kept = [cotangent], Combination.none
         result.append(c.make(Aggregation.add, kept, value, access, others, constraints))
     return result
 

@@ -270,8 +270,7 @@ class _Differentiator:
 
 
 def _can_flow(value: SSAValue) -> bool:
-    t = value.type
-    return isinstance(t, Attribute) and _is_real(getattr(t, "element_type", t))
+    return _is_real(getattr(value.type, "element_type", value.type))
 
 
 def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:

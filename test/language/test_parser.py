@@ -164,7 +164,7 @@ BODIES = [
     ("O[i: N] = ¦-(A[i]);", "expected an aggregation"),
     ("O[i: N] = ¦max(A[i]);", "expected an aggregation"),
     ("O[i: N] = +(A[i] ¦- B[i]);", "expected `)`, `*`, `+` or `==` after `]`"),
-    ("O[i: N] = +(A[i] * B[i] ¦? C[i]);", "expected `)` or `*` after `]`"),
+    ("O[i: N] = +(A[i] * B[i] ¦? C[i]);", "expected `)`, `*` or `==` after `]`"),
     ("O[i: N] = +(¦2 * A[i]);", "expected a name after `(`, but found `2`"),
     ("O[i: N] = +(A[i]) ¦and i < 2;", "(separate constraints with `,`)"),
     ("O[i: N] = +(A[i]), i ¦<= 2;", "(a bound is one more than the largest value: `i < N`)"),

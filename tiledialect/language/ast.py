@@ -105,7 +105,7 @@ class Contraction(Node):
     aggregation: str
     """One of add, mul, max, min, assign."""
     combination: str
-    """One of none, mul, add, eq, cond."""
+    """One of none, mul, add, eq, cond, add_eq, mul_eq, add_cond, mul_cond."""
     operands: tuple[Access, ...]
     constraints: tuple[Constraint, ...]
     default: Name | None
@@ -126,7 +126,20 @@ class Assignment(Node):
     value: Expression
 
 
-Statement = Contraction | Assignment
+@dataclass(frozen=True)
+class CustomGradient(Node):
+    """``target = custom_gradient(value, inputs) (cotangent) -> (gradients) { body }``."""
+
+    attributes: tuple[Attribute, ...]
+    target: Name
+    value: Expression
+    inputs: tuple[Name, ...]
+    cotangent: Name
+    gradients: tuple[Name, ...]
+    body: tuple[Statement, ...]
+
+
+Statement = Contraction | Assignment | CustomGradient
 
 
 @dataclass(frozen=True)
@@ -137,6 +150,15 @@ class Function(Node):
     inputs: tuple[Input, ...]
     outputs: tuple[Name, ...]
     body: tuple[Statement, ...]
+
+
+def targets(body: tuple[Statement, ...]) -> Iterator[str]:
+    """The names that the statements of a body define, also inside of them."""
+    for statement in body:
+        yield statement.target.text
+        if isinstance(statement, CustomGradient):
+            yield statement.cotangent.text
+            yield from targets(statement.body)
 
 
 def postorder(

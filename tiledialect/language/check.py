@@ -44,10 +44,7 @@ def check(function: ast.Function) -> None:
     checker = _Checker()
     checker.header(function)
     for statement in function.body:
-        if isinstance(statement, ast.Contraction):
-            checker.contraction(statement)
-        else:
-            checker.assignment(statement)
+        checker.statement(statement)
     checker.results(function)
 
 
@@ -111,6 +108,47 @@ class _Checker:
             if not kind.is_tensor and kind != SIZE:
                 raise TileError(f"the output `{output.text}` is {kind}", output.span)
 
+    def statement(self, statement: ast.Statement) -> None:
+        match statement:
+            case ast.Contraction():
+                self.contraction(statement)
+            case ast.Assignment():
+                self.assignment(statement)
+            case ast.CustomGradient():
+                self.custom_gradient(statement)
+
+    # -- custom gradients ------------------------------------------------------------------
+
+    def custom_gradient(self, statement: ast.CustomGradient) -> None:
+        kind = self.tensor_value(statement.value, "the value of a custom gradient")
+        for name in statement.inputs:
+            of = self.kind_of(name.text, name.span)
+            if not of.is_tensor:
+                raise TileError(
+                    f"a custom gradient is by tensors, and `{name.text}` is {of}", name.span
+                )
+        outside = dict(self.kinds), dict(self.places)
+        self.define(statement.cotangent, kind)
+        for inner in statement.body:
+            self.statement(inner)
+        for name in statement.gradients:
+            self.tensor_value(ast.Variable(name.span, name.text), "a cotangent")
+        self.kinds, self.places = outside
+        if len(statement.gradients) != len(statement.inputs):
+            raise TileError(
+                f"a custom gradient by {_count(len(statement.inputs), 'tensor', 'tensors')} gives "
+                f"{_count(len(statement.gradients), 'cotangent', 'cotangents')}",
+                statement.gradients[-1].span,
+            )
+        self.define(statement.target, kind)
+
+    def tensor_value(self, expression: ast.Expression, what: str) -> Kind:
+        """The kind of an expression that must be a tensor, or a dimension as one."""
+        kind = self.value(expression)
+        if kind != SIZE and not kind.is_tensor:
+            raise TileError(f"{what} is a tensor, and this is {kind}", expression.span)
+        return tensor(0) if kind == SIZE else kind
+
     # -- elementwise -----------------------------------------------------------------------
 
     def assignment(self, statement: ast.Assignment) -> None:
@@ -138,6 +176,8 @@ class _Checker:
         if is_assertion(name):
             self._expect(node, arguments[:1], SIZE)
             return SIZE
+        if name == "custom_gradient":
+            raise TileError("a custom gradient is a statement of its own", node.span)
         if name not in FUNCTIONS:
             raise TileError(f"there is no function `{name}`{_meant(name, FUNCTIONS)}", node.span)
         signature = FUNCTIONS[name]
@@ -288,6 +328,8 @@ def _rank(function: str, arguments: list[Kind]) -> int | None:
             return len(ranks) - 1
         case "shape", _:
             return 1
+        case "sum_to", [_, like]:
+            return like
         case (("as_float" | "as_int" | "as_uint" | "as_bool" | "index"), [rank, *_]):
             return rank
         case (("builtin_softmax" | "builtin_logsoftmax"), _):

@@ -79,7 +79,7 @@ def _wanted(accepts: set[str]) -> list[str]:
     rest = set(accepts)
     if rest >= EXPRESSION:
         words.append("an expression")
-        rest -= EXPRESSION
+        rest -= EXPRESSION | {"custom_gradient"}
     if rest >= ARITHMETIC:
         words.append("an operator")
         rest -= OPERATORS

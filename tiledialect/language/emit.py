@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from xdsl.dialects import arith
@@ -37,6 +38,14 @@ class Emitter:
         self.block = block
         self.filename = StringAttr(filename)
         self.constants: dict[int, SSAValue] = {}
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Append to another block for a while."""
+        outer, constants = self.block, self.constants
+        self.block, self.constants = block, dict(constants)
+        yield
+        self.block, self.constants = outer, constants
 
     def add(self, op: Operation, span: SourceSpan) -> SSAValue:
         """Append an op that stands for what is at ``span``; the value is its first result."""

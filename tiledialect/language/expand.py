@@ -84,6 +84,10 @@ class Expander:
         if isinstance(statement, ast.Contraction):
             self.emit(self.contraction(statement))
             return
+        if isinstance(statement, ast.CustomGradient):
+            # The body is expanded when it is lowered.
+            self.emit(replace(statement, value=self.simple(statement.value)))
+            return
         value = self.expression(statement.value, is_whole=True)
         if (
             isinstance(value, tuple)
@@ -218,6 +222,7 @@ def _uses(template: ast.Function, name: str) -> int:
         if isinstance(statement, ast.Assignment):
             expressions = [statement.value]
         else:
+            assert isinstance(statement, ast.Contraction)
             expressions = list(statement.sizes or ())
             count += 2 * sum(access.tensor.text == name for access in statement.operands)
         for expression in expressions:
@@ -245,6 +250,7 @@ class _Inlining:
                 self.span, (), target, self.expression(statement.value)
             )
         else:
+            assert isinstance(statement, ast.Contraction)
             new = replace(
                 statement,
                 span=self.span,

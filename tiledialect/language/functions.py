@@ -60,6 +60,8 @@ FUNCTIONS: dict[str, Signature] = dict(
         *_same("index", Signature(2, 2, constants=1)),
         *_same("gather", Signature(2, 2)),
         *_same("scatter", Signature(3, 3)),
+        *_same("sum_to", Signature(2, 2)),
+        *_same("stop_gradient", Signature(1, 1)),
         *_same("reshape", Signature(1, None, constants=1)),
         *_same("shape", Signature(1, 1)),
         *_same("builtin_softmax builtin_logsoftmax", Signature(3, 3, constants=1)),

@@ -25,6 +25,10 @@ COMBINATIONS = {
     "total": "add",
     "equal": "eq",
     "conditional": "cond",
+    "total_equal": "add_eq",
+    "product_equal": "mul_eq",
+    "total_conditional": "add_cond",
+    "product_conditional": "mul_cond",
 }
 LARGEST_INTEGER = 2**63 - 1
 
@@ -154,6 +158,11 @@ class _Builder:
     def assignment(self, span: SourceSpan, children: Children) -> tuple[type, Children]:
         target, value = children
         return ast.Assignment, [self._name(target), value]
+
+    def custom_gradient(self, span: SourceSpan, children: Children) -> tuple[type, Children]:
+        target, value, inputs, cotangent, gradients, body = children
+        fields = [self._name(target), value, inputs, self._name(cotangent), gradients, body]
+        return ast.CustomGradient, fields
 
     def contraction(self, span: SourceSpan, children: Children) -> tuple[type, Children]:
         (output, sizes), aggregation, (combination, operands), *clauses = children

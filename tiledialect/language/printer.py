@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, func, tensor
@@ -22,6 +22,7 @@ from ..dialects.tile import special as ops
 from ..dialects.tile.attributes import Aggregation, Combination, symbol_number
 from ..dialects.tile.base import TileOp, shape_of, tensor_type
 from ..dialects.tile.contraction import ContractionOp
+from ..dialects.tile.custom_gradient import CustomGradientOp
 from ..dialects.tile.element_types import index, is_weak
 from ..dialects.tile.elementwise import (
     CastOp,
@@ -33,6 +34,7 @@ from ..dialects.tile.elementwise import (
     SizeOp,
 )
 from ..dialects.tile.elementwise_base import CompareOp
+from ..dialects.tile.kernel import YieldOp
 from ..errors import TileError
 from ..index.expr import IndexExpr
 from ..names import from_hint
@@ -54,6 +56,10 @@ SEPARATORS = {
     Combination.mul: (" * ", " * "),
     Combination.eq: (" == ",),
     Combination.cond: (" == ", " ? "),
+    Combination.add_eq: (" + ", " == "),
+    Combination.mul_eq: (" * ", " == "),
+    Combination.add_cond: (" + ", " == ", " ? "),
+    Combination.mul_cond: (" * ", " == ", " ? ", " * "),
 }
 """What stands between the tensors of a contraction."""
 
@@ -110,8 +116,8 @@ class FunctionPrinter:
         symbol = self.function.sym_name.data
         is_name = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*'?", symbol) and symbol != DEFAULT_NAME
         header = f"function {symbol if is_name else ''}({', '.join(inputs)})"
-        body = "".join(f"  {line}\n" for line in self.lines)
-        return f"{header} -> ({', '.join(outputs)}) {{\n{body}}}\n"
+        body = _indented(self.lines)
+        return f"{header} -> ({', '.join(outputs)}) {{{body}}}\n"
 
     # -- names -----------------------------------------------------------------------------
 
@@ -154,8 +160,12 @@ class FunctionPrinter:
 
     def name_statements(self) -> None:
         """Name the values that need a statement: first those that have a name in the IR."""
-        block = self.function.body.block
-        values = [r for op in block.ops for r in op.results if not self.is_inline(op)]
+        inside = [op for op in self.function.walk() if op is not self.function]
+        for op in inside:
+            if isinstance(op, CustomGradientOp):
+                self.named[op.cotangent] = self.names.reserve(_hint(op.cotangent) or "D")
+                self.texts[op.cotangent] = Text(self.named[op.cotangent])
+        values = [r for op in inside for r in op.results if not self.is_inline(op)]
         for value in values:
             if value not in self.named and (hint := _hint(value)):
                 self.named[value] = self.names.reserve(hint)
@@ -176,6 +186,7 @@ class FunctionPrinter:
         return (
             len(uses) > 1
             or isinstance(value.owner, ContractionOp)
+            or (isinstance(value.owner, CustomGradientOp) and len(value.owner.inputs) > 0)
             or "tile.hints" in getattr(value.owner, "attributes", {})
             or any(_takes_names(u.operation, value) for u in uses)
         )
@@ -193,6 +204,8 @@ class FunctionPrinter:
             self.of_sizes.add(value)
         if isinstance(op, ContractionOp):
             self.contraction(op)
+        elif isinstance(op, CustomGradientOp) and op.inputs:
+            self.custom_gradient(op)
         elif value in self.named:
             self.statement(op, str(self.expression(op, is_whole=True)))
         else:
@@ -243,6 +256,26 @@ class FunctionPrinter:
         if op.no_defract is not None:
             text += " no_defract"
         self.statement(op, text, f"[{output}]")
+
+    def custom_gradient(self, op: CustomGradientOp) -> None:
+        """Print a custom gradient, the statements of its body further in."""
+        outer, self.lines = self.lines, []
+        for inner in op.body.block.ops:
+            if inner.results:
+                self.op(inner)
+        gradients: list[str] = []
+        for value in op.yielded:
+            if value not in self.named:
+                # A number.
+                self.named[value] = self.names.reserve("D")
+                self.lines.append(f"{self.named[value]} = {self.texts[value]};")
+            gradients.append(self.named[value])
+        body = _indented(self.lines)
+        self.lines = outer
+        inputs = ", ".join(str(self.texts[value]) for value in op.inputs)
+        head = f"custom_gradient({self.texts[op.value]}, {inputs})"
+        cotangents = f"({self.named[op.cotangent]}) -> ({', '.join(gradients)})"
+        self.statement(op, f"{head} {cotangents} {{{body}}}")
 
     def sizes(self, shape: tuple[int, ...], sizes: Iterable[SSAValue]) -> list[Text]:
         """The sizes of a shape: numbers, or the text of the values that give the open ones."""
@@ -351,6 +384,10 @@ class FunctionPrinter:
         """A position along an axis."""
         return call("index", self.texts[op.operand], op.axis.value.data)
 
+    def stop_gradient(self, op: CustomGradientOp, is_whole: bool) -> Text:
+        """A custom gradient by nothing."""
+        return call("stop_gradient", self.texts[op.value])
+
     def reshape(self, op: ops.ReshapeOp, is_whole: bool) -> Text:
         """A reshape."""
         shape = shape_of(tensor_type(op.result)) or ()
@@ -392,17 +429,29 @@ EXPRESSIONS: dict[type[Operation], Callable[[FunctionPrinter, Any, bool], Text]]
     IndexOp: FunctionPrinter.position,
     ElementwiseOp: FunctionPrinter.elementwise,
     ops.ReshapeOp: FunctionPrinter.reshape,
+    CustomGradientOp: FunctionPrinter.stop_gradient,
     ops.PrngValueOp: FunctionPrinter.prng_value,
     ops.PrngStateOp: FunctionPrinter.prng_state,
-    **dict.fromkeys((ops.GatherOp, ops.ScatterOp, ops.ShapeOp), FunctionPrinter.special),
+    **dict.fromkeys(
+        (ops.GatherOp, ops.ScatterOp, ops.ShapeOp, ops.SumToOp), FunctionPrinter.special
+    ),
 }
 """How the result of each kind of op is written; the first kind that fits counts."""
 
 SIZE_FUNCTIONS = {"arith.maxsi": "max", "arith.minsi": "min"}
 
 
+def _indented(lines: Sequence[str]) -> str:
+    """Lines for between braces; a line may have line ends inside."""
+    return "".join(f"\n{line}".replace("\n", "\n  ") for line in lines) + "\n" * bool(lines)
+
+
 def _takes_names(op: Operation, value: SSAValue) -> bool:
     """Whether ``op`` uses ``value`` where Tile takes a name and no expression."""
+    if isinstance(op, CustomGradientOp):
+        return value in op.inputs
+    if isinstance(op, YieldOp):
+        return True
     if not isinstance(op, ContractionOp):
         return False
     if value in op.inputs or value == op.default:

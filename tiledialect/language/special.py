@@ -11,8 +11,10 @@ from xdsl.ir import SSAValue
 
 from ..dialects.tile import special as ops
 from ..dialects.tile.base import TileOp
+from ..dialects.tile.custom_gradient import CustomGradientOp
 from ..dialects.tile.element_types import CONCRETE, any_type
 from ..dialects.tile.elementwise import CastOp, IndexOp
+from ..dialects.tile.kernel import YieldOp
 from ..errors import TileError
 from . import ast
 from .emit import Size, Value
@@ -107,6 +109,18 @@ def _scatter(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Valu
     return _inferred(lowering, ops.ScatterOp, _operands(lowering, node, arguments), node)
 
 
+def _sum_to(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
+    return _inferred(lowering, ops.SumToOp, _operands(lowering, node, arguments), node)
+
+
+def _stop_gradient(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
+    op = CustomGradientOp.of(_operand(lowering, node, arguments, 0), [])
+    op.body.block.add_op(YieldOp([]))
+    result = lowering.emitter.add(op, node.span)
+    lowering.keep_sizes(result, arguments)
+    return result
+
+
 def _reshape(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
     operand = _operand(lowering, node, arguments, 0)
     sizes = _size_operands(lowering, node, arguments[1:])
@@ -163,6 +177,8 @@ SPECIAL: dict[str, Special] = {
     "shape": _shape,
     "gather": _gather,
     "scatter": _scatter,
+    "sum_to": _sum_to,
+    "stop_gradient": _stop_gradient,
     "reshape": _reshape,
     "prng_value": _prng_value,
     "prng_state": _prng_state,

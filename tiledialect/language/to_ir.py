@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -16,6 +18,7 @@ from ..names import to_hint
 from . import ast
 from .check import check
 from .contractions import lower_contraction
+from .custom_gradients import lower_custom_gradient
 from .emit import Emitter, Size, Value, is_size, reckon
 from .expand import Expander
 from .functions import FUNCTIONS, is_assertion
@@ -57,7 +60,7 @@ class Lowering:
         self.outputs = {output.text for output in function.outputs}
         self.results: dict[str, SSAValue] = {}
         """The outputs' tensors, where an output's name stands for a dimension."""
-        self.taken = {s.target.text for s in function.body} | {
+        self.taken = set(ast.targets(function.body)) | {
             name.text for i in function.inputs for name in (i.name, *(i.dims or ()))
         }
         self.dims: dict[str, tuple[SSAValue, int]] = {}
@@ -154,10 +157,26 @@ class Lowering:
         self.target = statement.target.text
         self.expander.expand(statement)
 
+    @contextmanager
+    def inside(self, block: Block, outputs: set[str]) -> Generator[None]:
+        """Lower into the body of an op; what is defined there is not known afterwards."""
+        target, values, results = self.target, self.values, self.results
+        drawn, meanings, outer = self.drawn, self.expander.meanings, self.outputs
+        self.values, self.results, self.drawn = dict(values), {}, list(drawn)
+        self.expander.meanings, self.outputs = dict(meanings), outputs
+        self.expander.outputs = outputs
+        with self.emitter.inside(block):
+            yield
+        self.target, self.values, self.results = target, values, results
+        self.drawn, self.expander.meanings, self.outputs = drawn, meanings, outer
+        self.expander.outputs = outer
+
     def lower(self, statement: ast.Statement) -> None:
         """Lower a statement that is expanded."""
         if isinstance(statement, ast.Contraction):
             value: Value = lower_contraction(self, statement)
+        elif isinstance(statement, ast.CustomGradient):
+            value = lower_custom_gradient(self, statement)
         else:
             value = self.value(statement.value)
         self.bind(statement.target, value)
