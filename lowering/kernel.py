@@ -152,9 +152,8 @@ def lower_kernel(kernel: KernelOp, name: str) -> Launch:
     tensors = (*kernel.block.args, *kernel.yield_op.values)
     for argument, tensor in zip(function.block.args, tensors, strict=True):
         argument.name_hint = tensor.name_hint
-    arguments: Sequence[SSAValue] = kernel.block.args
-    memrefs: Sequence[SSAValue] = function.block.args
-    buffers = dict(zip(arguments, memrefs, strict=False))
+    buffers: dict[SSAValue, SSAValue] = {}
+    buffers.update(zip(kernel.block.args, function.block.args, strict=False))
     outputs = function.block.args[len(kernel.inputs) :]
     contraction = next((op for op in kernel.block.ops if isinstance(op, ContractionOp)), None)
 
