@@ -84,7 +84,8 @@ class KernelFunction:
             Region(self.block),
             kernel=True,
             known_block_size=block,
-            known_grid_size=grid,
+            # What does not fit an i32 fits no device either; the runtime says so.
+            known_grid_size=grid if max(grid) < 2**31 else None,
         )
         return Launch(function, grid, block)
 
