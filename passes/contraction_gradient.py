@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import elementwise as ew
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol_number
 from tiledialect.dialects.tile.contraction import COMPARED, ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.kernel import YieldOp
@@ -355,17 +356,28 @@ def _point_box(
             [IndexExpr.of(name) - ranges[name].lower for name in op.index_names],
             [ranges[name].extent for name in op.index_names],
         )
-    sizes: list[int | SSAValue] = []
-    for name in op.index_names:
-        bare = [
-            (value, axis)
-            for value, access in [*inputs, (op.result, op.output.data)]
-            for axis, e in enumerate(access)
-            if e.variable == name
-        ]
-        if not bare:
-            raise TileError.at(
-                op, f"the gradient of this contraction needs the range of {name}: specialize first"
-            )
-        sizes.append(c.builder.size(*bare[0]))
+    sizes = [
+        _range_of(c, op, name, [*inputs, (op.result, op.output.data)]) for name in op.index_names
+    ]
     return [IndexExpr.of(name) for name in op.index_names], sizes
+
+
+def _range_of(
+    c: ContractionBuilder, op: ContractionOp, name: str, tensors: Inputs
+) -> int | SSAValue:
+    """The size of an axis or the bound of a constraint that an index runs along by itself."""
+    for value, access in tensors:
+        for axis, e in enumerate(access):
+            if e.variable == name:
+                return c.builder.size(value, axis)
+    for constraint in (x.data for x in op.constraints):
+        if constraint.expr.variable == name:
+            bound = constraint.bound
+            number = symbol_number(bound.variable or "")
+            if number is not None:
+                return c.symbols[number]
+            if bound.is_constant:
+                return ceil(bound.constant)
+    raise TileError.at(
+        op, f"the gradient of this contraction needs the range of {name}: specialize first"
+    )

@@ -176,7 +176,8 @@ class FunctionPrinter:
     def is_inline(self, op: Operation) -> bool:
         """Whether an op is so simple that its text may be repeated."""
         if isinstance(op, SizeOp | ConstantOp):
-            return _hint(op.results[0]) is None
+            (value,) = op.results
+            return _hint(value) is None and not _is_operand(value)
         return isinstance(op, arith.ConstantOp | tensor.DimOp)
 
     def needs_name(self, value: SSAValue) -> bool:
@@ -346,6 +347,9 @@ class FunctionPrinter:
         """A number; with a cast if it is of a type of its own."""
         number = literal(op.number)
         element_type = tensor_type(op.result).element_type
+        if is_weak(element_type) and isinstance(op.number, int) and _is_operand(op.result):
+            # A name for a bare integer would be one for a dimension.
+            return call("as_int", number, 32)
         return number if is_weak(element_type) else _cast(op, number)
 
     def size(self, op: SizeOp, is_whole: bool) -> Text:
@@ -460,6 +464,12 @@ def _takes_names(op: Operation, value: SSAValue) -> bool:
     numbers = (symbol_number(name) for expr in op.all_exprs for name in expr.names)
     is_symbol = any(op.symbols[k] == value for k in numbers if k is not None)
     return is_symbol and not _rounds_nowhere(value)
+
+
+def _is_operand(value: SSAValue) -> bool:
+    """Whether a contraction reads ``value``."""
+    users = (use.operation for use in value.uses)
+    return any(isinstance(op, ContractionOp) and value in op.inputs for op in users)
 
 
 def _rounds_nowhere(value: SSAValue) -> bool:
