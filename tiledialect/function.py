@@ -175,7 +175,7 @@ class Function:
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs; a TileError if they do not fit."""
         if named:
-            args = self._ordered(args, named)
+            args = self.bind(args, named)
         signature: list[Any] = []
         for value in args:
             # This is on the way of every call: no more than it takes to know the types.
@@ -190,7 +190,7 @@ class Function:
         from tiledialect.lowering.devices import queue_for
         from tiledialect.lowering.launch import lane_of
 
-        arrays = self._arrays(self._ordered(args, named))
+        arrays = self._arrays(self.bind(args, named))
         host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
         lane = lane_of(queue_for(self.device, profiling=True))
         executable = self._specialize(_types(host), self.device).executable(lane, on_host=True)
@@ -203,7 +203,7 @@ class Function:
         from tiledialect.passes.tile_gradient import specialize_gradient
         from tiledialect.passes.tile_specialize import find_function
 
-        arrays = self._arrays(self._ordered(args, named))
+        arrays = self._arrays(self.bind(args, named))
         host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
         module = self._source.module.clone()
         function = find_function(module, self._base_name)
@@ -211,7 +211,7 @@ class Function:
             specialize_gradient(function, _types(host), self._gradients)
             return self._packed(run_function(module, function.sym_name.data, host))
 
-    def _ordered(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The inputs in order; a TileError if one is missing, unknown or given twice."""
         for name in named:
             if name not in self.inputs:
@@ -236,7 +236,7 @@ class Function:
     def _call_any(self, args: Sequence[Any]) -> Any:
         if self._device_runners and (runner := self._ready_on_device(args)) is not None:
             return runner(args)
-        arrays = self._arrays(self._ordered(args, {}))
+        arrays = self._arrays(self.bind(args, {}))
         if not all(isinstance(a, np.ndarray) for a in arrays):
             return self._call_on_device(arrays)
         signature = tuple(part for a in arrays for part in (a.shape, a.dtype))
@@ -368,7 +368,7 @@ class Function:
             return print_module(self._program.level_4(types, self.device))
 
     def _given_types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
-        given = self._ordered(args, named)
+        given = self.bind(args, named)
         declared = self._declared
         return tuple(
             _given_type(name, value, dtype)

@@ -1,0 +1,92 @@
+"""Tile functions as PyTorch functions: `loss.backward()` runs the gradients the compiler makes.
+
+PyTorch is not among the requirements of tiledialect; importing this module needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+
+from tiledialect.errors import TileError
+from tiledialect.function import Function
+
+Tensor = torch.Tensor
+
+
+def function(f: Function) -> Callable[..., Any]:
+    """``f`` on PyTorch tensors, differentiable as often as one likes.
+
+    The result takes CPU tensors (and what ``torch.as_tensor`` makes such of) in order or by name,
+    and gives a tensor, or a tuple of them where ``f`` has several outputs. On a device that works
+    in the host's memory, dense tensors pass without a copy. Backward computes the gradients of
+    those inputs only that need one, and the forward values that they take anew.
+
+    Raises:
+        TileError: the inputs do not fit ``f``, or are tensors that NumPy cannot see.
+    """
+
+    def call(*args: Any, **named: Any) -> Any:
+        tensors = [torch.as_tensor(value) for value in f.bind(args, named)]
+        return _Call.apply(f, *tensors)
+
+    call.__name__ = f.name
+    call.__doc__ = repr(f)
+    return call
+
+
+_gradients: WeakKeyDictionary[Function, dict[tuple[str, ...], Function]] = WeakKeyDictionary()
+
+
+def _gradient(f: Function, wrt: tuple[str, ...]) -> Function:
+    """The gradient of ``f``, made once: with it goes what is compiled."""
+    known = _gradients.setdefault(f, {})
+    if wrt not in known:
+        known[wrt] = f.gradient(wrt)
+    return known[wrt]
+
+
+class _Call(torch.autograd.Function):
+    """One call of a Tile function, as a node of PyTorch's graph."""
+
+    @staticmethod
+    def forward(ctx: Any, f: Function, *tensors: Tensor) -> Any:
+        arrays = [_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)]
+        result = f(*arrays)
+        outputs = [torch.from_numpy(a) for a in (result if len(f.outputs) > 1 else (result,))]
+        ctx.function = f
+        ctx.save_for_backward(*tensors)
+        ctx.outputs = [(t.shape, t.dtype) for t in outputs]
+        ctx.mark_non_differentiable(*(t for t in outputs if not t.is_floating_point()))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
+        f: Function = ctx.function
+        needed = ctx.needs_input_grad[1:]
+        wrt = tuple(name for name, is_needed in zip(f.inputs, needed, strict=True) if is_needed)
+        given = [
+            torch.zeros(shape, dtype=dtype) if c is None else c.to(dtype)
+            for c, (shape, dtype) in zip(cotangents, ctx.outputs, strict=True)
+        ]
+        # A call like any other, so that gradients have gradients.
+        result = _Call.apply(_gradient(f, wrt), *ctx.saved_tensors, *given)
+        results = iter(result if len(wrt) > 1 else (result,))
+        return None, *(next(results) if is_needed else None for is_needed in needed)
+
+
+def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
+    """A tensor's memory as an array."""
+    if tensor.device.type != "cpu":
+        raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
+    try:
+        return tensor.detach().resolve_conj().resolve_neg().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TileError(f"{name} cannot be read as an array: {error}") from None
+
+
+__all__: Sequence[str] = ["function"]
