@@ -3,6 +3,8 @@
 PyTorch is not among the requirements of tiledialect; importing this module needs it.
 """
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
