@@ -101,6 +101,9 @@ class TensorBuilder:
         """``value`` summed over the axes along which ``like`` was broadcast to its shape."""
         if value is like or same_shape(value, like):
             return value
+        # Only the shape counts: nothing is computed for it that need not be.
+        while isinstance(like.owner, ew.UnaryOp | ew.CastOp):
+            like = like.owner.operands[0]
         return self.insert(SumToOp.make(value, like))
 
     def origin(self, value: SSAValue, axis: int) -> int | SSAValue | Origin:

@@ -1,10 +1,37 @@
-"""Gradients: against finite differences, on every device, and no more than is needed."""
+"""Gradients: against finite differences, in IR and in text, on every device."""
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
+import numpy as np
 import pytest
-from gradients import contractions, elementwise
-from gradients.differences import Case, check_module, cotangents, differentiated, run
+from compare import assert_close
+from generators import Contraction
+from gradients import contractions, custom, elementwise
+from gradients.differences import (
+    Arrays,
+    Case,
+    check_module,
+    cotangents,
+    differentiated,
+    run,
+    wrt_of,
+)
+from gradients.random_contractions import differentiable, module_and_inputs
+from hypothesis import HealthCheck, given, settings
+from xdsl.dialects.builtin import ModuleOp
+
+import tiledialect as td
+from tiledialect.errors import TileError
+from tiledialect.language.printer import print_tile
+from tiledialect.language.to_ir import load
+from tiledialect.passes.tile_gradient import gradient
+from tiledialect.passes.tile_specialize import argument_names, find_function
+
+EXAMPLES = int(os.environ.get("TILE_GRADIENT_EXAMPLES", "40"))
+"""How many random contractions; more for a long run."""
 
 CASES: list[Case] = [*elementwise.CASES, *contractions.CASES]
 
@@ -19,3 +46,193 @@ def test_second_order(case: Case):
     module = case.module()
     inputs = (*case.inputs, *cotangents(run(module, case.inputs)))
     check_module(differentiated(module, case.wrt), inputs)
+
+
+@pytest.mark.parametrize("name", ["product_with_zeros", "pow_3x4_3x4", "softmax", "max_mul"])
+def test_third_order(name: str):
+    (case,) = [c for c in CASES if c.name == name]
+    module, inputs = case.module(), case.inputs
+    for _ in range(2):
+        inputs = (*inputs, *cotangents(run(module, inputs)))
+        module = differentiated(module, argument_names(find_function(module))[:1])
+    check_module(module, inputs, argument_names(find_function(module))[:1])
+
+
+# -- before shapes are known, and as text --------------------------------------------------------
+
+
+def assert_results(module: ModuleOp, inputs: Arrays, wanted: Arrays, what: str) -> None:
+    for found, expected in zip(run(module, inputs), wanted, strict=True):
+        assert_close(found, expected, ulps=1000, what=what)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_text(case: Case):
+    """A gradient made before shapes are known, and what its text reads as, compute the same."""
+    module = load(case.source)
+    function = find_function(module)
+    inputs = (*case.inputs, *cotangents(run(case.module(), case.inputs)))
+    specialized = differentiated(case.module(), case.wrt)
+    wanted = run(specialized, inputs)
+    names = argument_names(function)
+    wrt = [names[k] for k in wrt_of(function, case.inputs, case.wrt)]
+    try:
+        made = ModuleOp([gradient(function, wrt)])
+    except TileError as error:
+        assert "specialize first" in str(error)
+        assert case.name in ("rational_max", "default_product")
+        return
+    made.verify()
+    assert_results(made.clone(), inputs, wanted, "the polymorphic gradient")
+    read = load(print_tile(made))
+    read.verify()
+    assert str(load(print_tile(read))) == str(read)
+    assert_results(read, inputs, wanted, "the gradient's text")
+    assert_results(load(print_tile(specialized)), inputs, wanted, "the specialized one's text")
+
+
+# -- devices -------------------------------------------------------------------------------------
+
+ON_DEVICES = [
+    "pow_3x4_4",
+    "max_3x4_3x1",
+    "gather_outside",
+    "scatter_2d",
+    "softmax",
+    "crossentropy",
+    "conv_of_the_seeds",
+    "conv2d_2_1_1",
+    "conv_grouped",
+    "conv_transposed",
+    "max_pool_overlapping",
+    "product_pool_with_zeros",
+    "max_mul3",
+    "min_add",
+    "max_conditional",
+    "default_max",
+    "rational_max",
+    "attention",
+    "norm",
+]
+
+
+@pytest.mark.parametrize("name", ON_DEVICES)
+def test_on_device(name: str, device: Any):
+    (case,) = [c for c in CASES if c.name == name]
+    inputs = (*case.inputs, *cotangents(run(case.module(), case.inputs)))
+    function = find_function(case.module())
+    wrt = [argument_names(function)[k] for k in wrt_of(function, case.inputs, case.wrt)]
+    wanted = run(differentiated(case.module(), case.wrt), inputs)
+    results = td.compile(case.source, device=device).gradient(wrt)(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    for found, expected in zip(results, wanted, strict=True):
+        assert_close(found, expected, length=64, ulps=200, what=name)
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(differentiable())
+def test_random_contractions(made: Contraction):
+    module, inputs = module_and_inputs(made)
+    check_module(module, inputs)
+
+
+@settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=list(HealthCheck))
+@given(differentiable())
+def test_random_contractions_on_devices(made: Contraction):
+    module, inputs = module_and_inputs(made)
+    given = (*inputs, *cotangents(run(module, inputs)))
+    wanted = run(differentiated(module), given)
+    names = [f"A{k}" for k in wrt_of(find_function(module), inputs, ())]
+    for device in td.devices():
+        results = td.compile(module, device=device).gradient(names)(*given)
+        results = results if isinstance(results, tuple) else (results,)
+        for found, expected in zip(results, wanted, strict=True):
+            assert_close(found, expected, length=1000, ulps=500, what=str(device))
+
+
+# -- custom gradients ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", custom.CASES, ids=str)
+def test_custom_gradients(case: Case):
+    """The gradient function is the one that was asked for, to any order."""
+    module = case.module()
+    given = (*case.inputs, *cotangents(run(module, case.inputs)))
+    made = differentiated(module, case.wrt)
+    wanted = load(case.like)
+    for found, expected in zip(run(made, given), run(wanted, given), strict=True):
+        assert_close(found, expected, ulps=100, what=case.name)
+    if case.second:
+        check_module(made, given)
+
+
+def test_custom_gradients_change_no_value(device: Any):
+    source = "function (X) -> (Y) { Y = custom_gradient(round(X), X) (D) -> (E) { E = D * X; };}"
+    x = np.float32([0.4, 1.6, -2.7])
+    f = td.compile(source, device=device)
+    assert np.array_equal(f(x), np.float32([0, 2, -3]))
+    assert np.array_equal(f.gradient()(x, np.float32([2, 2, 2])), 2 * x)
+
+
+# -- what is not computed ------------------------------------------------------------------------
+
+LAYERS = """
+function (X[N, A], V[A, B], W[B, C]) -> (Y) {
+  H[n, b: N, B] = +(X[n, a] * V[a, b]);
+  R = exp(H);
+  Y[n, c: N, C] = +(R[n, b] * W[b, c]);
+}"""
+SHAPES = [((2, 3), "f4"), ((3, 4), "f4"), ((4, 5), "f4"), ((2, 5), "f4")]
+
+
+def kernels(wrt: tuple[str, ...], **options: bool) -> int:
+    f = td.compile(LAYERS).gradient(wrt, **options)
+    return f.opencl(*SHAPES).count("__kernel")
+
+
+def test_only_what_is_needed():
+    # DW needs R. DR, then DV or DX, need one contraction each.
+    assert [kernels(w) for w in (("W",), ("V",), ("X",), ("X", "V", "W"))] == [2, 3, 3, 5]
+
+
+def test_no_value_is_computed_twice():
+    assert kernels(("W",), with_outputs=True) == kernels(("W",)) + 1
+    source = "function (X) -> (Y) { E = exp(X); Y = sin(E) * E; }"
+    module = ModuleOp([gradient(find_function(load(source)), ["X"], with_outputs=True)])
+    names = [op.name for op in module.walk()]
+    assert names.count("tile.exp") == 1 and names.count("tile.sin") == 1
+
+
+def test_what_is_not_asked_for_is_not_there():
+    function = find_function(load("function (X, W) -> (Y) { Y = sin(X) * cos(W); }"))
+    names = [op.name for op in gradient(function, ["W"]).walk()]
+    assert sorted(names) == sorted(
+        "func.func tile.sin tile.mul tile.sum_to tile.sin tile.mul tile.neg func.return".split()
+    )
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrt", "said"),
+    [
+        (("Z",), "there is no input Z to differentiate by; there is A, I"),
+        (("A", "A"), "an input to differentiate by is named twice"),
+        (("I",), "I holds i32: there is no gradient with respect to integers"),
+    ],
+)
+def test_errors(wrt: tuple[str, ...], said: str):
+    f = td.compile("function (A, I) -> (O) { O = A * I; }")
+    a, i = np.ones(3, "f4"), np.ones(3, "i4")
+    with pytest.raises(TileError, match=f"^{said}"):
+        f.gradient(wrt)(a, i, a)
+
+
+def test_cotangents_must_fit():
+    f = td.compile("function (A[N, M]) -> (O) { O[i: N] = +(A[i, j]); }").gradient()
+    a = np.ones((3, 4), "f4")
+    with pytest.raises(TileError, match="DO must be 3xf32, as O is, not 4xf32"):
+        f(a, np.ones(4, "f4"))
+    with pytest.raises(TileError, match="DO must be 3xf32, as O is, not 3xf64"):
+        f(a, np.ones(3))
