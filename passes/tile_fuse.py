@@ -117,6 +117,9 @@ class Grouping:
         return target
 
     def _merge(self, group: Group, target: Group) -> None:
+        if group in target.needs:
+            # An op of the target reads other elements than its own, so they must be in memory.
+            return
         users = [g for g in self.groups if group in g.needs and g is not target]
         if any(g.number < target.number for g in users):
             return

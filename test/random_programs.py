@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from building import function_module, type_of
 from hypothesis import strategies as st
+from hypothesis.vendor.pretty import RepresentationPrinter
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, SSAValue
 
@@ -382,8 +383,9 @@ class Program:
     arrays: tuple[Array, ...]
     errors: tuple[float, ...]
 
-    def __str__(self) -> str:
-        return str(self.module)
+    def _repr_pretty_(self, printer: RepresentationPrinter, cycle: bool) -> None:
+        """How hypothesis shows it: xDSL's classes show all that hangs together."""
+        printer.text(f"{self.module}\n{self.arrays}")
 
 
 @st.composite

@@ -17,7 +17,6 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import (
     COMPARED,
     ContractionOp,
-    combined_type,
     compared_type,
 )
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
@@ -56,7 +55,7 @@ def combine(op: ContractionOp, values: list[Any]) -> Any:
     """The value at a point. What comes before an equality sign is compared in its own type."""
     combination = op.combination.data
     first = mul if combination.startswith("mul") else add
-    kind = NUMPY_TYPES[combined_type(combination, op.inputs)]
+    kind = NUMPY_TYPES[tensor_type(op.result).element_type]
     if combination not in COMPARED:
         return wrapped(reduce(first, values), kind)
     right = COMPARED[combination] - 1

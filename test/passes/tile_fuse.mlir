@@ -73,3 +73,20 @@ func.func @outside(%X: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<f32>) {
   %c = tile.constant 1.5 : tensor<f32>
   func.return %R, %c : tensor<2x2xf32>, tensor<f32>
 }
+
+// What a contraction reads at other places than its own must be in memory: %F stays a kernel by
+// itself, although an op on the contraction's result takes it, too.
+// CHECK-LABEL: func.func @read_elsewhere_too
+// CHECK:         tile.kernel
+// CHECK-NEXT:      tile.floor
+// CHECK-NEXT:      tile.yield
+// CHECK:         tile.kernel
+// CHECK-NEXT:      tile.contraction
+// CHECK-NEXT:      tile.mul
+// CHECK-NEXT:      tile.yield
+func.func @read_elsewhere_too(%A: tensor<5xf32>) -> tensor<5xf32> {
+  %F = tile.floor %A : (tensor<5xf32>) -> tensor<5xf32>
+  %S = tile.contraction add(%F[i + k]) -> [i] where 0 <= k < 2 : (tensor<5xf32>) -> tensor<5xf32>
+  %P = tile.mul %F, %S : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
+  func.return %P : tensor<5xf32>
+}

@@ -19,7 +19,6 @@ from tiledialect.dialects.tile.contraction import (
     COMPARED,
     PRODUCTS,
     ContractionOp,
-    combined_type,
     compared_type,
 )
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
@@ -129,12 +128,12 @@ def _working_type(element_type: Attribute) -> np.dtype[Any]:
 def _promoted(op: ContractionOp, inputs: Sequence[Array]) -> list[Array]:
     """The inputs in the types in which they are combined.
 
-    Those that are compared are brought to a common type of their own.
+    That is the result's, except that what is compared is brought to a common type of its own.
     """
     combination, values = op.combination.data, list(op.inputs)
     count = COMPARED.get(combination, 0)
     types = [compared_type(combination, values)] * count if count else []
-    types += [combined_type(combination, values)] * (len(values) - count)
+    types += [tensor_type(op.result).element_type] * (len(values) - count)
     return [
         convert(array, t).astype(_working_type(t)) for array, t in zip(inputs, types, strict=True)
     ]

@@ -511,7 +511,7 @@ def result_element_type(
     """The element type of a contraction's result.
 
     That of the combined value, promoted with the default's; never a weak one. Sums and products
-    of bools are integers.
+    of bools are integers. It is also the type in which the values are combined and aggregated.
     """
     t = combined_type(combination, inputs)
     if aggregation in (Aggregation.add, Aggregation.mul):
