@@ -28,6 +28,21 @@ BODIES = [
     ("O = ¦max(A);", "`max` takes 2 arguments, not 1"),
     ("O = ¦as_bool(A, 8, 8);", "`as_bool` takes 1 or 2 arguments, not 3"),
     ("O = ¦reshape();", "`reshape` takes at least 1 argument, not 0"),
+    # custom gradients
+    ("O = custom_gradient(A, A) (DO) -> (¦E) {};", "`E` is not defined"),
+    ("O = custom_gradient(A, ¦X) (DO) -> (DO) {};", "`X` is not defined"),
+    ("O = custom_gradient(A, ¦N) (DO) -> (DO) {};", "a custom gradient is by tensors, and `N` is"),
+    ("O = custom_gradient(A, A) (¦A) -> (A) {};", "`A` is already defined, in line 1"),
+    ("O = custom_gradient(A, A) (DO) -> (E) { ¦DO = A; };", "`DO` is already defined"),
+    ("O = custom_gradient(A, A) (DO) -> (E) { E = ¦F; };", "`F` is not defined"),
+    ("O = custom_gradient(A, A, B) (DO) -> (¦DO) {};", "by 2 tensors gives 1 cotangent"),
+    ("T = custom_gradient(A, A) (DO) -> (DO) {}; O = ¦DO;", "`DO` is not defined"),
+    ("O = 1 + ¦custom_gradient(A, A);", "a custom gradient is a statement of its own"),
+    ("O = custom_gradient(A, A)¦;", "expected `(` after `)`, but found `;`"),
+    (
+        "¦O = custom_gradient(A, A) (DO) -> (E) { E[i, j: N, 2] = =(DO[i]); };",
+        "must have the shape of",
+    ),
     # indices
     ("O[¦I: N] = +(A[I]);", "there is no dimension `I` (indices begin with a lower case letter)"),
     ("O[¦A: N] = +(A[i]);", "`A` is a tensor, where an index or a dimension is needed"),
