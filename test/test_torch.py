@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -83,6 +87,34 @@ def test_a_network_like_torch_s_own():
         torch.testing.assert_close(mine, reference, rtol=1e-12, atol=1e-12)
 
 
+def read_by_torch(pictures, labels, k1, b1, k2, b2, k3, b3, dense, b4):
+    """The network of examples/digits.tile, as PyTorch has its parts."""
+    x = F.relu(F.conv2d(pictures[:, None], k1.permute(2, 0, 1)[:, None], b1, padding=1))
+    x = F.relu(F.conv2d(x, k2.permute(3, 2, 0, 1), b2, padding=2, dilation=2))
+    x = F.max_pool2d(x, 2)
+    x = F.relu(F.conv2d(x, k3.permute(3, 2, 0, 1), b3, padding=1, stride=2))
+    scores = torch.einsum("ncyx,yxck->nk", x, dense) + b4
+    hits = (scores.argmax(1) == labels).sum()
+    return F.cross_entropy(scores, labels.long()), hits
+
+
+def test_the_network_that_reads_digits_has_torch_s_gradients():
+    source = Path(__file__).parents[1] / "examples" / "digits.tile"
+    ours = td.torch.function(td.compile(source, device="pocl"))
+    shapes = [(3, 3, 2), (2,), (3, 3, 2, 3), (3,), (3, 3, 3, 4), (4,), (2, 2, 4, 10), (10,)]
+    pictures, *weights = doubles((5, 8, 8), *shapes)
+    labels = torch.tensor([3, 1, 4, 1, 5], dtype=torch.int32)
+    results = []
+    for network in (ours, read_by_torch):
+        loss, hits = network(pictures, labels, *weights)
+        slopes = torch.autograd.grad(loss, [pictures, *weights])
+        results.append((loss.detach(), hits, *slopes))
+    assert not ours(pictures, labels, *weights)[1].requires_grad
+    # Sums of at most 640 products in float64.
+    for mine, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(mine, theirs.to(mine.dtype), rtol=1e-11, atol=1e-11)
+
+
 def test_only_what_needs_a_gradient_gets_one():
     f = td.torch.function(td.compile("function (V, I) -> (O) { O = gather(V, I); }", device="pocl"))
     table = torch.ones(4, 2, requires_grad=True)
@@ -108,14 +140,54 @@ def test_tensors_of_other_layouts():
     assert torch.equal(f(torch.tensor([1 + 2j]).conj().imag), torch.tensor([-4.0]))
 
 
+def test_dense_tensors_are_read_where_they_are():
+    a = torch.arange(6.0)[1:]
+    assert np.shares_memory(td.torch._array("A", a), a.numpy())
+
+
+def test_what_is_no_tensor():
+    f = td.torch.function(td.compile("function (A, B) -> (C) { C = A * B; }", device="pocl"))
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    frozen = np.broadcast_to(np.float32(3), 2)
+    for other in (3, 3.0, [3, 3], frozen, np.array([3, 3], ">f4")):
+        (slope,) = torch.autograd.grad(f(a, other).sum(), a)
+        assert slope.tolist() == [3, 3]
+
+
+def test_torch_func():
+    f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }", device="pocl"))
+    a = torch.tensor([1.0, 2.0])
+    assert torch.func.grad(lambda x: f(x).sum())(a).tolist() == [2, 4]
+
+
+def test_writing_to_what_backward_needs_is_noticed():
+    f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }", device="pocl"))
+    a = torch.ones(2, requires_grad=True) * 1
+    b = f(a).sum()
+    a.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        b.backward()
+
+
+def test_without_pytorch_it_says_what_to_install():
+    code = "import sys; sys.modules['torch'] = None; import tiledialect as td; td.torch"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stderr.strip().endswith(
+        "ImportError: td.torch needs PyTorch: pip install 'tiledialect[torch]'"
+    )
+
+
 @pytest.mark.parametrize(
     "tensor, words",
     [
         (torch.zeros(2, device="meta"), "A is on meta: move it to the CPU first"),
         (torch.zeros(2, dtype=torch.bfloat16), "A cannot be read as an array"),
         (torch.zeros(2).to_sparse(), "A cannot be read as an array"),
+        (torch.zeros(2, dtype=torch.complex64), "A holds complex numbers"),
+        ("text", "A is a str, not an array of numbers"),
+        ([[1], [1, 2]], "A cannot be made an array"),
     ],
-    ids=["meta", "bfloat16", "sparse"],
+    ids=["meta", "bfloat16", "sparse", "complex", "text", "ragged"],
 )
 def test_what_is_refused(tensor, words):
     f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }", device="pocl"))

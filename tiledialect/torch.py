@@ -12,10 +12,14 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import torch
 
 from tiledialect.errors import TileError
 from tiledialect.function import Function
+
+try:
+    import torch
+except ImportError:
+    raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
 
 Tensor = torch.Tensor
 
@@ -23,8 +27,8 @@ Tensor = torch.Tensor
 def function(f: Function) -> Callable[..., Any]:
     """``f`` on PyTorch tensors, differentiable as often as one likes.
 
-    The result takes CPU tensors (and what ``torch.as_tensor`` makes such of) in order or by name,
-    and gives a tensor, or a tuple of them where ``f`` has several outputs. On a device that works
+    The result takes CPU tensors (and whatever else ``f`` takes) in order or by name, and gives a
+    tensor, or a tuple of them where ``f`` has several outputs. On a device that works
     in the host's memory, dense tensors pass without a copy. Backward computes the gradients of
     those inputs only that need one, and the forward values that they take anew.
 
@@ -33,8 +37,8 @@ def function(f: Function) -> Callable[..., Any]:
     """
 
     def call(*args: Any, **named: Any) -> Any:
-        tensors = [torch.as_tensor(value) for value in f.bind(args, named)]
-        return _Call.apply(f, *tensors)
+        given = zip(f.inputs, f.bind(args, named), strict=True)
+        return _Call.apply(f, *(_tensor(name, value) for name, value in given))
 
     call.__name__ = f.name
     call.__doc__ = repr(f)
@@ -56,15 +60,19 @@ class _Call(torch.autograd.Function):
     """One call of a Tile function, as a node of PyTorch's graph."""
 
     @staticmethod
-    def forward(ctx: Any, f: Function, *tensors: Tensor) -> Any:
+    def forward(f: Function, *tensors: Tensor) -> Any:  # pyright: ignore
         arrays = [_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)]
         result = f(*arrays)
         outputs = [torch.from_numpy(a) for a in (result if len(f.outputs) > 1 else (result,))]
-        ctx.function = f
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.function, *tensors = inputs
+        outputs = output if isinstance(output, tuple) else (output,)
         ctx.save_for_backward(*tensors)
         ctx.outputs = [(t.shape, t.dtype) for t in outputs]
         ctx.mark_non_differentiable(*(t for t in outputs if not t.is_floating_point()))
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
@@ -79,6 +87,18 @@ class _Call(torch.autograd.Function):
         result = _Call.apply(_gradient(f, wrt), *ctx.saved_tensors, *given)
         results = iter(result if len(wrt) > 1 else (result,))
         return None, *(next(results) if is_needed else None for is_needed in needed)
+
+
+def _tensor(name: str, value: Any) -> Tensor:
+    """A tensor, or one made of what else a Tile function takes."""
+    if isinstance(value, Tensor):
+        return value
+    from tiledialect.lowering.arrays import as_array
+
+    array = as_array(name, value)
+    host = array if isinstance(array, np.ndarray) else array.get()
+    # PyTorch has no tensors that cannot be written.
+    return torch.from_numpy(np.require(host, requirements="W"))
 
 
 def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
