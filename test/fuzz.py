@@ -18,10 +18,16 @@ from hypothesis.strategies import SearchStrategy
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "language")]
 
+import conftest  # noqa: E402, F401  (before the first device is looked for)
+import random_programs  # noqa: E402
+import test_programs  # noqa: E402
+from generators import Contraction  # noqa: E402
 from programs import Program, programs  # noqa: E402
 from running import reference, run  # noqa: E402
 from test_fuzz import compiles, mutated, survives, texts  # noqa: E402
 from test_roundtrip import prints_when_specialized, says_the_same  # noqa: E402
+
+import tiledialect as td  # noqa: E402
 
 
 def agrees(program: Program) -> None:
@@ -33,6 +39,18 @@ def agrees(program: Program) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2)
 
 
+def contractions_agree(batch: list[Contraction]) -> None:
+    """Every device gives for contractions what the reference semantics give."""
+    for device in td.devices():
+        test_programs.agree(batch, device)
+
+
+def ir_agrees(program: random_programs.Program) -> None:
+    """Every device gives for a program of tile ops what the reference semantics give."""
+    for device in td.devices():
+        test_programs.agrees(program, device)
+
+
 TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (texts, survives),
     (mutated().map(lambda program: program.source), survives),
@@ -40,6 +58,8 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(max_statements=12), prints_when_specialized),
     (mutated(), compiles),
     (programs(), agrees),
+    (test_programs.batches(5), contractions_agree),
+    (random_programs.programs(), ir_agrees),
 )
 """What is made up, and what must hold for it."""
 
