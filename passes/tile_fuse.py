@@ -33,12 +33,22 @@ class Group:
     ops: list[Operation] = field(default_factory=list[Operation])
     needs: set[Group] = field(default_factory=set["Group"])
     """The groups that make operands of this one."""
+    users: set[Group] = field(default_factory=set["Group"])
+    """The groups that need this one."""
     open: bool = True
     """Whether elementwise ops may join."""
+    contracts: bool = False
+    """Whether there is a contraction."""
     read: set[SSAValue] = field(default_factory=set[SSAValue])
     """The values from outside that the ops take."""
     made: set[SSAValue] = field(default_factory=set[SSAValue])
     """The results that ops outside take, or that later ones may."""
+
+    def need(self, groups: set[Group]) -> None:
+        """Take operands from other groups."""
+        self.needs |= groups
+        for group in groups:
+            group.users.add(self)
 
     def has_room(self, read: set[SSAValue], made: int) -> bool:
         """Whether the kernel can take these values from outside, and make so many, besides."""
@@ -62,7 +72,8 @@ class Grouping:
 
     def _alias(self, op: ReshapeOp) -> None:
         if (source := self.group_of.get(op.operand)) is not None:
-            view = Group(len(self.groups), (), needs={source}, open=False)
+            view = Group(len(self.groups), (), open=False)
+            view.need({source})
             self.groups.append(view)
             self.group_of[op.result] = view
 
@@ -75,12 +86,13 @@ class Grouping:
         if group is None:
             shape = shape_of(tensor_type(result)) or ()
             group = Group(len(self.groups), shape, open=leaves_nothing_out(op))
+            group.contracts = isinstance(op, ContractionOp)
             self.groups.append(group)
         self.group_of[result] = group
         group.ops.append(op)
         group.made.add(result)
         group.read |= self._read_by(op, group)
-        group.needs |= {self.group_of[v] for v in group.read if v in self.group_of}
+        group.need({self.group_of[v] for v in group.read if v in self.group_of})
         group.made -= {v for v in op.operands if self._is_inner(v, group)}
 
     def _read_by(self, op: Operation, group: Group) -> set[SSAValue]:
@@ -120,27 +132,26 @@ class Grouping:
         if group in target.needs:
             # An op of the target reads other elements than its own, so they must be in memory.
             return
-        users = [g for g in self.groups if group in g.needs and g is not target]
-        if any(g.number < target.number for g in users):
+        if any(g.number < target.number for g in group.users):
             return
-        if _contractions(group) and _contractions(target):
+        if group.contracts and target.contracts:
             return
         if not target.has_room(group.read, len(group.made) + 1):
             return
         target.ops += group.ops
         target.made |= group.made
-        target.needs = (target.needs | group.needs) - {group, target}
+        target.contracts |= group.contracts
+        target.need(group.needs - {target})
+        for maker in group.needs:
+            maker.users.discard(group)
         for op in group.ops:
             self.group_of[op.results[0]] = target
         target.read = {v for v in target.read | group.read if self.group_of.get(v) is not target}
         target.made = {v for v in target.made if not self._is_inner(v, target)}
-        for user in users:
-            user.needs = (user.needs - {group}) | {target}
-        group.ops, group.open, group.needs = [], False, set()
-
-
-def _contractions(group: Group) -> int:
-    return sum(isinstance(op, ContractionOp) for op in group.ops)
+        for user in group.users:
+            user.needs.discard(group)
+            user.need({target})
+        group.ops, group.open, group.needs, group.users = [], False, set(), set()
 
 
 def leaves_nothing_out(op: Operation) -> bool:
@@ -181,7 +192,7 @@ def _make_kernel(group: Group) -> None:
     inside = {result for op in ops for result in op.results}
     outside = _unique(v for op in ops for v in op.operands if v not in inside)
     constants = [v for v in outside if isinstance(v.owner, ConstantOp)]
-    inputs = [v for v in outside if v not in constants]
+    inputs = [v for v in outside if not isinstance(v.owner, ConstantOp)]
     outputs = [
         r for op in ops for r in op.results if any(use.operation not in ops for use in r.uses)
     ]
