@@ -24,9 +24,13 @@ from hypothesis import HealthCheck, given, settings
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, SizeOp
+from tiledialect.dialects.tile.special import SPECIAL_OPS
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
+from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tile_gradient import gradient
 from tiledialect.passes.tile_specialize import argument_names, find_function
 
@@ -236,3 +240,19 @@ def test_cotangents_must_fit():
         f(a, np.ones(4, "f4"))
     with pytest.raises(TileError, match="DO must be 3xf32, as O is, not 3xf64"):
         f(a, np.ones(3))
+
+
+# -- the table of rules --------------------------------------------------------------------------
+
+
+def test_every_op_has_a_rule():
+    constants = {ConstantOp, SizeOp}
+    assert set(DERIVATIVES) == {*ELEMENTWISE_OPS, *SPECIAL_OPS} - constants
+
+
+def test_softmax_needs_no_gradient_of_its_maximum():
+    function = find_function(load("function (X[N, M]) -> (Y) { Y = builtin_softmax(X, N, M); }"))
+    made = gradient(function)
+    made_ops = [op for op in made.walk() if isinstance(op, ContractionOp)]
+    # The maximum and the sum of the forward pass, and the sum that the cotangents need.
+    assert len(made_ops) == 3

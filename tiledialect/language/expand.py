@@ -21,13 +21,13 @@ Expanded: TypeAlias = "ast.Expression | tuple[Expanded, ...]"
 TEMPLATES = """
 function builtin_softmax(X, Rows, Columns) -> (Y) {
     Max[i, 0: Rows, 1] = >(X[i, j]);
-    Exp = exp(X - Max);
+    Exp = exp(X - stop_gradient(Max));
     Sum[i, 0: Rows, 1] = +(Exp[i, j]);
     Y = Exp / Sum;
 }
 function builtin_logsoftmax(X, Rows, Columns) -> (Y) {
     Max[i, 0: Rows, 1] = >(X[i, j]);
-    Shifted = X - Max;
+    Shifted = X - stop_gradient(Max);
     Exp = exp(Shifted);
     Sum[i, 0: Rows, 1] = +(Exp[i, j]);
     Y = Shifted - log(Sum);
@@ -36,7 +36,10 @@ function builtin_binary_crossentropy(P, T, Scale) -> (Y) {
     Y = -T * log(P) - (1 - T) * log(1 - P);
 }
 """
-"""Functions of tensors."""
+"""Functions of tensors.
+
+What is subtracted before `exp` changes no value, and so no derivative either.
+"""
 
 SIZE_TEMPLATES = """
 function ident(X) -> (Y) { Y = X; }
