@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -77,8 +77,8 @@ class Scalars:
                 (arith.ExtFOp if b.width > a.width else arith.TruncFOp)(value, storage)
             )
         if a.is_float:
-            cast = arith.FPToSIOp if b.is_signed else arith.FPToUIOp
-        elif b.is_float:
+            return self._cut_off(value, source, b)
+        if b.is_float:
             cast = arith.SIToFPOp if a.is_signed else arith.UIToFPOp
         elif a.width == b.width:
             return value
@@ -87,6 +87,16 @@ class Scalars:
         else:
             cast = arith.ExtSIOp if a.is_signed else arith.ExtUIOp
         return self.emit(cast(value, storage))  # pyright: ignore
+
+    def _cut_off(self, value: SSAValue, source: Attribute, target: Kind) -> SSAValue:
+        """A real number without its fraction; it wraps as an integer of 64 bits does."""
+        signed = self.emit(arith.FPToSIOp(value, i64))
+        if target.width < 64:
+            return self.emit(arith.TruncIOp(signed, IntegerType(target.width)))
+        if target.is_signed:
+            return signed
+        is_negative = self.compare("lt", value, self.constant(0, source), source)
+        return self.select(is_negative, signed, self.emit(arith.FPToUIOp(value, i64)))
 
     # -- building blocks -------------------------------------------------------------------
 

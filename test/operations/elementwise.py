@@ -175,20 +175,21 @@ def shifted(left: bool, dtype: str) -> Case:
 
 
 def converted(source: str, target: str) -> Case:
-    """`as_float`, `as_int`, `as_uint`, `as_bool`, of values that the target can hold, or wraps."""
+    """`as_float`, `as_int`, `as_uint`, `as_bool`; integers wrap, and reals cut off do."""
     kind, width = np.dtype(target).kind, 8 * np.dtype(target).itemsize
     call = {"f": f"as_float(A, {width})", "i": f"as_int(A, {width})", "u": f"as_uint(A, {width})"}
     data = values(4, 6, dtype=source)
     if np.dtype(source).kind in "iu" and kind in "iu":
         data = whole_range(4, 6, dtype=source)
+    is_cut_off = np.dtype(source).kind == "f" and kind in "iu"
     if np.dtype(source).kind == "f":
-        data = (data * data.dtype.type(20)) if kind != "u" else np.abs(data * data.dtype.type(20))
-        data.ravel()[:2] = [0, 0.5]
+        data = data * data.dtype.type(20)
+        data.ravel()[:6] = [0, 0.5, -0.5, -1, 255.5, 65504]
     return case(
         f"cast_{source}_to_{target}",
         f"function (A) -> (O) {{ O = {call.get(kind, 'as_bool(A)')}; }}",
         [data],
-        lambda a: a != 0 if kind == "b" else a,
+        lambda a: a != 0 if kind == "b" else a.astype(np.int64) if is_cut_off else a,
         dtype=target,
     )
 

@@ -144,8 +144,17 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
 
 def convert(a: Array, element_type: Attribute) -> Array:
     """``a`` in another element type: reals are cut off, integers wrap, a bool is ``a != 0``."""
+    dtype = NUMPY_TYPES[element_type]
     with np.errstate(all="ignore"):
-        return a.astype(NUMPY_TYPES[element_type])
+        if a.dtype.kind == "f" and dtype.kind in "iu":
+            return _cut_off(a, dtype)
+        return a.astype(dtype)
+
+
+def _cut_off(a: Array, dtype: np.dtype[Any]) -> Array:
+    """Reals as integers, which wrap; those that 64 bits do not hold become anything."""
+    signed = a.astype(np.int64).astype(dtype)
+    return np.where(a < 0, signed, a.astype(dtype)) if dtype == np.uint64 else signed
 
 
 def number(value: int | float, element_type: Attribute) -> Array:
