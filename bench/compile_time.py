@@ -51,8 +51,8 @@ source, types = json.loads(sys.argv[1])
 function = td.compile(source, device="pocl")
 function.opencl(*types)
 compiled = clock()
-from tiledialect.lowering.launch import lane_of
-from tiledialect.lowering.devices import queue_for
+from tiledialect.lowering.runtime.launch import lane_of
+from tiledialect.lowering.runtime.devices import queue_for
 (specialization,) = function._specializations.values()
 wall = time.perf_counter()
 specialization.executable(lane_of(queue_for(function.device)), True)

@@ -120,7 +120,7 @@ def network(layers: int) -> ResidualNetwork:
 def compile_both(net: ResidualNetwork) -> tuple[list[float], int]:
     """Seconds for forward and gradient; how many kernels the gradient has."""
     import tiledialect as td
-    from tiledialect.lowering import cache
+    from tiledialect.lowering.runtime import cache
 
     types = list(net.inputs.values())
     start = time.thread_time()

@@ -23,7 +23,7 @@ from PIL import Image, ImageDraw
 from sklearn.datasets import load_digits
 
 import tiledialect as td
-from tiledialect.lowering.devices import queue_for
+from tiledialect.lowering.runtime.devices import queue_for
 
 Array = npt.NDArray[Any]
 Digits = tuple[Array, Array]

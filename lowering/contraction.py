@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.attributes import Aggregation, Leaf, Role
+from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.contraction import (
     COMPARED,
     PRODUCTS,
@@ -27,6 +27,7 @@ from tiledialect.lowering.indices import IndexValue
 from tiledialect.lowering.pointwise import Elements, element_type
 from tiledialect.lowering.scalar import Scalars, kind_of
 from tiledialect.passes.output_box import visits_everything
+from tiledialect.schedule.leaves import Leaf, Role
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, TensorType, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tiledialect.dialects.tile.attributes import Leaf, Role
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
@@ -23,11 +22,8 @@ from tiledialect.lowering.indices import IndexValue
 from tiledialect.lowering.pointwise import Elements, element_type, static_shape
 from tiledialect.lowering.scalar import storage_type
 from tiledialect.passes.output_box import visits_everything
-from tiledialect.passes.tile_loop_tiling import (
-    LoopIndex,
-    default_leaves,
-    kernel_indices,
-)
+from tiledialect.passes.tile_loop_tiling import default_leaves, kernel_indices
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role
 
 GLOBAL_SPACE = IntegerAttr(1, i32)
 

@@ -23,7 +23,7 @@ from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_reduce import TileReducePass
-from tiledialect.passes.tile_specialize import find_function
+from tiledialect.signature import find_function
 
 LOCAL_SIZE = 64
 

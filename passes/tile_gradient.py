@@ -30,13 +30,8 @@ from tiledialect.errors import TileError
 from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tensor_builder import TensorBuilder
-from tiledialect.passes.tile_specialize import (
-    argument_names,
-    check_cotangent_types,
-    find_function,
-    result_names,
-    specialize,
-)
+from tiledialect.passes.tile_specialize import check_cotangent_types, specialize
+from tiledialect.signature import argument_names, find_function, result_names
 
 
 @dataclass(frozen=True)

@@ -9,24 +9,16 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tiledialect.dialects.tile.attributes import Leaf, Role, ScheduleAttr
+from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Range
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, ScheduleError, check
 
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
 """How many work-groups every GPU takes along an axis of the grid."""
-
-
-@dataclass(frozen=True)
-class LoopIndex:
-    """An index of a kernel: its range, and whether it moves the output."""
-
-    name: str
-    range: Range
-    is_output: bool
 
 
 def kernel_indices(kernel: KernelOp) -> list[LoopIndex]:
@@ -80,35 +72,6 @@ def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf,
     return (*groups, *locals_, *serial)
 
 
-def check_schedule(kernel: KernelOp, leaves: Sequence[Leaf]) -> None:
-    """Refuse a schedule whose leaves do not count through every index exactly once.
-
-    The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
-    next one's stride times its extent, the last is 1, and together they reach the whole range.
-    """
-    names = {index.name for index in kernel_indices(kernel)}
-    for leaf in leaves:
-        if leaf.index not in names:
-            raise TileError.at(
-                kernel, f"the schedule has a loop over {leaf.index}, which is no index here"
-            )
-    for index in kernel_indices(kernel):
-        own = sorted((x for x in leaves if x.index == index.name), key=lambda x: x.stride)
-        reach = 1
-        for leaf in own:
-            if leaf.stride != reach:
-                raise TileError.at(
-                    kernel,
-                    f"the loops over {index.name} have a gap or an overlap at stride {leaf.stride}",
-                )
-            reach *= leaf.extent
-        if reach < index.range.extent:
-            raise TileError.at(
-                kernel,
-                f"the loops over {index.name} reach {reach} of its {index.range.extent} values",
-            )
-
-
 @dataclass(frozen=True)
 class TileLoopTilingPass(ModulePass):
     """Gives every kernel without a schedule the default one.
@@ -128,4 +91,7 @@ class TileLoopTilingPass(ModulePass):
         for kernel in [k for k in op.walk() if isinstance(k, KernelOp)]:
             if kernel.schedule is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
-            check_schedule(kernel, kernel.schedule.data)
+            try:
+                check(kernel_indices(kernel), kernel.schedule.data)
+            except ScheduleError as e:
+                raise TileError.at(kernel, str(e)) from None

@@ -19,10 +19,9 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import symbol
@@ -42,7 +41,7 @@ from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
-from tiledialect.names import from_hint
+from tiledialect.signature import argument_names, find_function, parse_type, result_names
 
 
 def _truncate(a: int, b: int) -> int:
@@ -61,43 +60,6 @@ INDEX_ARITHMETIC: dict[type[Operation], Callable[[int, int], int]] = {
     arith.MinSIOp: min,
 }
 """What the arithmetic on sizes computes."""
-
-
-def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
-    """The function called ``name``, or the only one; a TileError if there is none such."""
-    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
-    names = ", ".join(f.sym_name.data for f in functions) or "none"
-    chosen = [f for f in functions if name is None or f.sym_name.data == name]
-    if not chosen:
-        raise TileError(
-            f"there is no function {name} here; there is {names}"
-            if name
-            else "there is no function here"
-        )
-    if len(chosen) > 1:
-        raise TileError(f"name one of the functions here: {names}")
-    return chosen[0]
-
-
-def argument_names(function: func.FuncOp) -> list[str]:
-    """What the user calls the inputs."""
-    return _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "arg")
-
-
-def result_names(function: func.FuncOp) -> list[str]:
-    """What the user calls the outputs."""
-    returned = function.body.block.last_op
-    assert returned is not None
-    return _names(function.res_attrs, [v.name_hint for v in returned.operands], "res")
-
-
-def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind: str) -> list[str]:
-    names = [from_hint(hint) if hint else f"{kind}{k}" for k, hint in enumerate(hints)]
-    for k, entry in enumerate(attrs or ()):
-        name = getattr(entry, "data", {}).get("tile.name")
-        if isinstance(name, StringAttr):
-            names[k] = name.data
-    return names
 
 
 def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
@@ -341,24 +303,6 @@ def _division_by_zero(op: Operation) -> str:
     if isinstance(assertion, StringAttr):
         return f"the assertion `{assertion.data}` does not hold"
     return "a dimension is divided by 0 here"
-
-
-def parse_type(text: str) -> TensorType[Attribute]:
-    """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``)."""
-    context = Context()
-    try:
-        t = Parser(context, f"tensor<{text}>").parse_type()
-    except ParseError:
-        t = None
-    if (
-        not isinstance(t, TensorType)
-        or not t.has_static_shape()
-        or t.element_type not in et.CONCRETE.values()
-    ):
-        raise TileError(
-            f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(et.CONCRETE)}"
-        )
-    return t
 
 
 @dataclass(frozen=True)

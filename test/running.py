@@ -19,7 +19,8 @@ from xdsl.ir import Block, SSAValue
 import tiledialect as td
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
-from tiledialect.passes.tile_specialize import find_function, specialize
+from tiledialect.passes.tile_specialize import specialize
+from tiledialect.signature import find_function
 
 Array = npt.NDArray[Any]
 

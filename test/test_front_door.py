@@ -17,8 +17,8 @@ import pytest
 
 import tiledialect as td
 from tiledialect.language.to_ir import load
-from tiledialect.lowering import program
-from tiledialect.lowering.devices import queue_for
+from tiledialect.lowering.runtime import program
+from tiledialect.lowering.runtime.devices import queue_for
 
 PRODUCT = "function (A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
 TWO = "function two(A[N], B[]) -> (S, D') { S = A + B; D' = A - B; }"

@@ -32,7 +32,7 @@ from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
 from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tile_gradient import gradient
-from tiledialect.passes.tile_specialize import argument_names, find_function
+from tiledialect.signature import argument_names, find_function
 
 EXAMPLES = int(os.environ.get("TILE_GRADIENT_EXAMPLES", "40"))
 """How many random contractions; more for a long run."""

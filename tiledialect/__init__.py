@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tiledialect.errors import TileError
     from tiledialect.function import Function, compile
-    from tiledialect.lowering.devices import Device, devices
+    from tiledialect.lowering.runtime.devices import Device, devices
 
 __all__ = ["Device", "Function", "TileError", "compile", "devices"]
 
@@ -22,8 +22,8 @@ _HOMES = {
     "compile": "tiledialect.function",
     "Function": "tiledialect.function",
     "TileError": "tiledialect.errors",
-    "Device": "tiledialect.lowering.devices",
-    "devices": "tiledialect.lowering.devices",
+    "Device": "tiledialect.lowering.runtime.devices",
+    "devices": "tiledialect.lowering.runtime.devices",
 }
 """Where each public name lives; loaded when it is first asked for."""
 

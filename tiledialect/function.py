@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import pyopencl as cl
     import pyopencl.array as cla
 
-    from tiledialect.lowering.devices import Device
-    from tiledialect.lowering.launch import Executable, Profile
-    from tiledialect.lowering.program import Program, Specialization
+    from tiledialect.lowering.runtime.devices import Device
+    from tiledialect.lowering.runtime.launch import Executable, Profile
+    from tiledialect.lowering.runtime.program import Program, Specialization
     from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
@@ -57,7 +57,7 @@ def compile(
     Raises:
         TileError: the source, the name or the device is wrong.
     """
-    from tiledialect.passes.tile_specialize import find_function
+    from tiledialect.signature import find_function
 
     with _sourced(""):
         loaded = load(source, name)
@@ -98,7 +98,7 @@ class Function:
         device: Device | str | int | None,
         gradients: tuple[Gradient, ...] = (),
     ):
-        from tiledialect.passes.tile_specialize import argument_names, find_function, result_names
+        from tiledialect.signature import argument_names, find_function, result_names
 
         function = find_function(source.module, name)
         self._source = source
@@ -125,7 +125,7 @@ class Function:
     @cached_property
     def device(self) -> Device:
         """Where NumPy arrays are worked on."""
-        from tiledialect.lowering.devices import choose
+        from tiledialect.lowering.runtime.devices import choose
 
         return choose(self._wanted_device)
 
@@ -187,8 +187,8 @@ class Function:
 
     def profile(self, *args: Any, **named: Any) -> tuple[Any, Profile]:
         """The outputs for host arrays, and the times and memory that they took on the device."""
-        from tiledialect.lowering.devices import queue_for
-        from tiledialect.lowering.launch import lane_of
+        from tiledialect.lowering.runtime.devices import queue_for
+        from tiledialect.lowering.runtime.launch import lane_of
 
         arrays = self._arrays(self.bind(args, named))
         host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
@@ -201,7 +201,7 @@ class Function:
         """The outputs by the reference semantics: NumPy, slow, without a device."""
         from tiledialect.interpreters.tile import run_function
         from tiledialect.passes.tile_gradient import specialize_gradient
-        from tiledialect.passes.tile_specialize import find_function
+        from tiledialect.signature import find_function
 
         arrays = self._arrays(self.bind(args, named))
         host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
@@ -246,7 +246,7 @@ class Function:
         return runner(arrays)
 
     def _arrays(self, args: Sequence[Any]) -> list[Any]:
-        from tiledialect.lowering.arrays import as_array
+        from tiledialect.lowering.runtime.arrays import as_array
 
         return [
             as_array(name, value, declared)
@@ -261,8 +261,8 @@ class Function:
         return [NUMPY_TYPES.get(getattr(t, "element_type", None)) for t in types]  # pyright: ignore[reportArgumentType]
 
     def _host_runner(self, types: Types) -> Runner:
-        from tiledialect.lowering.devices import queue_for
-        from tiledialect.lowering.launch import lane_of
+        from tiledialect.lowering.runtime.devices import queue_for
+        from tiledialect.lowering.runtime.launch import lane_of
 
         lane = lane_of(queue_for(self.device))
         executable = self._specialize(types, self.device).executable(lane, on_host=True)
@@ -270,7 +270,7 @@ class Function:
 
     def _ready_on_device(self, args: Sequence[Any]) -> Runner | None:
         """The runner for pyopencl arrays that can be taken as they are; None: look closer."""
-        from tiledialect.lowering.arrays import is_device_array
+        from tiledialect.lowering.runtime.arrays import is_device_array
 
         queue = getattr(args[0], "queue", None) if args else None
         signature: list[Any] = [queue]
@@ -299,7 +299,7 @@ class Function:
         return runner(arrays)
 
     def _device_runner(self, types: Types, queue: cl.CommandQueue) -> Runner:
-        from tiledialect.lowering.launch import lane_of
+        from tiledialect.lowering.runtime.launch import lane_of
 
         lane = lane_of(queue)
         executable = self._specialize(types, lane.device).executable(lane, on_host=False)
@@ -338,14 +338,14 @@ class Function:
 
     @cached_property
     def _program(self) -> Program:
-        from tiledialect.lowering.program import Program
+        from tiledialect.lowering.runtime.program import Program
 
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
         return Program(self._source.module, self._base_name, text, self._gradients)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
-        from tiledialect.lowering.program import Specialization
+        from tiledialect.lowering.runtime.program import Specialization
 
         with self._lock, _sourced(self._source.text):
             found = self._specializations.get((types, device))
@@ -388,8 +388,8 @@ def _types(arrays: Sequence[Any]) -> Types:
 
 def _given_type(name: str, value: Any, declared: np.dtype[Any] | None) -> TensorType[Attribute]:
     """The type that ``value`` stands for: it is an array or says shape and element type."""
-    from tiledialect.lowering.arrays import DTYPES, as_array
-    from tiledialect.passes.tile_specialize import parse_type
+    from tiledialect.lowering.runtime.arrays import DTYPES, as_array
+    from tiledialect.signature import parse_type
 
     if isinstance(value, str):
         return parse_type(value)

@@ -93,7 +93,7 @@ def _tensor(name: str, value: Any) -> Tensor:
     """A tensor, or one made of what else a Tile function takes."""
     if isinstance(value, Tensor):
         return value
-    from tiledialect.lowering.arrays import as_array
+    from tiledialect.lowering.runtime.arrays import as_array
 
     array = as_array(name, value)
     host = array if isinstance(array, np.ndarray) else array.get()

@@ -31,7 +31,7 @@ TILE_UNIVERSE = Universe(
         "tile-compile": _load("lowering.tile_compile", "TileCompilePass"),
     },
     all_targets={
-        "opencl": _load("lowering.opencl_c", "OpenCLTarget"),
+        "opencl": _load("lowering.opencl.target", "OpenCLTarget"),
         "tile": _load("language.target", "TileTarget"),
     },
 )

@@ -68,7 +68,7 @@ DRAW: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
 
 def random_array(text: str, seed: int = 0) -> Array:
     """The array for the ``text`` in ``random(text)``: sizes, then ``dtype=…`` and ``seed=…``."""
-    from tiledialect.lowering.arrays import DTYPES
+    from tiledialect.lowering.runtime.arrays import DTYPES
 
     parts = [part.strip() for part in text.split(",") if part.strip()]
     options = dict(part.split("=", 1) for part in parts if "=" in part)

@@ -15,7 +15,7 @@ from tiledialect.errors import TileError
 from tiledialect.tools.array_files import SPECS, read_array, write_arrays, writer_of
 
 if TYPE_CHECKING:
-    from tiledialect.lowering.launch import Profile
+    from tiledialect.lowering.runtime.launch import Profile
 
 Array = npt.NDArray[Any]
 
@@ -69,8 +69,8 @@ def parser() -> ArgumentParser:
 
 def list_devices(wanted: str | None) -> None:
     """Show the devices, with a mark at the one that would be used."""
-    from tiledialect.lowering.devices import choose
-    from tiledialect.lowering.launch import format_bytes
+    from tiledialect.lowering.runtime.devices import choose
+    from tiledialect.lowering.runtime.launch import format_bytes
 
     default = choose(wanted)
     for device in td.devices():
@@ -140,7 +140,7 @@ def summary(name: str, array: Array) -> str:
 
 def show_profile(profile: Profile) -> None:
     """The kernels' times and the memory, as a table."""
-    from tiledialect.lowering.launch import format_bytes
+    from tiledialect.lowering.runtime.launch import format_bytes
 
     width = max([len(k.kernel) for k in profile.kernels], default=6)
     print(f"{profile.device}")

@@ -15,7 +15,8 @@ from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_gradient import gradient
-from tiledialect.passes.tile_specialize import argument_names, find_function, specialize
+from tiledialect.passes.tile_specialize import specialize
+from tiledialect.signature import argument_names, find_function
 
 Array = npt.NDArray[Any]
 Arrays = Sequence[Array]

@@ -13,7 +13,8 @@ from running import reference
 
 from tiledialect.errors import TileError
 from tiledialect.language.to_ir import load
-from tiledialect.passes.tile_specialize import find_function, parse_type, specialize
+from tiledialect.passes.tile_specialize import specialize
+from tiledialect.signature import find_function, parse_type
 
 A = np.array([1, 2, 3, 4], np.float32)
 B = np.array([3, 1, 1, 4], np.float32)

@@ -10,12 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
-from tiledialect.passes.tile_specialize import (
-    argument_names,
-    find_function,
-    result_names,
-    specialize,
-)
+from tiledialect.passes.tile_specialize import specialize
+from tiledialect.signature import argument_names, find_function, result_names
 
 
 def assert_same(a: ModuleOp, b: ModuleOp) -> None:

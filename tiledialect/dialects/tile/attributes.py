@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import auto
 from fractions import Fraction
 
@@ -17,6 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.schedule.leaves import Leaf, Role
 
 
 @irdl_attr_definition
@@ -233,36 +233,6 @@ class DomainAttr(Data[tuple[tuple[str, Range], ...]]):
                     f"{item[0]} = {item[1].lower} to {item[1].upper}"
                 ),
             )
-
-
-class Role(StrEnum):
-    """What runs the values of a leaf: a grid of work-groups or work-items, or a loop."""
-
-    GROUP = "group"
-    LOCAL = "local"
-    SERIAL = "serial"
-    UNROLL = "unroll"
-    VECTOR = "vector"
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """One loop of a schedule: ``index`` grows by ``stride`` with each of ``extent`` steps.
-
-    ``axis`` is ``x``, ``y`` or ``z`` for the roles ``group`` and ``local``, else empty. An index
-    is its lower bound plus the sum of its leaves' steps times their strides.
-    """
-
-    index: str
-    stride: int
-    extent: int
-    role: Role
-    axis: str = ""
-
-    def __str__(self) -> str:
-        role = f"{self.role}.{self.axis}" if self.axis else str(self.role)
-        step = self.index if self.stride == 1 else f"{self.stride}*{self.index}"
-        return f"{role} {step} : {self.extent}"
 
 
 @irdl_attr_definition

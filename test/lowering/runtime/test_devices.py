@@ -12,7 +12,7 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 
 import tiledialect as td
-from tiledialect.lowering import devices, icd
+from tiledialect.lowering.runtime import devices, icd
 
 # pyright: reportPrivateUsage=false
 

@@ -11,8 +11,8 @@ from xdsl.dialects import func, gpu, memref, vector
 from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tiledialect.lowering.opencl_c_inline import PURE, Inlining
-from tiledialect.lowering.opencl_c_memory import (
+from tiledialect.lowering.opencl.inline import PURE, Inlining
+from tiledialect.lowering.opencl.memory import (
     GLOBAL,
     LOADS,
     LOCAL,
@@ -28,7 +28,7 @@ from tiledialect.lowering.opencl_c_memory import (
     pointer,
     space_of,
 )
-from tiledialect.lowering.opencl_c_types import (
+from tiledialect.lowering.opencl.types import (
     CType,
     Expr,
     OpenCLError,

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
-from tiledialect.lowering import icd
+from tiledialect.lowering.runtime import icd
 
 if TYPE_CHECKING:
     import pyopencl as cl

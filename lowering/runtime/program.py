@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from tiledialect.errors import TileError
-from tiledialect.lowering import cache
-from tiledialect.lowering.devices import SIMULATOR, Device, target_system_spec
-from tiledialect.lowering.launch import Executable, Lane, check_sizes
-from tiledialect.lowering.plan import Plan, make_plan
+from tiledialect.lowering.runtime import cache
+from tiledialect.lowering.runtime.devices import SIMULATOR, Device, target_system_spec
+from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
+from tiledialect.lowering.runtime.plan import Plan, make_plan
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.tile_gradient import Gradient
 

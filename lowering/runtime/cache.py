@@ -13,7 +13,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tiledialect.lowering.plan import Plan
+from tiledialect.lowering.runtime.plan import Plan
 
 MAGIC = b"tiledialect-1 "
 ENTRIES = 4096

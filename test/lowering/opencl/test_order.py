@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pytest
-from test_opencl_c import build, gpu_module, kernel, launch, parse, queue
+from test_opencl_printer import build, gpu_module, kernel, launch, parse, queue
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.gpu import FuncOp

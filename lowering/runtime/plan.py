@@ -151,7 +151,7 @@ def make_plan(module: ModuleOp, name: str, share: bool = True) -> Plan:
     Without ``share`` each intermediate has a slot of its own.
     Raises a TileError for what the host cannot do, and the printer's for its kernels.
     """
-    from tiledialect.lowering.opencl_c import Program
+    from tiledialect.lowering.opencl.target import Program
 
     program = Program()
     bits: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiledialect.lowering.opencl_c_types import CType, Scope
+from tiledialect.lowering.opencl.types import CType, Scope
 
 
 def _template(scope: Scope, name: str, text: str, **fields: str) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering import cache
-from tiledialect.lowering.plan import Copy, Launch, Plan, Scalar, Tensor
+from tiledialect.lowering.runtime import cache
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Tensor
 
 PLAN = Plan(
     (Tensor("A", (2, 3), "float32"),),
@@ -131,7 +131,7 @@ def test_another_process_uses_it_without_compiling(folder: Path):
     code = (
         "import sys, numpy as np, tiledialect as td\n"
         f"print(td.compile({SOURCE!r}, device='pocl')(np.float32([5])))\n"
-        "from tiledialect.lowering import program\n"
+        "from tiledialect.lowering.runtime import program\n"
         "program.compile_module = program.make_plan = None\n"
         f"print(td.compile({SOURCE!r}, device='pocl')(np.float32([7])))\n"
     )

@@ -1,6 +1,6 @@
 // RUN: not tile-opt %s -t opencl 2>&1 | filecheck %s
 
-// What cannot be printed ends in one line that names the op and its kernel; test_opencl_c.py has
+// What cannot be printed ends in one line that names the op and its kernel; test_opencl_printer.py has
 // the other cases.
 
 "gpu.module"() <{sym_name = "kernels"}> ({

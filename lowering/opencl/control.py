@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from tiledialect.lowering.opencl_c_function import FunctionPrinter, Statement
-from tiledialect.lowering.opencl_c_types import binary, negation, variable
+from tiledialect.lowering.opencl.function import FunctionPrinter, Statement
+from tiledialect.lowering.opencl.types import binary, negation, variable
 
 
 def _yielded(block: Block) -> Sequence[SSAValue]:

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import Float64Type
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
 
-from tiledialect.lowering.opencl_c_memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
-from tiledialect.lowering.opencl_c_ops import ARITH, MATH
+from tiledialect.lowering.opencl.memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
+from tiledialect.lowering.opencl.ops import ARITH, MATH
 
 PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
 

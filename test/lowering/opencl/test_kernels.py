@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pyopencl as cl
 import pytest
-from test_opencl_c import build, build_options, gpu_module, kernel, launch, parse, queue
+from test_opencl_printer import build, build_options, gpu_module, kernel, launch, parse, queue
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.opencl_c import print_opencl
+from tiledialect.lowering.opencl.target import print_opencl
 
 __all__ = ["queue"]
 
-DOCS = Path(__file__).parents[2] / "docs" / "opencl.md"
+DOCS = Path(__file__).parents[3] / "docs" / "opencl.md"
 
 # C = A B for 32x48 and 48x64: a work-group of 8x8 makes a block of 8x32, four columns a
 # work-item, from tiles of A and B in local memory.

@@ -12,9 +12,9 @@ import numpy as np
 import pyopencl as cl
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.arrays import Array
-from tiledialect.lowering.devices import SIMULATOR, Device, device_of
-from tiledialect.lowering.plan import Copy, Launch, Plan, Tensor
+from tiledialect.lowering.runtime.arrays import Array
+from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Tensor
 
 if TYPE_CHECKING:
     import pyopencl.array as cla

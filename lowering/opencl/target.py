@@ -16,16 +16,16 @@ from xdsl.dialects.dlti import DataLayoutSpecAttr
 from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
-from tiledialect.lowering.opencl_c_control import CONTROL_FLOW
-from tiledialect.lowering.opencl_c_function import (
+from tiledialect.lowering.opencl.control import CONTROL_FLOW
+from tiledialect.lowering.opencl.function import (
     Function,
     FunctionPrinter,
     Prelude,
     message,
     symbol,
 )
-from tiledialect.lowering.opencl_c_statements import STATEMENTS as OTHER_STATEMENTS
-from tiledialect.lowering.opencl_c_types import OpenCLError, is_free_name
+from tiledialect.lowering.opencl.statements import STATEMENTS as OTHER_STATEMENTS
+from tiledialect.lowering.opencl.types import OpenCLError, is_free_name
 
 __all__ = ["OpenCLError", "OpenCLTarget", "print_opencl"]
 

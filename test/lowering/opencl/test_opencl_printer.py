@@ -15,8 +15,8 @@ from xdsl.dialects.gpu import ModuleOp
 from xdsl.parser import Parser
 
 import tiledialect as td
-from tiledialect.lowering.devices import queue_for
-from tiledialect.lowering.opencl_c import print_opencl
+from tiledialect.lowering.opencl.target import print_opencl
+from tiledialect.lowering.runtime.devices import queue_for
 
 
 def build_options(queue: cl.CommandQueue) -> str:

@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiledialect.lowering import opencl_c_helpers as helpers
-from tiledialect.lowering.opencl_c_ops import (
+from tiledialect.lowering.opencl import helpers
+from tiledialect.lowering.opencl.ops import (
     Combine,
     extremum,
     float_operator,
@@ -29,7 +29,7 @@ from tiledialect.lowering.opencl_c_ops import (
     plain,
     wrapping,
 )
-from tiledialect.lowering.opencl_c_types import (
+from tiledialect.lowering.opencl.types import (
     ADD,
     PRIMARY,
     UNARY,

@@ -13,10 +13,10 @@ import pytest
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.loading import parse_mlir
-from tiledialect.lowering.devices import choose, opencl_device, queue_for
-from tiledialect.lowering.launch import Executable, check_sizes, format_bytes, lane_of
-from tiledialect.lowering.plan import Copy, Launch, Plan, Scalar, Tensor, make_plan
-from tiledialect.lowering.program import build_program, essentials
+from tiledialect.lowering.runtime.devices import choose, opencl_device, queue_for
+from tiledialect.lowering.runtime.launch import Executable, check_sizes, format_bytes, lane_of
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Tensor, make_plan
+from tiledialect.lowering.runtime.program import build_program, essentials
 
 # xDSL has no custom syntax for these ops, so that they are written by these.
 MEMREF = "memref<4xf32, 1 : i32>"

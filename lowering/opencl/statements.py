@@ -8,11 +8,11 @@ from xdsl.dialects import arith, func, gpu, memref, vector
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Operation
 
-from tiledialect.lowering import opencl_c_helpers as helpers
-from tiledialect.lowering.opencl_c_function import BOTH, FunctionPrinter, Statement, access, symbol
-from tiledialect.lowering.opencl_c_memory import GLOBAL, PRIVATE, single_position, space_of
-from tiledialect.lowering.opencl_c_ops import wrapping
-from tiledialect.lowering.opencl_c_types import (
+from tiledialect.lowering.opencl import helpers
+from tiledialect.lowering.opencl.function import BOTH, FunctionPrinter, Statement, access, symbol
+from tiledialect.lowering.opencl.memory import GLOBAL, PRIVATE, single_position, space_of
+from tiledialect.lowering.opencl.ops import wrapping
+from tiledialect.lowering.opencl.types import (
     Expr,
     binary,
     call,

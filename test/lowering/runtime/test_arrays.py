@@ -11,8 +11,8 @@ import pyopencl.array as cla
 import pytest
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.arrays import DTYPES, as_array
-from tiledialect.lowering.devices import choose, queue_for
+from tiledialect.lowering.runtime.arrays import DTYPES, as_array
+from tiledialect.lowering.runtime.devices import choose, queue_for
 
 Array = npt.NDArray[Any]
 

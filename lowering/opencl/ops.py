@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
-from tiledialect.lowering import opencl_c_helpers as helpers
-from tiledialect.lowering.opencl_c_types import (
+from tiledialect.lowering.opencl import helpers
+from tiledialect.lowering.opencl.types import (
     ADD,
     MUL,
     UNARY,
