@@ -230,6 +230,8 @@ def pass_example(program: str, passes: str) -> Iterator[str]:
 
 
 POOL = 'tile-specialize{arguments="8xf32"}'
+NORMAL = f"{POOL},tile-bounds,tile-reduce,tile-defract"
+SCHEDULED = f"{NORMAL},tile-fuse,tile-loop-tiling"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-specialize": ("pool", POOL),
@@ -240,9 +242,9 @@ EXAMPLES = {
     ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
-    "tile-fuse": ("pool", f"{POOL},tile-bounds,tile-fuse"),
-    "tile-loop-tiling": ("pool", f"{POOL},tile-bounds,tile-fuse,tile-loop-tiling"),
-    "tile-to-gpu": ("pool", f"{POOL},tile-bounds,tile-fuse,tile-loop-tiling,tile-to-gpu"),
+    "tile-fuse": ("pool", f"{NORMAL},tile-fuse"),
+    "tile-loop-tiling": ("pool", SCHEDULED),
+    "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
     "tile-compile": ("pool", f"{POOL},tile-compile"),
 }
 """For each pass, a program of examples/ and passes that show what it does."""

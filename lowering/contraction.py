@@ -26,8 +26,8 @@ from tiledialect.lowering.emitter import Emitter, Values
 from tiledialect.lowering.indices import IndexValue
 from tiledialect.lowering.pointwise import Elements, element_type
 from tiledialect.lowering.scalar import Scalars, kind_of
-from tiledialect.passes.output_box import visits_everything
 from tiledialect.schedule.leaves import Leaf, Role
+from tiledialect.schedule.output_box import always_lands, visited
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,8 @@ class Reduction:
         self.type = accumulator_type(self.op)
         space = self.op.space()
         self.guards: tuple[Guard, ...] = sets.guards(space, self.ranges)
-        self.box = visits_everything(self.op)
-        covers = sets.covers_output if self.box else sets.is_full
-        self.always_lands = covers(space)
+        self.box = visited(space, self.ranges)
+        self.always_lands = always_lands(space, self.ranges)
 
     def run(self, positions: Positions) -> tuple[SSAValue, SSAValue | None]:
         """The aggregate, and whether anything landed (None: something always does).

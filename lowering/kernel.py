@@ -10,20 +10,21 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, TensorType, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.errors import TileError
-from tiledialect.index import sets
 from tiledialect.index.expr import Range
 from tiledialect.lowering.contraction import Positions, Reduction, overshoots
 from tiledialect.lowering.emitter import Emitter, Values
 from tiledialect.lowering.indices import IndexValue
 from tiledialect.lowering.pointwise import Elements, element_type, static_shape
 from tiledialect.lowering.scalar import storage_type
-from tiledialect.passes.output_box import visits_everything
-from tiledialect.passes.tile_loop_tiling import default_leaves, kernel_indices
+from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.passes.tile_loop_tiling import default_leaves
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role
+from tiledialect.schedule.output_box import leaves_unwritten
 
 GLOBAL_SPACE = IntegerAttr(1, i32)
 
@@ -143,7 +144,9 @@ def lower_kernel(kernel: KernelOp, name: str) -> Launch:
         raise TileError.at(
             kernel, "tile-to-gpu works on kernels with a schedule: run tile-loop-tiling"
         )
-    indices = kernel_indices(kernel)
+    if kernel.contraction is not None:
+        check_one_owner(kernel.contraction)
+    indices = kernel.indices
     types = [v.type for v in (*kernel.inputs, *kernel.outputs)]
     function = KernelFunction(name, types, indices, kernel.schedule.data)
     tensors = (*kernel.block.args, *kernel.yield_op.values)
@@ -152,7 +155,7 @@ def lower_kernel(kernel: KernelOp, name: str) -> Launch:
     buffers: dict[SSAValue, SSAValue] = {}
     buffers.update(zip(kernel.block.args, function.block.args, strict=False))
     outputs = function.block.args[len(kernel.inputs) :]
-    contraction = next((op for op in kernel.block.ops if isinstance(op, ContractionOp)), None)
+    contraction = kernel.contraction
 
     def body(positions: Positions) -> None:
         if contraction is None:
@@ -229,11 +232,22 @@ def _finish(
 
 
 def needs_fill(kernel: KernelOp) -> ContractionOp | None:
-    """The contraction of a kernel that leaves elements of its output unwritten, if it is one."""
-    for op in kernel.block.ops:
-        if isinstance(op, ContractionOp) and not visits_everything(op):
-            return None if sets.covers_output(op.space()) else op
-    return None
+    """The contraction of a kernel that leaves elements of its output unwritten, if it is one.
+
+    Raises a TileError if the kernel goes on with such a contraction's elements.
+    """
+    op = kernel.contraction
+    if op is None or not leaves_unwritten(op.space(), ranges_of(op)):
+        return None
+    others = [
+        x for x in kernel.block.ops if not isinstance(x, ConstantOp | YieldOp) and x is not op
+    ]
+    if others or list(kernel.yield_op.values) != [op.result]:
+        name = name_of(op.result)
+        raise TileError.at(
+            op, f"nothing lands on some elements of {name}: it must be alone in its kernel"
+        )
+    return op
 
 
 def lower_fill(t: Attribute, name: str, local_size: int) -> Launch:

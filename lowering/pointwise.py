@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import (
     CastOp,
     ConstantOp,
@@ -74,6 +74,11 @@ class Elements:
 
     def load(self, value: SSAValue, coordinates: Sequence[IndexValue]) -> SSAValue:
         """The element of a tensor in memory."""
+        if value not in self.buffers:
+            raise TileError(
+                f"{name_of(value)} is read at other elements than its own: "
+                "it cannot be computed in the same kernel"
+            )
         return self.emitter.load(self.buffers[value], coordinates)
 
     def _broadcast(self, shape: Shape) -> Coordinates:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    UnrankedTensorType,
     i32,
 )
 from xdsl.dialects.dlti import DataLayoutEntryAttr, DataLayoutSpecAttr
@@ -27,8 +28,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.tile.base import TileOp
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.element_types import is_unsigned
+from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -68,8 +70,10 @@ class HostFunction:
                 self._reshape(op)
             elif isinstance(op, func.ReturnOp):
                 return self._finish(op)
+            elif isinstance(op, TileOp) and not isinstance(op, ConstantOp):
+                raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse first")
             elif not isinstance(op, ConstantOp):
-                raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse")
+                raise TileError.at(op, f"the host cannot execute {op.name}")
             for value in last_uses.get(op, ()):
                 self.builder.insert(gpu.DeallocOp(self.origin[self.buffers[value]]))
         raise TileError.at(self.source, "the function does not return")
@@ -222,8 +226,9 @@ def lower_function(function: func.FuncOp, local_size: int) -> tuple[gpu.ModuleOp
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
-    A kernel becomes a `gpu.func`; one that leaves elements of its output unwritten is preceded by
-    a kernel that fills them (or a copy of the default).
+    Functions on tensors whose types are not all known stay, if there are others. A kernel becomes
+    a `gpu.func`; one that leaves elements of its output unwritten is preceded by a kernel that
+    fills them (or a copy of the default).
     """
 
     name = "tile-to-gpu"
@@ -232,14 +237,30 @@ class TileToGpuPass(ModulePass):
     """How many work-items a work-group of a fill kernel has at most."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Lower every function that has tile ops."""
-        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
-            if not function.is_declaration and _is_tile(function):
-                module, host = lower_function(function, self.local_size)
-                Rewriter.replace_op(function, [module, host], [])
-                op.attributes["gpu.container_module"] = UnitAttr()
+        """Lower every function on tensors of known types; a TileError if all others remain."""
+        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and _has_tensors(f)]
+        specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
+        if functions and not specialized:
+            name, types = functions[0].sym_name.data, functions[0].function_type.inputs
+            given = ", ".join(map(str, types))
+            raise TileError(f"{name} takes {given}: run tile-specialize first")
+        for function in specialized:
+            module, host = lower_function(function, self.local_size)
+            Rewriter.replace_op(function, [module, host], [])
+            op.attributes["gpu.container_module"] = UnitAttr()
 
 
-def _is_tile(function: func.FuncOp) -> bool:
-    types = (*function.function_type.inputs, *function.function_type.outputs)
-    return bool(types) and all(isinstance(t, TensorType) and t.has_static_shape() for t in types)
+def _types(function: func.FuncOp) -> tuple[Attribute, ...]:
+    return (*function.function_type.inputs, *function.function_type.outputs)
+
+
+def _has_tensors(function: func.FuncOp) -> bool:
+    return not function.is_declaration and any(
+        isinstance(t, TensorType | UnrankedTensorType) for t in _types(function)
+    )
+
+
+def _is_specialized(t: Attribute) -> bool:
+    if not isinstance(t, TensorType):
+        return False
+    return t.has_static_shape() and t.element_type in CONCRETE.values()

@@ -12,13 +12,15 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.passes.output_box import iteration_domain, output_box
+from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.schedule.output_box import leaves_unwritten, widened
 
 MAX_ARGUMENTS = 100
 """How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
@@ -85,7 +87,7 @@ class Grouping:
             group = self._join(op, makers)
         if group is None:
             shape = shape_of(tensor_type(result)) or ()
-            group = Group(len(self.groups), shape, open=leaves_nothing_out(op))
+            group = Group(len(self.groups), shape, open=writes_everything(op))
             group.contracts = isinstance(op, ContractionOp)
             self.groups.append(group)
         self.group_of[result] = group
@@ -154,15 +156,25 @@ class Grouping:
         group.ops, group.open, group.needs, group.users = [], False, set(), set()
 
 
-def leaves_nothing_out(op: Operation) -> bool:
-    """Whether a kernel of ``op`` can visit every element of its result."""
-    return not isinstance(op, ContractionOp) or output_box(op) is not None
+def writes_everything(op: Operation) -> bool:
+    """Whether a kernel of ``op`` writes every element of its result."""
+    return not isinstance(op, ContractionOp) or not leaves_unwritten(op.space(), ranges_of(op))
+
+
+def _widen_domain(op: ContractionOp) -> None:
+    """Let the loops of a contraction visit every element of its result, where they can."""
+    ranges = widened(op.space(), ranges_of(op))
+    op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+    check_one_owner(op)
 
 
 def fuse(function: func.FuncOp) -> None:
     """Move the tile ops of a function into kernels, in place."""
     block = function.body.block
     _compute_bare_constants(block)
+    for op in block.ops:
+        if isinstance(op, ContractionOp):
+            _widen_domain(op)
     grouping = Grouping(block)
     order = {op: k for k, op in enumerate(block.ops)}
     for group in grouping.groups:
@@ -218,9 +230,6 @@ def _make_kernel(group: Group) -> None:
     for old, new in replacements:
         new.name_hint = old.name_hint
         old.replace_uses_with_if(new, lambda use: use.operation in ops)
-    for op in ops:
-        if isinstance(op, ContractionOp):
-            op.domain = iteration_domain(op)
 
 
 def _order_kernels(block: Block, grouping: Grouping) -> None:
@@ -261,7 +270,9 @@ class TileFusePass(ModulePass):
 
     A contraction begins a kernel, in which the elementwise ops on its result's elements may
     follow; chains of elementwise ops of one shape are one kernel. Constants go into each kernel
-    that uses them; reshapes stay outside.
+    that uses them; reshapes stay outside. The domain of a contraction is widened where its loops
+    can visit every element of the result. Each element must have one owner among the values of
+    the result's indices, which `tile-reduce` and `tile-defract` see to.
     """
 
     name = "tile-fuse"

@@ -252,15 +252,16 @@ class _Differentiator:
     ) -> None:
         """Return the results, and give arguments and results their names."""
         function = self.function
-        old_names = argument_names_of_attrs(function.arg_attrs, len(function.function_type.inputs))
-        result_attrs = list(function.res_attrs or ()) if self.with_outputs else []
+        inputs_named = argument_names(function)[: len(function.function_type.inputs)]
         outputs_named = result_names(function)
-        inputs_named = [argument_names(function)[k] for k in self.inputs]
+        argument_attrs = _named(function.arg_attrs, inputs_named)
+        result_attrs = _named(function.res_attrs, outputs_named) if self.with_outputs else []
         Rewriter.replace_op(returned, func.ReturnOp(*outputs, *results))
         types = [v.type for v in (*outputs, *results)]
         function.function_type = FunctionType.from_lists(function.body.block.arg_types, types)
-        function.arg_attrs = ArrayAttr([*old_names, *map(_cotangent, added, outputs_named)])
-        function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, inputs_named)])
+        sources = [inputs_named[k] for k in self.inputs]
+        function.arg_attrs = ArrayAttr([*argument_attrs, *map(_cotangent, added, outputs_named)])
+        function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, sources)])
         region_dce(function.body)
 
 
@@ -297,11 +298,13 @@ def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValu
     ]
 
 
-def argument_names_of_attrs(
-    attrs: ArrayAttr[DictionaryAttr] | None, count: int
-) -> list[DictionaryAttr]:
-    """The attributes of a function's arguments, empty ones where there are none."""
-    return list(attrs) if attrs is not None else [DictionaryAttr({}) for _ in range(count)]
+def _named(attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]) -> list[DictionaryAttr]:
+    """The attributes of a function's arguments or results, each with its name."""
+    given = [entry.data for entry in attrs] if attrs is not None else [{} for _ in names]
+    return [
+        DictionaryAttr({"tile.name": StringAttr(name), **entry})
+        for name, entry in zip(names, given, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

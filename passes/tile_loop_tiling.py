@@ -10,34 +10,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
-from tiledialect.dialects.tile.base import shape_of, tensor_type
-from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
-from tiledialect.index.expr import Range
-from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, ScheduleError, check
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role
 
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
 """How many work-groups every GPU takes along an axis of the grid."""
 
 
-def kernel_indices(kernel: KernelOp) -> list[LoopIndex]:
-    """The indices of a kernel: its contraction's, or the axes d0, d1, … of its results."""
-    for op in kernel.block.ops:
-        if isinstance(op, ContractionOp):
-            if op.domain is None:
-                raise TileError.at(
-                    op, "the contraction of a kernel needs a domain: run tile-bounds"
-                )
-            output = {name for e in op.output.data for name in e.names}
-            return [LoopIndex(name, r, name in output) for name, r in op.domain.data]
-    shape = shape_of(tensor_type(kernel.outputs[0])) or ()
-    return [LoopIndex(f"d{axis}", Range(0, size), True) for axis, size in enumerate(shape)]
-
-
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
     """A work-item for each element of the output, in work-groups of at most ``local_size``."""
-    return ScheduleAttr(default_leaves(kernel_indices(kernel), local_size))
+    return ScheduleAttr(default_leaves(kernel.indices, local_size))
 
 
 def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf, ...]:
@@ -91,7 +74,3 @@ class TileLoopTilingPass(ModulePass):
         for kernel in [k for k in op.walk() if isinstance(k, KernelOp)]:
             if kernel.schedule is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
-            try:
-                check(kernel_indices(kernel), kernel.schedule.data)
-            except ScheduleError as e:
-                raise TileError.at(kernel, str(e)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -213,6 +214,19 @@ def test_what_is_not_asked_for_is_not_there():
     assert sorted(names) == sorted(
         "func.func tile.sin tile.mul tile.sum_to tile.sin tile.mul tile.neg func.return".split()
     )
+
+
+def test_outputs_of_mlir_without_names(tmp_path: Path):
+    path = tmp_path / "f.mlir"
+    path.write_text(
+        "func.func @f(%A: tensor<3xf32>) -> tensor<3xf32> {\n"
+        "  %C = tile.mul %A, %A : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>\n"
+        "  func.return %C : tensor<3xf32>\n}"
+    )
+    a = np.arange(3, dtype="f4")
+    results = td.compile(path).gradient(with_outputs=True)(a, np.ones(3, "f4"))
+    np.testing.assert_array_equal(results.C, a * a)
+    np.testing.assert_array_equal(results.DA, 2 * a)
 
 
 # -- errors --------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --print-op-generic | filecheck %s --check-prefix GENERIC
 // RUN: tile-opt %s --print-op-generic | tile-opt | filecheck %s
 
-%I, %K, %A, %B, %D, %N, %M = "test.op"() : () -> (tensor<2x9x9x5xf32>, tensor<2x2x5x7xf32>, tensor<?xf32>, tensor<?xi8>, tensor<?xf32>, index, index)
+%I, %K, %A, %B, %D, %N, %M, %E, %F = "test.op"() : () -> (tensor<2x9x9x5xf32>, tensor<2x2x5x7xf32>, tensor<?xf32>, tensor<?xi8>, tensor<?xf32>, index, index, tensor<3xf32>, tensor<6xi8>)
 
 // Two tensors, affine index expressions.
 // CHECK: %O = tile.contraction add(%I[n, 3*y + 2*j, 3*x + 2*i, ci] mul %K[j, i, ci, co]) -> [n, y, x, co] : (tensor<2x9x9x5xf32>, tensor<2x2x5x7xf32>) -> tensor<2x3x3x7xf32>
@@ -23,8 +23,8 @@
 %R = tile.contraction add(%A[g*%N + i]) -> [g : %M] where 0 <= i < %N : (tensor<?xf32>) -> tensor<?xf32>
 
 // A domain; the element type of a result is that of the operands' meeting.
-// CHECK-NEXT: tile.contraction mul(%A[i] add %B[i + j]) -> [] domain <i = 0 to 3, j = -1 to 4> {tile.hints = {pid = ["a"]}} : (tensor<?xf32>, tensor<?xi8>) -> tensor<f32>
-%S = tile.contraction mul(%A[i] add %B[i + j]) -> [] domain <i = 0 to 3, j = -1 to 4> {tile.hints = {pid = ["a"]}} : (tensor<?xf32>, tensor<?xi8>) -> tensor<f32>
+// CHECK-NEXT: tile.contraction mul(%E[i] add %F[i + j]) -> [] domain <i = 0 to 3, j = -2 to 6> {tile.hints = {pid = ["a"]}} : (tensor<3xf32>, tensor<6xi8>) -> tensor<f32>
+%S = tile.contraction mul(%E[i] add %F[i + j]) -> [] domain <i = 0 to 3, j = -2 to 6> {tile.hints = {pid = ["a"]}} : (tensor<3xf32>, tensor<6xi8>) -> tensor<f32>
 
 // Equality makes bools, of which a sum is a count.
 // CHECK-NEXT: tile.contraction max(%A[i] eq %B[j]) -> [] : (tensor<?xf32>, tensor<?xi8>) -> tensor<i1>

@@ -202,9 +202,27 @@
 
 // -----
 
-// CHECK: Operation does not verify: the domain leaves out an index
+// CHECK: Operation does not verify: the domain must give the range of each index, and no other
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.contraction add(%a[i]) -> [j] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: the domain i = 0..3 leaves out points
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [i] domain <i = 0 to 3> : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK: Operation does not verify: a domain is for a contraction whose sizes are known
+%a = "test.op"() : () -> (tensor<?xf32>)
+%r = tile.contraction add(%a[i]) -> [] domain <i = 0 to 3> : (tensor<?xf32>) -> tensor<f32>
+
+// -----
+
+// CHECK: Operation does not verify: nothing bounds the index j
+%a = "test.op"() : () -> (tensor<4xf32>)
+%r = tile.contraction add(%a[i]) -> [i + j - k] where 0 <= j - k < 2 domain <i = 0 to 4, j = 0 to 9, k = 0 to 9> : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
@@ -435,4 +453,69 @@ tile.yield %a : tensor<4xf32>
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <serial 0*d0 : 4> {
   tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// What runs as one kernel.
+
+// CHECK: Operation does not verify: the loops over d0 reach 5 of its 8 values
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial d0 : 5> {
+  %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  tile.yield %c : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: the loops over d0 have a gap or an overlap at stride 4
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial 4*d0 : 2> {
+  %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  tile.yield %c : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: the schedule has a loop over d1, which is no index here
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial d0 : 8, serial d1 : 2> {
+  %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  tile.yield %c : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: c is scheduled, but has no domain
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<f32> schedule <serial i : 8> {
+  %c = tile.contraction add(%a[i]) -> [] : (tensor<8xf32>) -> tensor<f32>
+  tile.yield %c : tensor<f32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: what a tile.kernel computes is of one shape, unlike c (tensor<8xf32>) and d (tensor<4xf32>)
+%A, %B = "test.op"() : () -> (tensor<8xf32>, tensor<4xf32>)
+%C, %D = tile.kernel(%a = %A : tensor<8xf32>, %b = %B : tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+  %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  %d = tile.exp %b : (tensor<4xf32>) -> tensor<4xf32>
+  tile.yield %c, %d : tensor<8xf32>, tensor<4xf32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: a tile.kernel has one contraction at most, not c and d
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C, %D = tile.kernel(%a = %A : tensor<8xf32>) -> (tensor<f32>, tensor<f32>) {
+  %c = tile.contraction add(%a[i]) -> [] : (tensor<8xf32>) -> tensor<f32>
+  %d = tile.contraction max(%a[i]) -> [] : (tensor<8xf32>) -> tensor<f32>
+  tile.yield %c, %d : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// CHECK: Operation does not verify: a tile.kernel has a result
+tile.kernel() -> () {
+  tile.yield
 }

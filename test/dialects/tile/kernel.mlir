@@ -19,11 +19,11 @@
 }
 
 // Several results, all roles, attributes.
-// CHECK:      tile.kernel(%a = %X : tensor<64xf32>, %b = %Y : tensor<64xf32>) -> (tensor<64xf32>, tensor<f32>) schedule <group.x 16*i : 4, group.z 8*i : 2, local.y 4*i : 2, serial 2*i : 2, unroll i : 2, vector j : 1> attributes {name = "two"} {
-%P, %Q = tile.kernel(%a = %X : tensor<64xf32>, %b = %Y : tensor<64xf32>) -> (tensor<64xf32>, tensor<f32>) schedule <group.x 16*i : 4, group.z 8*i : 2, local.y 4*i : 2, serial 2*i : 2, unroll i : 2, vector j : 1> attributes {name = "two"} {
-  %s = tile.add %a, %b : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-  %t = tile.contraction add(%s[i]) -> [] : (tensor<64xf32>) -> tensor<f32>
-  tile.yield %s, %t : tensor<64xf32>, tensor<f32>
+// CHECK:      tile.kernel(%a = %X : tensor<64xf32>, %b = %Y : tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) schedule <group.x 16*i : 4, group.z 8*i : 2, local.y 4*i : 2, serial 2*i : 2, unroll i : 2, vector j : 1> attributes {name = "two"} {
+%P, %Q = tile.kernel(%a = %X : tensor<64xf32>, %b = %Y : tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) schedule <group.x 16*i : 4, group.z 8*i : 2, local.y 4*i : 2, serial 2*i : 2, unroll i : 2, vector j : 1> attributes {name = "two"} {
+  %s = tile.contraction add(%a[i + j] mul %b[i]) -> [i] where 0 <= j < 1 domain <i = 0 to 64, j = 0 to 1> : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %t = tile.exp %s : (tensor<64xf32>) -> tensor<64xf32>
+  tile.yield %s, %t : tensor<64xf32>, tensor<64xf32>
 }
 
 // Nothing taken, nothing scheduled.

@@ -200,7 +200,9 @@ class ConstraintAttr(Data[Constraint]):
 class DomainAttr(Data[tuple[tuple[str, Range], ...]]):
     """`#tile.domain<n = 0 to 2, y = 0 to 3>`: each index's range, upper end excluded.
 
-    The smallest box around the contraction's points; `tile-bounds` finds it.
+    A box that holds all of the contraction's points; its loops run through it and test what is
+    no point. `tile-bounds` finds the smallest one. `tile-fuse` widens it where the loops can
+    visit every element of the output, also those on which nothing lands.
     """
 
     name = "tile.domain"

@@ -58,8 +58,9 @@ from tiledialect.dialects.tile.base import (
     shape_of,
     tensor_type,
 )
-from tiledialect.index.contraction import IndexSpace
-from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index import sets
+from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+from tiledialect.index.expr import Constraint, IndexExpr, Range
 
 ARITY: dict[Combination, tuple[int, ...]] = {
     Combination.none: (1,),
@@ -127,7 +128,8 @@ class ContractionOp(TileOp):
 
     Index expressions are affine in the indices, with rational coefficients; `index` operands may
     stand in them, and after an output expression the size of an axis that the result type leaves
-    open (`-> [n : %N, x]`). `domain` gives the indices' ranges once they are known.
+    open (`-> [n : %N, x]`). `domain` gives the indices' ranges once they are known: a box that
+    holds every point.
 
     Example:
 
@@ -295,8 +297,21 @@ class ContractionOp(TileOp):
                 number = symbol_number(name)
                 if number is not None and number >= len(self.symbols):
                     raise VerifyException(f"there is no operand for {name}")
-        if self.domain is not None and not set(self.index_names) <= set(self.domain.ranges):
-            raise VerifyException("the domain leaves out an index")
+        if self.domain is not None:
+            self._verify_domain(self.domain.ranges)
+
+    def _verify_domain(self, domain: dict[str, Range]) -> None:
+        if set(self.index_names) != set(domain):
+            raise VerifyException("the domain must give the range of each index, and no other")
+        if not self.is_static:
+            raise VerifyException("a domain is for a contraction whose sizes are known")
+        try:
+            box = sets.ranges(self.space())
+        except UnboundedIndexError as e:
+            raise VerifyException(f"nothing bounds the index {e.name}") from None
+        for name, r in box.items():
+            if r.extent and not (domain[name].lower <= r.lower and r.upper <= domain[name].upper):
+                raise VerifyException(f"the domain {name} = {domain[name]} leaves out points")
 
     # -- syntax ----------------------------------------------------------------------------
 

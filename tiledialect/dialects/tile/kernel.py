@@ -23,6 +23,10 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pur
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.index.expr import Range
+from tiledialect.schedule.leaves import LoopIndex, ScheduleError, check
 
 
 @irdl_op_definition
@@ -31,8 +35,8 @@ class KernelOp(IRDLOperation):
 
     The body sees the operands as its arguments and yields the results. The schedule, once there,
     says which loops run over the indices, in which order, and what runs each: see
-    `#tile.schedule`. The indices are those of the body's contraction; a body without one has
-    `d0, d1, …`, the axes of its results.
+    `#tile.schedule`. The indices are those of the body's contraction, of which there is one at
+    most; a body without has `d0, d1, …`, the axes of its results. The results are of one shape.
 
     Example:
 
@@ -80,8 +84,24 @@ class KernelOp(IRDLOperation):
         assert isinstance(last, YieldOp)
         return last
 
+    @property
+    def contraction(self) -> ContractionOp | None:
+        """The body's contraction, if there is one."""
+        return next((op for op in self.block.ops if isinstance(op, ContractionOp)), None)
+
+    @property
+    def indices(self) -> tuple[LoopIndex, ...]:
+        """What the loops run over; those of a contraction are known once it has a domain."""
+        op = self.contraction
+        if op is not None:
+            ranges = op.domain.data if op.domain is not None else ()
+            output = {name for e in op.output.data for name in e.names}
+            return tuple(LoopIndex(name, r, name in output) for name, r in ranges)
+        shape = shape_of(tensor_type(self.outputs[0])) or ()
+        return tuple(LoopIndex(f"d{k}", Range(0, size), True) for k, size in enumerate(shape))
+
     def verify_(self) -> None:
-        """Check that arguments match operands, and yielded values results."""
+        """Check that arguments match operands, yielded values results, and loops indices."""
         if not isinstance(self.block.last_op, YieldOp):
             raise VerifyException("a tile.kernel ends in a tile.yield")
         if self.block.arg_types != tuple(self.operand_types):
@@ -91,6 +111,33 @@ class KernelOp(IRDLOperation):
         for value in (*self.operands, *self.results):
             if not (isinstance(value.type, TensorType) and value.type.has_static_shape()):
                 raise VerifyException(f"a tile.kernel works on static shapes, not {value.type}")
+        self._verify_results()
+        if self.schedule is not None:
+            self._verify_schedule(self.schedule)
+
+    def _verify_results(self) -> None:
+        contractions = [op for op in self.block.ops if isinstance(op, ContractionOp)]
+        if len(contractions) > 1:
+            names = " and ".join(name_of(op.result) for op in contractions)
+            raise VerifyException(f"a tile.kernel has one contraction at most, not {names}")
+        if not self.outputs:
+            raise VerifyException("a tile.kernel has a result")
+        values = (*(op.result for op in contractions), *self.yield_op.values)
+        for value in values[1:]:
+            if shape_of(tensor_type(value)) != shape_of(tensor_type(values[0])):
+                raise VerifyException(
+                    "what a tile.kernel computes is of one shape, unlike "
+                    f"{name_of(values[0])} ({values[0].type}) and {name_of(value)} ({value.type})"
+                )
+
+    def _verify_schedule(self, schedule: ScheduleAttr) -> None:
+        op = self.contraction
+        if op is not None and op.domain is None:
+            raise VerifyException(f"{name_of(op.result)} is scheduled, but has no domain")
+        try:
+            check(self.indices, schedule.data)
+        except ScheduleError as e:
+            raise VerifyException(str(e)) from None
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""

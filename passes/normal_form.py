@@ -1,0 +1,35 @@
+"""What a contraction must be before it can be a kernel: the form that tile-defract gives it."""
+
+from __future__ import annotations
+
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import TileError
+from tiledialect.schedule.output_box import Ranges, shared_element
+
+
+def ranges_of(op: ContractionOp) -> Ranges:
+    """The ranges over which the loops of a contraction run; a TileError if it has no domain."""
+    if op.domain is None:
+        raise TileError.at(op, f"{name_of(op.result)} has no domain: run tile-bounds first")
+    return op.domain.ranges
+
+
+def check_one_owner(op: ContractionOp) -> None:
+    """Refuse a contraction of which two values of the output variables name one element.
+
+    The work-items of a kernel would write it at the same time.
+    """
+    shared = shared_element(op.space(), ranges_of(op))
+    if shared is None:
+        return
+    element = ", ".join(map(str, shared.output))
+    points = " and ".join(
+        ", ".join(f"{name} = {value}" for name, value in point.items())
+        for point in (shared.first, shared.second)
+    )
+    raise TileError.at(
+        op,
+        f"{name_of(op.result)}[{element}] would be computed by two work-items, at {points}: "
+        "run tile-reduce and tile-defract first",
+    )
