@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
+from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl.utils.exceptions import DiagnosticException
 
 from tiledialect.dialects.tile import element_types as et
@@ -200,6 +201,7 @@ class Function:
     def reference(self, *args: Any, **named: Any) -> Any:
         """The outputs by the reference semantics: NumPy, slow, without a device."""
         from tiledialect.interpreters.tile import run_function
+        from tiledialect.lowering.runtime.arrays import check_shape
         from tiledialect.passes.tile_gradient import specialize_gradient
         from tiledialect.signature import find_function
 
@@ -209,7 +211,16 @@ class Function:
         function = find_function(module, self._base_name)
         with _sourced(self._source.text):
             specialize_gradient(function, _types(host), self._gradients)
-            return self._packed(run_function(module, function.sym_name.data, host))
+            # What nothing uses is not compiled either, whatever is wrong with it.
+            region_dce(function.body)
+            for value in (v for op in function.body.block.ops for v in op.results):
+                if isinstance(t := value.type, TensorType):
+                    dtype = NUMPY_TYPES[et.concrete(t.element_type)]
+                    check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
+            try:
+                return self._packed(run_function(module, function.sym_name.data, host))
+            except MemoryError as error:
+                raise TileError(f"there is not enough memory for this: {error}") from None
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The inputs in order; a TileError if one is missing, unknown or given twice."""
@@ -365,7 +376,7 @@ class Function:
         """The kernels and the host function for these inputs, as MLIR; inputs as for ``opencl``."""
         types = self._given_types(args, named)
         with _sourced(self._source.text):
-            return print_module(self._program.level_4(types, self.device))
+            return print_module(self._program.kernel_level(types, self.device))
 
     def _given_types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
         given = self.bind(args, named)

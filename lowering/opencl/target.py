@@ -50,11 +50,11 @@ class Program:
 
     def add(self, module: gpu.ModuleOp) -> None:
         """Print the functions of a module, each after those that it calls."""
-        functions = {symbol(f): f for f in module.body.ops if isinstance(f, Function)}
+        functions = kernel_functions(module)
         for op in module.body.ops:
             if not isinstance(op, Function):
                 raise OpenCLError(message(op, f"@{symbol(module)}", "it is not a function"))
-        bits = _index_bits(module)
+        bits = index_bits(module)
         printed: set[str] = set()
         for name in functions:
             self._add_function(name, functions, printed, (), bits)
@@ -85,7 +85,12 @@ class Program:
         self.functions.append(printer.text())
 
 
-def _index_bits(module: gpu.ModuleOp) -> int:
+def kernel_functions(module: gpu.ModuleOp) -> dict[str, Function]:
+    """The functions of a module by name."""
+    return {symbol(f): f for f in module.body.ops if isinstance(f, Function)}
+
+
+def index_bits(module: gpu.ModuleOp) -> int:
     """The width of ``index``: what the nearest data layout says, else 64."""
     op: Operation | None = module
     while op is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -36,10 +37,24 @@ KINDS = {
     "O": "Python objects",
     "S": "bytes",
     "U": "text",
+    "T": "text",
     "M": "dates",
     "m": "time spans",
     "V": "records",
 }
+
+
+NUMPY_AXES = 64
+"""How many axes NumPy's arrays can have."""
+
+
+def check_shape(name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    """Raise a TileError if NumPy has no array of this shape."""
+    if len(shape) > NUMPY_AXES:
+        raise TileError(f"{name} has {len(shape)} axes; arrays have at most {NUMPY_AXES}")
+    # An axis of size 0 does not help.
+    if prod(max(1, n) for n in shape) * dtype.itemsize >= 2**63:
+        raise TileError(f"{name}: {dtype}{list(shape)} is larger than any array can be")
 
 
 def is_device_array(value: object) -> TypeGuard[cla.Array]:
@@ -74,11 +89,20 @@ def as_array(name: str, value: object, declared: np.dtype[Any] | None = None) ->
 
 def _plain(name: str, array: Array) -> Array:
     """The array without gaps, in native byte order; a TileError if it does not hold numbers."""
-    dtype = array.dtype.newbyteorder("=")
+    # Text of NumPy's newer kind has no byte order to ask for.
+    dtype = array.dtype.newbyteorder("=") if array.dtype.kind in "biuf" else array.dtype
     if dtype not in DTYPES:
-        held = KINDS.get(dtype.kind, f"{dtype.name} numbers")
-        raise TileError(f"{name} holds {held} ({dtype}), which Tile has no type for")
-    return array.astype(dtype, order="C", copy=not array.flags.c_contiguous)
+        raise _not_numbers(name, array.dtype)
+    try:
+        return array.astype(dtype, order="C", copy=not array.flags.c_contiguous)
+    except MemoryError as error:
+        # As where few elements are broadcast to many.
+        raise TileError(f"{name} cannot be copied: {error}") from None
+
+
+def _not_numbers(name: str, dtype: np.dtype[Any]) -> TileError:
+    held = KINDS.get(dtype.kind, f"{dtype.name} numbers")
+    return TileError(f"{name} holds {held} ({dtype}), which Tile has no type for")
 
 
 def _foreign(name: str, value: object) -> Array | None:
@@ -134,8 +158,7 @@ def _type_name(value: object) -> str:
 def _device_array(name: str, value: cla.Array) -> cla.Array:
     """The array, without gaps and from the start of its buffer."""
     if value.dtype not in DTYPES:
-        held = KINDS.get(value.dtype.kind, f"{value.dtype.name} numbers")
-        raise TileError(f"{name} holds {held} ({value.dtype}), which Tile has no type for")
+        raise _not_numbers(name, value.dtype)
     if value.offset == 0 and value.flags.c_contiguous:
         return value
     return _packed(name, value)
@@ -153,7 +176,8 @@ def _packed(name: str, value: cla.Array) -> cla.Array:
         return cla.empty(queue, value.shape, value.dtype)
     value.finish()
     base: Any = value.base_data
-    if value.flags.c_contiguous:
+    is_buffer: bool = isinstance(value.base_data, cl.MemoryObjectHolder)
+    if value.flags.c_contiguous and is_buffer:
         whole = cla.empty(queue, value.shape, value.dtype)
         data: Any = whole.data
         size = whole.nbytes
@@ -161,9 +185,11 @@ def _packed(name: str, value: cla.Array) -> cla.Array:
         whole.add_event(event)
         return whole
     steps = [(n - 1) * s for n, s in zip(value.shape, value.strides, strict=True)]
-    first = value.offset + sum(s for s in steps if s < 0)
+    # Shared virtual memory can only be copied from its start.
+    first = value.offset + sum(s for s in steps if s < 0) if is_buffer else 0
     last = value.offset + sum(s for s in steps if s > 0) + value.dtype.itemsize
     raw = np.empty(last - first, np.uint8)
-    cl.enqueue_copy(queue, raw, base, src_offset=first)
+    options: dict[str, Any] = {"src_offset": first} if is_buffer else {}
+    cl.enqueue_copy(queue, raw, base, **options)
     view = np.ndarray(value.shape, value.dtype, raw, value.offset - first, value.strides)
     return cla.to_device(queue, np.array(view, order="C"))

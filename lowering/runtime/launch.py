@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyopencl as cl
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime.arrays import Array
+from tiledialect.lowering.runtime.arrays import Array, check_shape
 from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Tensor
 
 if TYPE_CHECKING:
     import pyopencl.array as cla
+
+Result = TypeVar("Result")
 
 BYTE = np.dtype(np.uint8)
 READ = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
@@ -63,6 +66,17 @@ class Lane:
         """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
         return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
 
+    def finish(self) -> None:
+        """Wait until nothing runs any more, however often the user interrupts that."""
+        while True:
+            try:
+                self.queue.finish()
+                return
+            except KeyboardInterrupt:
+                continue
+            except cl.Error:
+                return
+
 
 @lru_cache(maxsize=32)
 def lane_of(queue: cl.CommandQueue) -> Lane:
@@ -88,8 +102,11 @@ class Profile:
 
     device: Device
     kernels: tuple[KernelTime, ...]
+    """The launches in order, each with its median time."""
     peak_memory: int
     """Bytes of device memory: inputs, outputs and intermediates."""
+    runs: int = 1
+    """Of how many calls the times are the medians."""
 
     @property
     def seconds(self) -> float:
@@ -164,7 +181,13 @@ class Executable:
                 target = self._buffer(buffers, step.target)
                 source = self._buffer(buffers, step.source)
                 event = cl.enqueue_copy(
-                    queue, target, source, byte_count=step.nbytes, wait_for=wait_for
+                    queue,
+                    target,
+                    source,
+                    byte_count=step.nbytes,
+                    src_offset=step.source_offset,
+                    dst_offset=step.target_offset,
+                    wait_for=wait_for,
                 )
             else:
                 kernel, global_size, local_size, varying = step
@@ -191,47 +214,58 @@ class Executable:
 
     def on_host(self, arrays: Sequence[Array]) -> list[Array]:
         """The outputs for contiguous NumPy arrays of the plan's types."""
-        return self._host(arrays)[0]
+        return self._guarded(self._host, arrays)[0]
 
-    def profile(self, arrays: Sequence[Array]) -> tuple[list[Array], Profile]:
-        """The same, with the times; the lane's queue must have profiling enabled."""
-        outputs, events = self._host(arrays)
-        launches = [s for s in zip(self.plan.steps, events, strict=True) if _is_launch(s[0])]
-        times = tuple(self._time(launch, event) for launch, event in launches)
-        return outputs, Profile(self.lane.device, times, self.plan.peak_memory)
+    def profile(self, arrays: Sequence[Array], repeat: int = 1) -> tuple[list[Array], Profile]:
+        """The same, ``repeat`` times, with the median times of the launches.
 
-    def _time(self, launch: Any, event: cl.Event) -> KernelTime:
-        numbers = {arg for arg in launch.args if isinstance(arg, int)}
-        return KernelTime(
-            launch.kernel,
-            (event.profile.end - event.profile.start) * 1e-9,
-            sum(self.plan.sizes[k] for k in numbers),
-            launch.global_size,
-            launch.local_size,
+        The lane's queue must have profiling enabled.
+        """
+        outputs: list[Array] = []
+        seconds: list[list[float]] = []
+        for _ in range(repeat):
+            outputs, events = self._guarded(self._host, arrays)
+            seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
+        times = tuple(
+            self._time(step, median(run[k] for run in seconds))
+            for k, step in enumerate(self.plan.steps)
+            if isinstance(step, Launch)
         )
+        return outputs, Profile(self.lane.device, times, self.plan.peak_memory, repeat)
+
+    def _time(self, launch: Launch, seconds: float) -> KernelTime:
+        numbers = {arg for arg in launch.args if isinstance(arg, int)}
+        nbytes = sum(self.plan.sizes[k] for k in numbers)
+        return KernelTime(launch.kernel, seconds, nbytes, launch.global_size, launch.local_size)
+
+    def _guarded(self, run: Callable[[Sequence[Any]], Result], arrays: Sequence[Any]) -> Result:
+        """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""
+        try:
+            with self.lane.lock:
+                self._bind()
+                return run(arrays)
+        except BaseException as error:
+            # What still runs works on the arrays' memory, which goes when this is left.
+            self.lane.finish()
+            if isinstance(error, cl.Error):
+                raise refusal(error, self.lane.device, self.plan) from None
+            if isinstance(error, MemoryError):
+                raise out_of_memory(self.plan) from None
+            raise
 
     def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
         shapes = zip(self.plan.outputs, self.dtypes, strict=True)
         outputs = [np.empty(t.shape, dtype) for t, dtype in shapes]
-        try:
-            with self.lane.lock:
-                self._bind()
-                run = self._in_place if self.in_place else self._staged
-                return outputs, run(arrays, outputs)
-        except cl.Error as error:
-            raise refusal(error, self.lane.device, self.plan) from None
+        run = self._in_place if self.in_place else self._staged
+        return outputs, run(arrays, outputs)
 
     def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
         lane = self.lane
-        empty = None
-        buffers: list[cl.Buffer] = []
-        for k, array in enumerate((*arrays, *outputs)):
-            if array.nbytes:
-                flags = READ if k < len(arrays) else WRITE
-                buffers.append(cl.Buffer(lane.context, flags, hostbuf=array))
-            else:
-                empty = empty or lane.allocate(0)
-                buffers.append(empty)
+        buffers = wrapped(lane, arrays)
+        for array in outputs:
+            buffers.append(
+                cl.Buffer(lane.context, WRITE, hostbuf=array) if array.nbytes else lane.allocate(0)
+            )
         events = self._enqueue(buffers)
         if not events:
             return events
@@ -263,12 +297,7 @@ class Executable:
 
     def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""
-        try:
-            with self.lane.lock:
-                self._bind()
-                return self._on_device(arrays)
-        except cl.Error as error:
-            raise refusal(error, self.lane.device, self.plan) from None
+        return self._guarded(self._on_device, arrays)
 
     def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         import pyopencl.array as cla
@@ -288,8 +317,38 @@ class Executable:
         return outputs
 
 
-def _is_launch(step: object) -> bool:
-    return isinstance(step, Launch)
+def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
+    """Buffers that read the arrays where they are.
+
+    OpenCL leaves undefined what two buffers of the same memory do: an array that is given twice
+    gets one buffer, and one that overlaps another is copied.
+    """
+    buffers: list[cl.Buffer] = []
+    if len(set(map(id, arrays))) == len(arrays):
+        # Arrays that own their memory do not overlap.
+        for array in arrays:
+            if array.base is not None:
+                break
+            buffers.append(_reading(lane, array))
+        else:
+            return buffers
+        buffers.clear()
+    known: dict[tuple[int, int], cl.Buffer] = {}
+    for array in arrays:
+        start: int = array.__array_interface__["data"][0]
+        span = start, start + array.nbytes
+        buffer = known.get(span)
+        if buffer is None:
+            apart = all(span[1] <= low or high <= span[0] for low, high in known)
+            buffer = _reading(lane, array if apart else array.copy())
+            if apart and array.nbytes:
+                known[span] = buffer
+        buffers.append(buffer)
+    return buffers
+
+
+def _reading(lane: Lane, array: Array) -> cl.Buffer:
+    return cl.Buffer(lane.context, READ, hostbuf=array) if array.nbytes else lane.allocate(0)
 
 
 # -- refusals --------------------------------------------------------------------------------
@@ -307,6 +366,8 @@ def format_bytes(size: int) -> str:
 
 def check_sizes(plan: Plan, device: Device) -> None:
     """Raise a TileError if a tensor, or all together, are larger than the device allows."""
+    for tensor in (*plan.inputs, *plan.outputs):
+        check_shape(tensor.name, tensor.shape, np.dtype(tensor.dtype))
     largest = format_bytes(device.max_mem_alloc_size)
     tensors: list[Tensor | None] = [*plan.inputs, *plan.outputs, *(None for _ in plan.slots)]
     for tensor, size in zip(tensors, plan.sizes, strict=True):
@@ -332,8 +393,16 @@ REASONS: dict[int, str] = {
 }
 
 
+def out_of_memory(plan: Plan) -> TileError:
+    """What it means that the process cannot get the memory for the outputs."""
+    outputs = ", ".join(map(str, plan.outputs))
+    size = format_bytes(sum(t.nbytes for t in plan.outputs))
+    return TileError(f"there is not enough memory for the results ({outputs}): {size}")
+
+
 def refusal(error: cl.Error, device: Device, plan: Plan) -> TileError:
     """What the device's error means to the user."""
-    reason = REASONS.get(error.code, str(error).partition("\n")[0])
+    # Errors that pyopencl makes by itself have no code.
+    reason = REASONS.get(getattr(error, "code", 0), str(error).partition("\n")[0])
     needed, there = format_bytes(plan.peak_memory), format_bytes(device.global_mem_size)
     return TileError(f"{device} cannot run this: {reason} (memory needed: {needed} of {there})")

@@ -15,8 +15,10 @@ from xdsl.ir import Attribute
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.devices import SIMULATOR, Device, target_system_spec
+from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
-from tiledialect.lowering.runtime.plan import Plan, make_plan
+from tiledialect.lowering.runtime.plan import Plan
+from tiledialect.lowering.runtime.progress import progress
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.tile_gradient import Gradient
 
@@ -35,7 +37,7 @@ Types = tuple[TensorType[Attribute], ...]
 
 @dataclass(frozen=True)
 class Program:
-    """A function of a module at level 1, with the text that tells it from others."""
+    """A function of a module at the tensor level, with the text that tells it from others."""
 
     module: ModuleOp
     name: str
@@ -43,7 +45,7 @@ class Program:
     gradients: tuple[Gradient, ...] = ()
     """How often, and by what, the function is differentiated."""
 
-    def level_4(self, types: Sequence[TensorType[Attribute]], device: Device) -> ModuleOp:
+    def kernel_level(self, types: Sequence[TensorType[Attribute]], device: Device) -> ModuleOp:
         """The module of kernels and host function for inputs of these types on a device."""
         target = target_system_spec(device)
         return compile_module(self.module, self.name, types, target, self.gradients)
@@ -59,6 +61,7 @@ class Specialization:
 
     def __init__(self, program: Program, types: Types, device: Device):
         spec = target_system_spec(device)
+        self.name = program.result_name
         self.device = device
         self.options = (*BUILD_OPTIONS, *QUIRKS.get(device.short_platform, ()))
         self.key = cache.key(
@@ -71,8 +74,9 @@ class Specialization:
         if stored is None:
             # Where buffers are watched, each intermediate has one of its own.
             share = device.type != SIMULATOR
-            level_4 = program.level_4(types, device)
-            self.plan, self.binary = make_plan(level_4, program.result_name, share), b""
+            with progress(f"compiling {self.name} for {', '.join(map(type_text, types))}"):
+                module = program.kernel_level(types, device)
+                self.plan, self.binary = make_plan(module, self.name, share), b""
         else:
             self.plan, self.binary = stored
         self.programs: dict[cl.Context, cl.Program] = {}
@@ -89,20 +93,31 @@ class Specialization:
 
     def _program(self, lane: Lane) -> cl.Program:
         device = lane.queue.device
-        if self.binary:
-            try:
-                return load_program(self.binary, lane.context, device, self.options)
-            except TileError:
-                # What the device does not take any more is made again.
-                self.binary = b""
+        if self.binary and (program := self._loaded(lane)):
+            return program
         try:
-            program = build_program(self.plan.source, lane.context, device, self.options)
+            with progress(f"{self.device.id} builds the kernels of {self.name}"):
+                program = build_program(self.plan.source, lane.context, device, self.options)
         except TileError as error:
             raise TileError(f"{self.device} refuses the program:\n{error}") from None
         if self.device.short_platform not in KEEP_KERNELS:
             self.binary = binary_of(program, device)
         cache.store(self.key, self.plan, self.binary)
-        return program
+        # A program that was built keeps what its compiler worked with, four times as much.
+        return (self.binary and self._loaded(lane)) or program
+
+    def _loaded(self, lane: Lane) -> cl.Program | None:
+        """The program of the binary; None if the device does not take it (any more)."""
+        try:
+            return load_program(self.binary, lane.context, lane.queue.device, self.options)
+        except TileError:
+            self.binary = b""
+            return None
+
+
+def type_text(t: TensorType[Attribute]) -> str:
+    """A type as users write it: ``3x4xf32``."""
+    return str(t).removeprefix("tensor<").removesuffix(">")
 
 
 def check_double(plan: Plan, device: Device) -> None:

@@ -1,0 +1,292 @@
+"""From host functions of the kernel level to plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+from tiledialect.lowering.opencl.function import Function, access
+from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Step, Tensor
+
+
+def make_plan(module: ModuleOp, name: str, share: bool = True) -> Plan:
+    """The plan of the host function ``name`` of a module of the kernel level.
+
+    Without ``share`` each intermediate has a slot of its own.
+    Raises a TileError for what the host cannot do, and the printer's for its kernels.
+    """
+    program = Program()
+    kernels: dict[str, gpu.ModuleOp] = {}
+    host = None
+    for op in module.ops:
+        if isinstance(op, gpu.ModuleOp):
+            program.add(op)
+            kernels[op.sym_name.data] = op
+        elif isinstance(op, func.FuncOp) and op.sym_name.data == name:
+            host = op
+    if host is None or not host.body.blocks:
+        raise TileError(f"there is no host function {name} here")
+    source = program.text if program.functions else ""
+    return _Host(host, kernels, share).plan(source)
+
+
+class _Slots:
+    """Slots for intermediates: a free one that fits best, else the largest free one grows."""
+
+    def __init__(self):
+        self.sizes: list[int] = []
+        self.free: set[int] = set()
+
+    def take(self, size: int) -> int:
+        fitting = [k for k in self.free if self.sizes[k] >= size]
+        if fitting:
+            slot = min(fitting, key=lambda k: (self.sizes[k], k))
+        elif self.free:
+            slot = max(self.free, key=lambda k: (self.sizes[k], k))
+            self.sizes[slot] = size
+        else:
+            slot = len(self.sizes)
+            self.sizes.append(size)
+        self.free.discard(slot)
+        return slot
+
+
+class _Host:
+    """Goes through a host function's ops in order."""
+
+    def __init__(self, host: func.FuncOp, kernels: dict[str, gpu.ModuleOp], share: bool):
+        block, returned = host.body.block, host.body.block.last_op
+        if not isinstance(returned, func.ReturnOp):
+            raise _unsupported(host, "the host function does not return")
+        self.host = host
+        self.share = share
+        self.kernels = kernels
+        self.returned_by = returned
+        self.returned = returned.operands
+        self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
+        self.outputs = self._tensors(host.res_attrs, returned.operands, "res")
+        self.first_output = len(self.inputs)
+        self.first_slot = len(self.inputs) + len(self.outputs)
+        self.owned = self._owned()
+        self.numbers: dict[SSAValue, int] = {arg: k for k, arg in enumerate(block.args)}
+        """The buffer that holds each memref."""
+        self.constants: dict[SSAValue, int | float] = {}
+        self.slots = _Slots()
+        self.steps: list[Step] = []
+
+    def plan(self, source: str) -> Plan:
+        for op in self.host.body.block.ops:
+            self._visit(op)
+        for k, (value, tensor) in enumerate(zip(self.returned, self.outputs, strict=True)):
+            number, found = self.first_output + k, self.numbers[value]
+            if found != number and tensor.nbytes:
+                # What is an input, or returned twice, is copied, so that no output is an alias;
+                # so is a part of a buffer.
+                offset = self._span(self.returned_by, value)[0]
+                self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
+        slots, steps = tuple(self.slots.sizes), tuple(self.steps)
+        return Plan(self.inputs, self.outputs, slots, steps, source)
+
+    def _owned(self) -> dict[SSAValue, int]:
+        """The allocations that are outputs as they are, with the numbers of these."""
+        owned: dict[SSAValue, int] = {}
+        for k, value in enumerate(self.returned):
+            root = _root(value)
+            if isinstance(root.owner, gpu.AllocOp):
+                whole = 0, _nbytes(root.owner, root)
+                if self._span(self.returned_by, value) == whole:
+                    owned.setdefault(root, self.first_output + k)
+        return owned
+
+    def _span(self, op: Operation, value: SSAValue) -> tuple[int, int]:
+        """Where in its buffer a memref begins and ends, in bytes; it must be without gaps."""
+        t = _memref(op, value.type)
+        shape, strides, offset = t.get_shape(), t.get_strides(), t.get_offset()
+        dense = [prod(shape[k + 1 :]) for k in range(len(shape))]
+        if offset is None or strides is None or (0 not in shape and list(strides) != dense):
+            raise _unsupported(op, f"the host needs memrefs without gaps at known places, not {t}")
+        start = offset * np.dtype(_dtype(op, t.element_type)).itemsize
+        end = start + _nbytes(op, value)
+        root = _root(value)
+        if start < 0 or end > _nbytes(op, root):
+            raise _unsupported(op, f"the view {t} reaches beyond its buffer, {root.type}")
+        return start, end
+
+    def _tensors(
+        self, attrs: ArrayAttr[Attribute] | None, values: Any, kind: str
+    ) -> tuple[Tensor, ...]:
+        entries = list(attrs) if attrs is not None else []
+        found: list[Tensor] = []
+        for k, value in enumerate(values):
+            data: dict[str, Attribute] = getattr(entries[k], "data", {}) if entries else {}
+            name = data.get("tile.name")
+            if not isinstance(name, StringAttr):
+                name = StringAttr(value.name_hint or f"{kind}{k}")
+            t = _memref(self.host, value.type)
+            dtype = _dtype(self.host, data.get("tile.element_type", t.element_type))
+            found.append(Tensor(name.data, t.get_shape(), dtype))
+        return tuple(found)
+
+    def _visit(self, op: Operation) -> None:
+        visit = VISITS.get(type(op))
+        if visit is None:
+            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+            raise _unsupported(op, f"the host cannot execute {name}")
+        visit(self, op)
+
+    def constant(self, op: arith.ConstantOp) -> None:
+        if isinstance(op.value, IntegerAttr | FloatAttr):
+            self.constants[op.result] = op.value.value.data
+        else:
+            raise _unsupported(op, "a constant of the host must be a number")
+
+    def alloc(self, op: gpu.AllocOp) -> None:
+        if op.result in self.owned:
+            self.numbers[op.result] = self.owned[op.result]
+            return
+        self.numbers[op.result] = self.first_slot + self.slots.take(_nbytes(op, op.result))
+
+    def dealloc(self, op: gpu.DeallocOp) -> None:
+        number = self.numbers[op.buffer]
+        if number >= self.first_slot and self.share:
+            self.slots.free.add(number - self.first_slot)
+
+    def alias(self, op: Operation) -> None:
+        if isinstance(op, memref.ReinterpretCastOp):
+            t = _memref(op, op.result.type)
+            strides, offset = t.get_strides(), t.get_offset()
+            written = list(op.static_strides.get_values()), list(op.static_offsets.get_values())
+            if written != (list(strides or ()), [offset]):
+                raise _unsupported(op, f"offset and strides are not those of its type, {t}")
+        self.numbers[op.results[0]] = self.numbers[op.operands[0]]
+
+    def memcpy(self, op: gpu.MemcpyOp) -> None:
+        target, source = self.numbers[op.dst], self.numbers[op.src]
+        to, end = self._span(op, op.dst)
+        start, stop = self._span(op, op.src)
+        if end - to != stop - start:
+            raise _unsupported(op, f"{op.src.type} and {op.dst.type} differ in size")
+        if to == end or (target, to) == (source, start):
+            return
+        if target == source and to < stop and start < end:
+            raise _unsupported(op, "what is copied overlaps its place")
+        self.steps.append(Copy(target, source, stop - start, to, start))
+
+    def launch(self, op: gpu.LaunchFuncOp) -> None:
+        if op.dynamicSharedMemorySize is not None:
+            raise _unsupported(op, "the host has no dynamic workgroup memory")
+        groups = [self._size(v) for v in (op.gridSizeX, op.gridSizeY, op.gridSizeZ)]
+        x, y, z = (self._size(v) for v in (op.blockSizeX, op.blockSizeY, op.blockSizeZ))
+        path = [s.data for s in (op.kernel.root_reference, *op.kernel.nested_references)]
+        module = self.kernels.get(path[0])
+        functions = kernel_functions(module) if module is not None else {}
+        kernel = functions.get(path[-1])
+        if module is None or kernel is None:
+            raise _unsupported(op, f"there is no kernel @{'::@'.join(path)}")
+        self._check_arguments(op, kernel, functions)
+        if 0 in (*groups, x, y, z):
+            return
+        args = tuple(self._argument(op, v, index_bits(module)) for v in op.kernelOperands)
+        global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
+        self.steps.append(Launch(path[-1], global_size, (x, y, z), args))
+
+    def _check_arguments(
+        self, op: gpu.LaunchFuncOp, kernel: Function, functions: dict[str, Function]
+    ) -> None:
+        """Refuse arguments of other types, and a buffer given twice that the kernel writes."""
+        parameters = kernel.body.block.args
+        given = [v.type for v in op.kernelOperands]
+        if given != [p.type for p in parameters]:
+            types = ", ".join(str(p.type) for p in parameters)
+            raise _unsupported(
+                op, f"{op.kernel} takes ({types}), not ({', '.join(map(str, given))})"
+            )
+        buffers = [
+            (self.numbers[value], access(parameter, functions).writes)
+            for value, parameter in zip(op.kernelOperands, parameters, strict=True)
+            if value in self.numbers
+        ]
+        numbers = [number for number, _ in buffers]
+        if any(writes and numbers.count(number) > 1 for number, writes in buffers):
+            # The kernels' parameters are restrict.
+            raise _unsupported(op, f"{op.kernel} writes a buffer that is given to it twice")
+
+    def _size(self, value: SSAValue) -> int:
+        size = self.constants.get(value)
+        if not isinstance(size, int) or size < 0:
+            raise _unsupported(self.host, "a launch needs constant sizes")
+        return size
+
+    def _argument(self, op: Operation, value: SSAValue, index_bits: int) -> int | Scalar:
+        if value in self.numbers:
+            return self.numbers[value]
+        if value not in self.constants:
+            raise _unsupported(op, "a kernel's argument is neither a buffer nor a constant")
+        integer = isinstance(value.type, IndexType)
+        dtype = f"int{index_bits}" if integer else _dtype(op, value.type)
+        return Scalar(dtype, self.constants[value])
+
+    def nothing(self, op: Operation) -> None:
+        pass
+
+
+ALIASES = (memref.ReinterpretCastOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
+
+VISITS: dict[type[Operation], Callable[[_Host, Any], None]] = {
+    arith.ConstantOp: _Host.constant,
+    gpu.AllocOp: _Host.alloc,
+    gpu.DeallocOp: _Host.dealloc,
+    gpu.LaunchFuncOp: _Host.launch,
+    gpu.MemcpyOp: _Host.memcpy,
+    gpu.WaitOp: _Host.nothing,
+    func.ReturnOp: _Host.nothing,
+    **dict.fromkeys(ALIASES, _Host.alias),
+}
+
+
+def _root(value: SSAValue) -> SSAValue:
+    """The argument or allocation behind reshapes."""
+    while isinstance(value.owner, ALIASES):
+        value = value.owner.operands[0]
+    return value
+
+
+def _memref(op: Operation, t: Attribute) -> MemRefType[Attribute]:
+    if not isinstance(t, MemRefType) or DYNAMIC_INDEX in t.get_shape():
+        raise _unsupported(op, f"the host needs memrefs of static shape, not {t}")
+    return t
+
+
+def _nbytes(op: Operation, value: SSAValue) -> int:
+    t = _memref(op, value.type)
+    return prod(t.get_shape()) * np.dtype(_dtype(op, t.element_type)).itemsize
+
+
+def _dtype(op: Operation, t: Attribute) -> str:
+    if t not in CONCRETE.values():
+        raise _unsupported(op, f"the host has no arrays of {t}")
+    return NUMPY_TYPES[t].name
+
+
+def _unsupported(op: Operation, reason: str) -> TileError:
+    return TileError.at(op, reason)

@@ -1,0 +1,43 @@
+"""What takes long, shown on a terminal while it lasts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Timer
+
+PATIENCE = 1.0
+"""After how many seconds something is shown."""
+ERASE = "\r\033[K"
+
+
+@contextmanager
+def progress(text: str) -> Generator[None]:
+    """Show ``text`` on the standard error, if that is a terminal, until this is left.
+
+    What is done within a second is not shown, and nothing stays on the screen.
+    """
+    stream = sys.stderr
+    # A process without a console has no standard error.
+    if stream is None or not stream.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+        yield
+        return
+    shown: list[str] = []
+
+    def show() -> None:
+        shown.append(text)
+        stream.write(f"{ERASE}{text} …")
+        stream.flush()
+
+    timer = Timer(PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if shown:
+            stream.write(ERASE)
+            stream.flush()

@@ -1,0 +1,192 @@
+"""Calls: what leaves one early, memory that is given twice, memory that there is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+import tiledialect as td
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime import launch
+from tiledialect.lowering.runtime.devices import queue_for
+from tiledialect.lowering.runtime.launch import lane_of
+
+MANY = """
+N, COUNT = 200_000, 12
+names = [f"O{k}" for k in range(COUNT)]
+body = " ".join(f"{o}[i: N] = +(A[i] * B[j]), j < {400 - k};" for k, o in enumerate(names))
+f = td.compile(f"function (A[N], B[M]) -> ({', '.join(names)}) {{ {body} }}")
+a, b = np.arange(N), np.arange(400)
+"""
+
+
+def run_python(code: str) -> str:
+    """What Python prints on ``code``, in a process that must end well."""
+    program = "import numpy as np\nimport tiledialect as td\n" + textwrap.dedent(code)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    return done.stdout
+
+
+# -- what leaves a call ----------------------------------------------------------------------
+
+
+LEFT_EARLY = """
+import os, signal, sys
+import pyopencl as cl
+from tiledialect.lowering.runtime import launch
+from tiledialect.lowering.runtime.devices import queue_for
+
+f(a, b)
+enqueue, calls = cl.enqueue_nd_range_kernel, []
+
+def left_early(*args, **options):
+    calls.append(None)
+    if len(calls) == COUNT:
+        LEAVE
+    return enqueue(*args, **options)
+
+for _ in range(3):
+    calls.clear()
+    launch.cl.enqueue_nd_range_kernel = left_early
+    try:
+        f(a, b)
+    except (KeyboardInterrupt, td.TileError) as error:
+        print(type(error).__name__)
+    launch.cl.enqueue_nd_range_kernel = enqueue
+    # What gets the memory that is free again stays as it is.
+    others = [np.full(N, -1) for _ in range(COUNT)]
+    queue_for(f.device).finish()
+    assert all((other == -1).all() for other in others)
+    del others
+assert np.array_equal(f(a, b).O3, a * b[:-3].sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("leave", "name"),
+    [
+        ("os.kill(os.getpid(), signal.SIGINT)", "KeyboardInterrupt"),
+        ('raise cl.LogicError("clEnqueueNDRangeKernel failed: INVALID_VALUE")', "TileError"),
+    ],
+)
+def test_a_call_that_is_left_early_waits_for_what_runs(leave: str, name: str):
+    assert run_python(MANY + LEFT_EARLY.replace("LEAVE", leave)) == f"{name}\n" * 3
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, cl.LogicError("bad")])
+def test_whatever_leaves_a_call_finishes_the_queue(
+    device: td.Device, monkeypatch: pytest.MonkeyPatch, error: Any
+):
+    f = td.compile("function (A[N]) -> (B, C) { B = A + 1; C[] = +(A[i]); }", device=device)
+    a = np.float32([1, 2, 3])
+    expected = f(a)
+    finished: list[bool] = []
+    lane = lane_of(queue_for(device))
+    finish = lane.finish
+
+    def fail(*args: Any, **options: Any) -> Any:
+        raise error
+
+    def record() -> None:
+        finished.append(True)
+        finish()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
+        patch.setattr(lane, "finish", record)
+        with pytest.raises((KeyboardInterrupt, RuntimeError, TileError)):
+            f(a)
+    assert finished == [True]
+    assert np.array_equal(f(a).B, expected.B)
+
+
+# -- memory that is given twice --------------------------------------------------------------
+
+SUMS = "function (A[N], B[N], C[N]) -> (O) { O = A + 2 * B + 4 * C; }"
+
+
+def test_an_array_given_twice(device: td.Device):
+    f = td.compile(SUMS, device=device)
+    a, b = np.float32([1, 2, 3]), np.float32([5, 6, 7])
+    assert np.array_equal(f(a, a, a), 7 * a)
+    assert np.array_equal(f(a, b, a), 5 * a + 2 * b)
+
+
+def test_views_that_overlap(device: td.Device):
+    f = td.compile(SUMS, device=device)
+    whole = np.arange(8, dtype=np.float32)
+    a, b, c = whole[:5], whole[2:7], whole[3:]
+    assert np.array_equal(f(a, b, c), a + 2 * b + 4 * c)
+    assert np.array_equal(f(a, a.view(), c), 3 * a + 4 * c)
+    assert np.array_equal(f(whole[:0], whole[:0], whole[:0]), whole[:0])
+
+
+def test_no_two_buffers_have_the_same_memory():
+    device = next(d for d in td.devices() if d.uses_host_memory)
+    lane = lane_of(queue_for(device))
+    whole = np.arange(64, dtype=np.float32)
+    apart, other = whole[:16], whole[16:32]
+    buffers = launch.wrapped(lane, [apart, apart, whole[8:24], other, np.array(apart)])
+    assert buffers[0] is buffers[1]
+    addresses = [
+        b.get_host_array((b.size,), np.uint8).__array_interface__["data"][0]
+        for b in dict.fromkeys(buffers)
+    ]
+    assert len(set(addresses)) == len(addresses) == 4
+    start = whole.ctypes.data
+    inside = [address for address in addresses if start <= address < start + whole.nbytes]
+    assert inside == [start, start + 64]
+
+
+# -- memory that there is not ----------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it limits the memory of a process")
+def test_results_beyond_the_limit_of_the_process():
+    output = run_python(
+        """
+import resource
+f = td.compile("function (A[N]) -> (B) { B[i, j: N, N] = +(A[i] * A[j]); }")
+f(np.ones(3))
+f(np.ones(20_000))[0, 0]
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), -1))
+for call in (f, f.reference):
+    try:
+        call(np.ones(20_000))
+    except td.TileError as error:
+        print(error)
+print(f(np.ones(3))[0, 0])
+"""
+    )
+    first, second, last = output.splitlines()
+    assert first == "there is not enough memory for the results (B: float64[20000, 20000]): 3.0 GiB"
+    assert "memory" in second
+    assert last == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        (["1"] * 65, "O has 65 axes; arrays have at most 64"),
+        (["0", str(2**62)], r"O: float32\[0, 4611686018427387904\] is larger than any array"),
+    ],
+)
+def test_results_that_are_no_arrays(sizes: list[str], words: str):
+    indices = [f"i{k}" for k in range(len(sizes))]
+    f = td.compile(
+        f"function (A[N]) -> (O) {{ O[{', '.join(indices)}: {', '.join(sizes)}] = "
+        f"+(A[{' + '.join(indices)}]); }}"
+    )
+    for call in (f, f.reference):
+        with pytest.raises(TileError, match=words):
+            call(np.ones(3, np.float32))
