@@ -1,18 +1,27 @@
-"""Integer expressions: sums of products of variables, quotients, remainders, minima and maxima.
+"""Integer expressions and conditions: what address arithmetic is made of.
 
-This is what address arithmetic is made of. Division rounds down and the remainder has the
-divisor's sign, as in Python. ``simplify`` knows the rules; here are only the values.
+An ``Expr`` is a sum of integer multiples of products of *atoms*: variables, quotients, remainders,
+minima, maxima and selections. A ``Condition`` compares expressions. Both are values in a canonical
+form: sums and products are multiplied out and collected, so that equal polynomials are equal
+values. Division rounds down and the remainder has the divisor's sign, as in Python and as
+``floordiv`` and ``mod`` of MLIR's affine expressions. What ranges imply is known to ``simplify``;
+here is only what holds always.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from math import prod
+from functools import cached_property, lru_cache
+from math import gcd, prod
 from typing import Literal
 
 from .expr import IndexExpr
+
+Values = Mapping[str, int]
+
+
+# -- expressions ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -21,42 +30,38 @@ class Variable:
 
     name: str
 
-    def evaluate(self, values: Mapping[str, int]) -> int:
-        """The value where every variable has one."""
-        return values[self.name]
-
     def __str__(self) -> str:
         return self.name
 
 
 @dataclass(frozen=True)
-class Division:
-    """``dividend // divisor``."""
+class Quotient:
+    """``dividend floordiv divisor``."""
 
-    dividend: IntegerExpr
-    divisor: IntegerExpr
+    dividend: Expr
+    divisor: Expr
 
-    def evaluate(self, values: Mapping[str, int]) -> int:
-        """The value where every variable has one."""
-        return self.dividend.evaluate(values) // self.divisor.evaluate(values)
+    @cached_property
+    def _text(self) -> str:
+        return f"({self.dividend.factor} floordiv {self.divisor.factor})"
 
     def __str__(self) -> str:
-        return f"({self.dividend.factor} // {self.divisor.factor})"
+        return self._text
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """``dividend % divisor``."""
+    """``dividend mod divisor``."""
 
-    dividend: IntegerExpr
-    divisor: IntegerExpr
+    dividend: Expr
+    divisor: Expr
 
-    def evaluate(self, values: Mapping[str, int]) -> int:
-        """The value where every variable has one."""
-        return self.dividend.evaluate(values) % self.divisor.evaluate(values)
+    @cached_property
+    def _text(self) -> str:
+        return f"({self.dividend.factor} mod {self.divisor.factor})"
 
     def __str__(self) -> str:
-        return f"({self.dividend.factor} % {self.divisor.factor})"
+        return self._text
 
 
 @dataclass(frozen=True)
@@ -64,117 +69,223 @@ class Extremum:
     """The least of some integers (``kind`` is "min") or the greatest ("max")."""
 
     kind: Literal["min", "max"]
-    operands: tuple[IntegerExpr, ...]
+    operands: tuple[Expr, ...]
 
-    def evaluate(self, values: Mapping[str, int]) -> int:
-        """The value where every variable has one."""
-        found = [operand.evaluate(values) for operand in self.operands]
-        return min(found) if self.kind == "min" else max(found)
-
-    def __str__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.operands))})"
 
+    def __str__(self) -> str:
+        return self._text
 
-Atom = Variable | Division | Remainder | Extremum
+
+@dataclass(frozen=True)
+class Selection:
+    """``yes`` where the condition holds, else ``no``, which then need not have a value."""
+
+    condition: Condition
+    yes: Expr
+    no: Expr
+
+    @cached_property
+    def _text(self) -> str:
+        return f"({self.condition} ? {self.yes} : {self.no})"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+Atom = Variable | Quotient | Remainder | Extremum | Selection
 Product = tuple[Atom, ...]
 """In the order of ``product_of``; ``()`` is 1."""
+
+Term = tuple[Product, int]
 
 
 def product_of(atoms: Iterable[Atom]) -> Product:
     """The product, variables first, in alphabetical order."""
-    return tuple(sorted(atoms, key=lambda atom: (not isinstance(atom, Variable), str(atom))))
+    found = tuple(atoms)
+    if len(found) < 2:
+        return found
+    return tuple(sorted(found, key=lambda atom: (not isinstance(atom, Variable), str(atom))))
+
+
+def _order(term: Term) -> tuple[int, int, bool, str]:
+    """High degrees and large coefficients first: ``M*y + 32*i + j - 1``."""
+    product, coefficient = term
+    return -len(product), -abs(coefficient), coefficient < 0, "*".join(map(str, product))
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerExpr:
+class Expr:
     """A sum of integer multiples of products of atoms.
 
-    ``terms`` holds no zero and no product twice. Their order is kept for printing and means
-    nothing.
+    ``terms`` holds no zero and no product twice, in an order that depends on nothing else.
     """
 
-    terms: tuple[tuple[Product, int], ...] = ()
+    terms: tuple[Term, ...] = ()
 
     # -- making ----------------------------------------------------------------------------
 
     @staticmethod
-    def of(value: IntegerExpr | IndexExpr | Atom | int | str) -> IntegerExpr:
-        """The expression of a number, a name, an atom, or an index expression without fractions."""
-        if isinstance(value, IntegerExpr):
-            return value
-        if isinstance(value, int):
-            return IntegerExpr((((), value),) if value else ())
-        if isinstance(value, IndexExpr):
-            if value.denominator != 1:
-                raise ValueError(f"{value} has a coefficient that is no integer")
-            return IntegerExpr(tuple((product_of(map(Variable, m)), int(c)) for m, c in value))
-        atom = Variable(value) if isinstance(value, str) else value
-        return IntegerExpr((((atom,), 1),))
+    def const(value: int) -> Expr:
+        """A number."""
+        return Expr((((), value),) if value else ())
 
     @staticmethod
-    def collect(terms: Iterable[tuple[Product, int]]) -> IntegerExpr:
+    @lru_cache(maxsize=1 << 12)
+    def var(name: str) -> Expr:
+        """The variable with this name."""
+        return Expr((((Variable(name),), 1),))
+
+    @staticmethod
+    def of(value: Expr | IndexExpr | Atom | int | str) -> Expr:
+        """The expression of a number, a name, an atom, or an index expression without fractions."""
+        match value:
+            case Expr():
+                return value
+            case int():
+                return Expr.const(value)
+            case str():
+                return Expr.var(value)
+            case IndexExpr():
+                if value.denominator != 1:
+                    raise ValueError(f"{value} has a coefficient that is no integer")
+                return Expr.collect((product_of(map(Variable, m)), int(c)) for m, c in value)
+            case _:
+                return Expr((((value,), 1),))
+
+    @staticmethod
+    def collect(terms: Iterable[Term]) -> Expr:
         """The sum of ``terms``, in which products may repeat."""
         sums: dict[Product, int] = {}
         for product, coefficient in terms:
             sums[product] = sums.get(product, 0) + coefficient
-        return IntegerExpr(tuple((p, c) for p, c in sums.items() if c))
+        return Expr(tuple(sorted(((p, c) for p, c in sums.items() if c), key=_order)))
 
     # -- looking ---------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[tuple[Product, int]]:
+    def __iter__(self) -> Iterator[Term]:
         return iter(self.terms)
 
     def __bool__(self) -> bool:
         return bool(self.terms)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Expr) and hash(self) == hash(other) and self.terms == other.terms
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @cached_property
     def coefficients(self) -> dict[Product, int]:
         """The coefficient of each product."""
         return dict(self.terms)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, IntegerExpr) and self.coefficients == other.coefficients
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(frozenset(self.terms))
-
-    def __hash__(self) -> int:
-        return self._hash
-
     @property
     def constant(self) -> int:
-        """The part without atoms."""
-        return self.coefficients.get((), 0)
+        """The part without atoms, which stands last."""
+        return self.terms[-1][1] if self.terms and not self.terms[-1][0] else 0
 
     @property
     def value(self) -> int | None:
         """The value, if no atom occurs."""
-        return self.constant if all(not product for product, _ in self) else None
+        return self.constant if not self.terms or not self.terms[0][0] else None
 
-    def evaluate(self, values: Mapping[str, int]) -> int:
+    @property
+    def atom(self) -> Atom | None:
+        """The atom, if the expression is just that."""
+        if len(self.terms) == 1:
+            product, coefficient = self.terms[0]
+            if coefficient == len(product) == 1:
+                return product[0]
+        return None
+
+    @cached_property
+    def atoms(self) -> tuple[Atom, ...]:
+        """All factors of the terms, in order of appearance."""
+        return tuple(dict.fromkeys(atom for product, _ in self for atom in product))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All variables, also those inside atoms, in order of appearance."""
+        found = (name for atom in self.atoms for name in _names_of(atom))
+        return tuple(dict.fromkeys(found))
+
+    def evaluate(self, values: Values) -> int:
         """The value where every variable has one. Raises ``ZeroDivisionError``."""
-        return sum(c * prod(atom.evaluate(values) for atom in product) for product, c in self)
+        return sum(c * prod(_value_of(atom, values) for atom in p) for p, c in self)
 
-    # -- reckoning -------------------------------------------------------------------------
+    # -- changing --------------------------------------------------------------------------
 
-    def __add__(self, other: IntegerExpr | int) -> IntegerExpr:
-        return IntegerExpr.collect([*self, *IntegerExpr.of(other)])
+    def substitute(self, values: Mapping[str, Operand]) -> Expr:
+        """This expression with variables replaced, all at once."""
+        if values.keys().isdisjoint(self.names):
+            return self
+
+        def new(atom: Atom) -> Expr:
+            if isinstance(atom, Variable):
+                return Expr.of(values.get(atom.name, atom))
+            return rebuilt(atom, lambda inner: inner.substitute(values))
+
+        return self.map_atoms(new)
+
+    def map_atoms(self, new: Callable[[Atom], Expr]) -> Expr:
+        """This expression with an expression in the place of each factor."""
+        terms: list[Term] = []
+        for product, coefficient in self:
+            terms.extend(prod(map(new, product), start=Expr.const(coefficient)))
+        return Expr.collect(terms)
+
+    def __add__(self, other: Operand) -> Expr:
+        other = Expr.of(other)
+        if not self.terms or not other.terms:
+            return self if self.terms else other
+        return Expr.collect((*self.terms, *other.terms))
 
     __radd__ = __add__
 
-    def __neg__(self) -> IntegerExpr:
-        return IntegerExpr(tuple((p, -c) for p, c in self))
+    def __neg__(self) -> Expr:
+        return Expr.collect((p, -c) for p, c in self)
 
-    def __sub__(self, other: IntegerExpr | int) -> IntegerExpr:
-        return self + -IntegerExpr.of(other)
+    def __sub__(self, other: Operand) -> Expr:
+        return Expr.collect((*self.terms, *((p, -c) for p, c in Expr.of(other))))
 
-    def __mul__(self, other: IntegerExpr | int) -> IntegerExpr:
-        return IntegerExpr.collect(
-            (product_of((*p, *q)), c * d) for p, c in self for q, d in IntegerExpr.of(other)
-        )
+    def __rsub__(self, other: Operand) -> Expr:
+        return Expr.of(other) - self
+
+    def __mul__(self, other: Operand) -> Expr:
+        other = Expr.of(other)
+        for left, right in ((self, other), (other, self)):
+            if right.value is not None:
+                scale = right.value
+                return left if scale == 1 else Expr.collect((p, c * scale) for p, c in left)
+        return Expr.collect((product_of((*p, *q)), c * d) for p, c in self for q, d in other)
 
     __rmul__ = __mul__
+
+    def __pow__(self, exponent: int) -> Expr:
+        if exponent < 0:
+            raise ValueError(f"({self}) to the power of {exponent} is no integer expression")
+        return prod([self] * exponent, start=Expr.const(1))
+
+    def __floordiv__(self, other: Operand) -> Expr:
+        return floordiv(self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Expr:
+        return floordiv(other, self)
+
+    def __mod__(self, other: Operand) -> Expr:
+        return mod(self, other)
+
+    def __rmod__(self, other: Operand) -> Expr:
+        return mod(other, self)
 
     # -- printing --------------------------------------------------------------------------
 
@@ -193,13 +304,317 @@ class IntegerExpr:
         return self._text
 
     def __repr__(self) -> str:
-        return f"IntegerExpr({self})"
+        return f"Expr({self})"
 
     @property
     def factor(self) -> str:
         """The text, in parentheses unless it is a number or an atom."""
-        if self.value is not None:
-            return str(self)
-        product, coefficient = self.terms[0]
-        alone = len(self.terms) == len(product) == coefficient == 1
+        alone = self.atom is not None or (self.value is not None and self.value >= 0)
         return str(self) if alone else f"({self})"
+
+
+Operand = Expr | int | str
+"""An expression, a number, or the name of a variable."""
+
+
+def floordiv(dividend: Operand, divisor: Operand) -> Expr:
+    """``dividend floordiv divisor``, rounded down."""
+    dividend, divisor = Expr.of(dividend), Expr.of(divisor)
+    match dividend.value, divisor.value:
+        case _, 1:
+            return dividend
+        case int(a), int(b) if b:
+            return Expr.const(a // b)
+        case _, int(b) if b < 0:
+            return floordiv(-dividend, -b)
+        case _:
+            return Expr.of(Quotient(dividend, divisor))
+
+
+def mod(dividend: Operand, divisor: Operand) -> Expr:
+    """``dividend mod divisor``, at least 0 and less than a positive divisor."""
+    dividend, divisor = Expr.of(dividend), Expr.of(divisor)
+    match dividend.value, divisor.value:
+        case _, 1:
+            return Expr()
+        case int(a), int(b) if b:
+            return Expr.const(a % b)
+        case _, int(b) if b < 0:
+            return -mod(-dividend, -b)
+        case _:
+            return Expr.of(Remainder(dividend, divisor))
+
+
+def minimum(*operands: Operand) -> Expr:
+    """The least of the operands."""
+    return extremum("min", operands)
+
+
+def maximum(*operands: Operand) -> Expr:
+    """The greatest of the operands."""
+    return extremum("max", operands)
+
+
+def extremum(kind: Literal["min", "max"], operands: Iterable[Operand]) -> Expr:
+    """The least or the greatest of the operands; those of the same kind among them are one."""
+    found: dict[Expr, None] = {}
+    numbers: list[int] = []
+    for operand in map(Expr.of, operands):
+        match operand.atom:
+            case Extremum(same, inner) if same == kind:
+                parts = inner
+            case _:
+                parts = (operand,)
+        for part in parts:
+            if part.value is None:
+                found[part] = None
+            else:
+                numbers.append(part.value)
+    if numbers:
+        found[Expr.const(min(numbers) if kind == "min" else max(numbers))] = None
+    if not found:
+        raise ValueError(f"{kind} of nothing")
+    left = sorted(found, key=lambda part: (part.value is not None, str(part)))
+    return left[0] if len(left) == 1 else Expr.of(Extremum(kind, tuple(left)))
+
+
+def select(condition: Condition, yes: Operand, no: Operand) -> Expr:
+    """``condition ? yes : no``."""
+    yes, no = Expr.of(yes), Expr.of(no)
+    if isinstance(condition, Truth):
+        return yes if condition.value else no
+    return yes if yes == no else Expr.of(Selection(condition, yes, no))
+
+
+def rebuilt(atom: Atom, new: Callable[[Expr], Expr]) -> Expr:
+    """The atom with new expressions in the place of those in it."""
+    match atom:
+        case Variable():
+            return Expr.of(atom)
+        case Quotient(dividend, divisor):
+            return floordiv(new(dividend), new(divisor))
+        case Remainder(dividend, divisor):
+            return mod(new(dividend), new(divisor))
+        case Extremum(kind, operands):
+            return extremum(kind, map(new, operands))
+        case Selection(condition, yes, no):
+            return select(map_expressions(condition, new), new(yes), new(no))
+
+
+def _value_of(atom: Atom, values: Values) -> int:
+    match atom:
+        case Variable(name):
+            return values[name]
+        case Quotient(dividend, divisor):
+            return dividend.evaluate(values) // divisor.evaluate(values)
+        case Remainder(dividend, divisor):
+            return dividend.evaluate(values) % divisor.evaluate(values)
+        case Extremum(kind, operands):
+            found = [operand.evaluate(values) for operand in operands]
+            return min(found) if kind == "min" else max(found)
+        case Selection(condition, yes, no):
+            return (yes if holds(condition, values) else no).evaluate(values)
+
+
+def _names_of(atom: Atom) -> Iterator[str]:
+    if isinstance(atom, Variable):
+        yield atom.name
+    for part in parts_of(atom):
+        yield from part.names
+
+
+def parts_of(atom: Atom) -> tuple[Expr, ...]:
+    """The expressions in an atom, also those in its condition."""
+    match atom:
+        case Variable():
+            return ()
+        case Quotient(dividend, divisor) | Remainder(dividend, divisor):
+            return dividend, divisor
+        case Extremum(_, operands):
+            return operands
+        case Selection(condition, yes, no):
+            return (*expressions_of(condition), yes, no)
+
+
+# -- conditions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What always holds, or never."""
+
+    value: bool
+
+    def __str__(self) -> str:
+        return "true" if self.value else "false"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """That the expression is at least 0, or is 0, or is not 0."""
+
+    expr: Expr
+    kind: Literal[">=", "==", "!="]
+
+    @cached_property
+    def sides(self) -> tuple[Expr, Literal["<", "<=", "=="], Expr]:
+        """The two sides as they are printed, with no term negative, and what is between them."""
+        left = Expr(tuple((p, -c) for p, c in self.expr if p and c < 0))
+        right = Expr(tuple((p, c) for p, c in self.expr if p and c > 0))
+        offset = self.expr.constant
+        if self.kind != ">=":
+            left, right = right, left
+            return (left, "==", right - offset) if offset <= 0 else (left + offset, "==", right)
+        if offset < 0 and left:
+            return left + (-offset - 1), "<", right
+        if offset >= 0 and not right:
+            return left, "<", Expr.const(offset + 1)
+        return (left, "<=", right + offset) if left else (Expr.const(-offset), "<=", right)
+
+    @cached_property
+    def _text(self) -> str:
+        left, sign, right = self.sides
+        return f"not {left} == {right}" if self.kind == "!=" else f"{left} {sign} {right}"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+@dataclass(frozen=True)
+class Junction:
+    """That all parts hold (``kind`` is "and") or at least one of them ("or")."""
+
+    kind: Literal["and", "or"]
+    parts: tuple[Condition, ...]
+
+    @cached_property
+    def _text(self) -> str:
+        return f" {self.kind} ".join(
+            f"({part})" if isinstance(part, Junction) else str(part) for part in self.parts
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+
+Condition = Truth | Comparison | Junction
+
+
+def less(left: Operand, right: Operand) -> Condition:
+    """``left < right``."""
+    return at_least_zero(Expr.of(right) - left - 1)
+
+
+def less_equal(left: Operand, right: Operand) -> Condition:
+    """``left <= right``."""
+    return at_least_zero(Expr.of(right) - left)
+
+
+def at_least_zero(expr: Expr) -> Condition:
+    """``0 <= expr``, with a common factor of the coefficients divided out and the rest rounded."""
+    if expr.value is not None:
+        return Truth(expr.value >= 0)
+    common = gcd(*(c for p, c in expr if p))
+    if common > 1:
+        expr = Expr.collect((p, c // common) for p, c in expr)
+    return Comparison(expr, ">=")
+
+
+def equal(left: Operand, right: Operand) -> Condition:
+    """``left == right``."""
+    expr = Expr.of(left) - right
+    if expr.value is not None:
+        return Truth(expr.value == 0)
+    common = gcd(*(c for p, c in expr if p))
+    if expr.constant % common:
+        return Truth(False)
+    if expr.terms[0][1] < 0:
+        common = -common
+    return Comparison(Expr.collect((p, c // common) for p, c in expr), "==")
+
+
+def negate(condition: Condition) -> Condition:
+    """That the condition does not hold."""
+    match condition:
+        case Truth(value):
+            return Truth(not value)
+        case Comparison(expr, ">="):
+            return at_least_zero(-expr - 1)
+        case Comparison(expr, kind):
+            return Comparison(expr, "!=" if kind == "==" else "==")
+        case Junction(kind, parts):
+            return junction("or" if kind == "and" else "and", map(negate, parts))
+
+
+def both(*conditions: Condition) -> Condition:
+    """That all conditions hold."""
+    return junction("and", conditions)
+
+
+def either(*conditions: Condition) -> Condition:
+    """That at least one condition holds."""
+    return junction("or", conditions)
+
+
+def junction(kind: Literal["and", "or"], conditions: Iterable[Condition]) -> Condition:
+    """The conditions joined; those of the same kind among them are one."""
+    neutral = Truth(kind == "and")
+    found: dict[Condition, None] = {}
+    for condition in conditions:
+        match condition:
+            case Junction(same, inner) if same == kind:
+                found.update(dict.fromkeys(inner))
+            case _:
+                found[condition] = None
+    found.pop(neutral, None)
+    if any(negate(condition) in found for condition in found):
+        return negate(neutral)
+    parts = sorted(found, key=str)
+    return Junction(kind, tuple(parts)) if len(parts) > 1 else parts[0] if parts else neutral
+
+
+def divides(divisor: Operand, value: Operand) -> Condition:
+    """That the value is a multiple of the divisor."""
+    return equal(mod(value, divisor), 0)
+
+
+def map_expressions(condition: Condition, new: Callable[[Expr], Expr]) -> Condition:
+    """The condition with new expressions in the place of those it compares."""
+    match condition:
+        case Truth():
+            return condition
+        case Comparison(expr, ">="):
+            return at_least_zero(new(expr))
+        case Comparison(expr, kind):
+            same = equal(new(expr), 0)
+            return same if kind == "==" else negate(same)
+        case Junction(kind, parts):
+            return junction(kind, (map_expressions(part, new) for part in parts))
+
+
+def expressions_of(condition: Condition) -> tuple[Expr, ...]:
+    """What a condition compares."""
+    match condition:
+        case Truth():
+            return ()
+        case Comparison(expr, _):
+            return (expr,)
+        case Junction(_, parts):
+            return tuple(expr for part in parts for expr in expressions_of(part))
+
+
+def holds(condition: Condition, values: Values) -> bool:
+    """Whether the condition holds where every variable has a value.
+
+    All parts of a junction are evaluated, as kernels do.
+    """
+    match condition:
+        case Truth(value):
+            return value
+        case Comparison(expr, ">="):
+            return expr.evaluate(values) >= 0
+        case Comparison(expr, kind):
+            return (expr.evaluate(values) == 0) == (kind == "==")
+        case Junction(kind, parts):
+            found = [holds(part, values) for part in parts]
+            return all(found) if kind == "and" else any(found)

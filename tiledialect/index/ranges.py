@@ -1,0 +1,499 @@
+"""What is known about variables, and what follows for expressions: ranges and residues.
+
+An ``Env`` holds facts, which are conditions: ranges of variables, whose bounds may be expressions
+of other variables, divisibility, guards that were passed. From them it computes
+
+- the ``range`` of an expression: by interval arithmetic, and by putting the bound of a variable in
+  its place where that bound is an expression: with ``i < N``, ``N - 1 - i`` is at least
+  ``N - 1 - (N - 1)``, 0. It is exact for affine expressions of variables whose ranges do not depend
+  on each other, and never too small;
+- its ``residue``: a modulus and a remainder that all its values have in common.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd, inf, prod
+from typing import Literal
+
+from . import expr as rational
+from .integer import (
+    Atom,
+    Comparison,
+    Condition,
+    Expr,
+    Extremum,
+    Junction,
+    Operand,
+    Quotient,
+    Remainder,
+    Selection,
+    Variable,
+    at_least_zero,
+    divides,
+    floordiv,
+    less,
+    less_equal,
+    negate,
+)
+from .polynomial import exact_quotient, linear_in, split
+
+Number = int | float
+"""An integer, or ``-inf`` or ``inf``."""
+
+_DEPTH = 6
+"""How many variables in turn are replaced by their bounds."""
+
+_MOST_FACTS = 1000
+
+
+@dataclass(frozen=True)
+class Range:
+    """``least <= value <= greatest``; either may be infinite."""
+
+    least: Number = -inf
+    greatest: Number = inf
+
+    @property
+    def lower(self) -> Number:
+        """The least value."""
+        return self.least
+
+    @property
+    def upper(self) -> Number:
+        """One more than the greatest value."""
+        return self.greatest + 1
+
+    @property
+    def value(self) -> int | None:
+        """The value, if there is only one."""
+        return int(self.least) if self.least == self.greatest else None
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.least + other.least, self.greatest + other.greatest)
+
+    def __mul__(self, other: Range) -> Range:
+        ends = [_times(a, b) for a, b in self._corners(other)]
+        return Range(min(ends), max(ends))
+
+    def __pow__(self, exponent: int) -> Range:
+        ends = [prod([end] * exponent) for end in (self.least, self.greatest)]
+        straddles = self.least < 0 < self.greatest and exponent % 2 == 0
+        return Range(0 if straddles else min(ends), max(ends))
+
+    def quotients(self, divisor: Range) -> Range:
+        """The range of a quotient, if the divisor is positive."""
+        ends = [_quotient(a, b) for a, b in self._corners(divisor)]
+        return Range(min(ends), max(ends))
+
+    def remainders(self, divisor: Range) -> Range:
+        """The range of a remainder, if the divisor is positive."""
+        if self.least >= 0 and self.greatest < divisor.least:
+            return self
+        return Range(0, min(divisor.greatest - 1, self.greatest if self.least >= 0 else inf))
+
+    def meet(self, other: Range) -> Range:
+        """The values in both, if there are any."""
+        least, greatest = max(self.least, other.least), min(self.greatest, other.greatest)
+        return Range(least, greatest) if least <= greatest else self
+
+    def join(self, other: Range) -> Range:
+        """A range that holds the values of both."""
+        return Range(min(self.least, other.least), max(self.greatest, other.greatest))
+
+    def _corners(self, other: Range) -> list[tuple[Number, Number]]:
+        ends = (other.least, other.greatest)
+        return [(a, b) for a in (self.least, self.greatest) for b in ends]
+
+    def __str__(self) -> str:
+        return f"{self.lower}..{self.upper}"
+
+
+def _times(a: Number, b: Number) -> Number:
+    return a * b if a and b else 0  # 0 * inf would be no number
+
+
+def _quotient(dividend: Number, divisor: Number) -> Number:
+    """``dividend // divisor`` for a positive divisor, or what it tends to; never a finite float."""
+    if abs(dividend) == inf:
+        return dividend
+    return dividend // divisor if divisor < inf else min(0, max(-1, dividend))
+
+
+@dataclass(frozen=True)
+class Residue:
+    """``value == remainder`` modulo ``modulus``; exactly if that is 0."""
+
+    modulus: int
+    remainder: int
+
+    @staticmethod
+    def of(modulus: int, remainder: int) -> Residue:
+        """The residue with the remainder between 0 and the modulus."""
+        return Residue(abs(modulus), remainder % modulus if modulus else remainder)
+
+    def __add__(self, other: Residue) -> Residue:
+        common = gcd(self.modulus, other.modulus)
+        return Residue.of(common, self.remainder + other.remainder)
+
+    def __mul__(self, other: Residue) -> Residue:
+        m, r, n, s = self.modulus, self.remainder, other.modulus, other.remainder
+        return Residue.of(gcd(m * n, m * s, n * r), r * s)
+
+    def quotient(self, divisor: int) -> Residue:
+        """The residue of the quotient by a positive number."""
+        if self.modulus % divisor:
+            return ANY
+        return Residue.of(self.modulus // divisor, self.remainder // divisor)
+
+    def rest(self, divisor: int) -> Residue:
+        """The residue of the remainder by a positive number."""
+        if self.modulus % divisor == 0:
+            return Residue(0, self.remainder % divisor)
+        return Residue.of(gcd(self.modulus, divisor), self.remainder)
+
+    def join(self, other: Residue) -> Residue:
+        """A residue of the values of both."""
+        difference = self.remainder - other.remainder
+        return Residue.of(gcd(self.modulus, other.modulus, difference), self.remainder)
+
+    def meet(self, other: Residue) -> Residue:
+        """The one that says more, where both hold."""
+        if not self.modulus or not other.modulus:
+            return other if self.modulus else self
+        return max(self, other, key=lambda residue: residue.modulus)
+
+    def __str__(self) -> str:
+        return f"{self.remainder} mod {self.modulus}" if self.modulus else str(self.remainder)
+
+
+ANY = Residue(1, 0)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """``scale * atom`` lies on one side of one of the alternatives; ``scale`` is positive."""
+
+    scale: Expr
+    alternatives: tuple[Expr, ...]
+
+
+Side = Literal["below", "above"]
+SIDES: tuple[Side, ...] = ("below", "above")
+Ends = tuple[Operand | None, Operand | None]
+Ranges = Mapping[str, rational.Range | Ends]
+_ONE = Expr.const(1)
+
+
+class Env:
+    """Facts about variables, at a point of a program that is reached.
+
+    ``ranges`` gives variables their ``(lower, upper)``, upper excluded; either may be an
+    expression of variables named before, or None. That the point is reached tells that no range is
+    empty: with ``0 <= i < N``, also ``N`` is at least 1. A variable of which nothing is known may
+    be any integer.
+    """
+
+    def __init__(self, ranges: Ranges | None = None, facts: Iterable[Condition] = ()):
+        self._given: Ranges = dict(ranges or {})
+        self._stated = tuple(facts)
+        self._rank = {name: rank for rank, name in enumerate(self._given)}
+        self._ranges: dict[Atom, Range] = {}
+        self._bounds: dict[tuple[Atom, Side], list[Bound]] = {}
+        self._residues: dict[Atom, Residue] = {}
+        self._divisors: dict[Atom, list[Expr]] = {}
+        self._known: set[Condition] = set()
+        self._least_found: dict[tuple[Expr, int], Number] = {}
+        self._all_bounds: dict[tuple[Atom, Side], Sequence[Bound]] = {}
+        self._intervals: dict[tuple[Expr, int], Range] = {}
+        self._assumed: dict[Condition, Env] = {}
+        pending = [fact for name, ends in self._given.items() for fact in _stated(name, ends)]
+        pending += self._stated
+        while pending:
+            pending += self._file(pending.pop(0))
+
+    def __str__(self) -> str:
+        stated = (fact for name, ends in self._given.items() for fact in _stated(name, ends))
+        return ", ".join(map(str, (*stated, *self._stated)))
+
+    def with_range(
+        self, name: str, lower: Operand | None, upper: Operand | None, step: Operand = 1
+    ) -> Env:
+        """This environment with one more variable, or with other bounds of a variable.
+
+        With a step, the variable is ``lower`` plus a multiple of it.
+        """
+        facts = self._stated
+        if step != 1:
+            facts = (*facts, divides(step, Expr.var(name) - (0 if lower is None else lower)))
+        return Env({**self._given, name: (lower, upper)}, facts)
+
+    def assume(self, condition: Condition) -> Env:
+        """This environment where the condition holds too."""
+        if condition in self._known:
+            return self
+        if condition not in self._assumed:
+            self._assumed[condition] = Env(self._given, (*self._stated, condition))
+        return self._assumed[condition]
+
+    def knows(self, condition: Condition) -> bool:
+        """Whether the condition is one of the facts."""
+        return condition in self._known
+
+    def divisors(self, atom: Atom) -> Sequence[Expr]:
+        """Of what the value is known to be a multiple."""
+        return self._divisors.get(atom, ())
+
+    # -- facts -------------------------------------------------------------------------------
+
+    def _file(self, fact: Condition) -> Sequence[Condition]:
+        """Note a fact; return what follows from it and others."""
+        if fact in self._known or len(self._known) > _MOST_FACTS:
+            return ()
+        self._known.add(fact)
+        match fact:
+            case Junction("and", parts):
+                return parts
+            case Comparison(expr, ">="):
+                return self._file_bound(expr)
+            case Comparison(expr, "=="):
+                self._file_residue(expr)
+                return at_least_zero(expr), at_least_zero(-expr)
+            case _:
+                return ()
+
+    def _file_bound(self, expr: Expr) -> Sequence[Condition]:
+        """Note that the expression is at least 0, as a bound of the atom that was named last."""
+        single = [(p[0], c) for p, c in expr if len(p) == 1]
+        if not single:
+            return ()
+        atom, factor = max(single, key=lambda item: self._rank_of(item[0]))
+        side: Side = "below" if factor > 0 else "above"
+        scale = Expr.const(abs(factor))
+        end = (Expr.of(atom) * factor - expr) * (1 if factor > 0 else -1)
+        others = tuple(self._stated_bounds(atom, "above" if side == "below" else "below"))
+        if end.value is not None and scale == _ONE:
+            known = Range(least=end.value) if side == "below" else Range(greatest=end.value)
+            self._ranges[atom] = self._ranges.get(atom, Range()).meet(known)
+        else:
+            self._bounds.setdefault((atom, side), []).append(Bound(scale, (end,)))
+        gaps = (other * scale - end * by for by, other in others)
+        return [at_least_zero(gap if side == "below" else -gap) for gap in gaps]
+
+    def _stated_bounds(self, atom: Atom, side: Side) -> Iterator[tuple[Expr, Expr]]:
+        known = self._ranges.get(atom, Range())
+        end = known.least if side == "below" else known.greatest
+        if isinstance(end, int):
+            yield _ONE, Expr.const(end)
+        for bound in self._bounds.get((atom, side), ()):
+            yield bound.scale, bound.alternatives[0]
+
+    def _file_residue(self, expr: Expr) -> None:
+        """Note ``x mod m == r`` or, with an offset ``c``, ``(x + c) mod m == r``."""
+        match (expr - expr.constant).atom:
+            case Remainder(dividend, divisor):
+                offset = dividend.constant
+                atom = (dividend - offset).atom
+                remainder = -expr.constant - offset
+            case _:
+                return
+        if atom is None:
+            return
+        if divisor.value:
+            residue = Residue.of(divisor.value, remainder)
+            self._residues[atom] = self._residues.get(atom, ANY).meet(residue)
+            remainder = residue.remainder
+        if remainder == 0:
+            self._divisors.setdefault(atom, []).append(divisor)
+
+    def _rank_of(self, atom: Atom) -> tuple[int, str, int, str]:
+        """Variables in the order of their ranges, after them what is made of them."""
+        names = [(self._rank.get(name, -1), name) for name in Expr.of(atom).names]
+        text = str(atom)
+        rank, last = max(names, default=(-1, ""))
+        return rank, last, len(text), text
+
+    # -- ranges ------------------------------------------------------------------------------
+
+    def range(self, expr: Operand) -> Range:
+        """A range that holds all values of the expression."""
+        return self._range(Expr.of(expr), _DEPTH)
+
+    def at_least(self, expr: Operand, bound: Operand) -> bool:
+        """Whether ``expr >= bound`` is known."""
+        return self._least(Expr.of(expr) - bound, _DEPTH) >= 0
+
+    def _range(self, expr: Expr, depth: int) -> Range:
+        return Range(self._least(expr, depth), -self._least(-expr, depth))
+
+    def _least(self, expr: Expr, depth: int) -> Number:
+        """A lower bound of the expression."""
+        if expr.value is not None:
+            return expr.value
+        key = (expr, depth)
+        if key not in self._least_found:
+            least = self._interval(expr, depth).least
+            if depth:
+                replaceable = [atom for atom in expr.atoms if self._is_bounded(atom)]
+                for atom in sorted(replaceable, key=self._rank_of, reverse=True):
+                    found = list(self._least_by_bounds(expr, atom, depth))
+                    if found:
+                        least = max(least, *found)
+                        break
+            self._least_found[key] = least
+        return self._least_found[key]
+
+    def _least_by_bounds(self, expr: Expr, atom: Atom, depth: int) -> Iterator[Number]:
+        """Lower bounds of the expression with the bounds of an atom in its place."""
+        parts = linear_in(expr, atom)
+        if parts is None:
+            return
+        factor, rest = parts
+        if isinstance(atom, Selection):
+            cases = (atom.condition, atom.yes), (negate(atom.condition), atom.no)
+            yield min(
+                self.assume(condition)._least(factor * value + rest, depth - 1)
+                for condition, value in cases
+            )
+        signs = self._interval(factor, depth) if factor.value is None else None
+        if signs is not None and signs.least < 0 < signs.greatest:
+            signs = self._range(factor, depth - 1)
+        positive = factor.constant > 0 if signs is None else signs.least >= 0
+        if not positive and signs is not None and signs.greatest > 0:
+            return
+        for bound in self._bounds_of(atom, "below" if positive else "above"):
+            times = exact_quotient(factor, bound.scale)
+            if times is not None:
+                ends = (times * end + rest for end in bound.alternatives)
+                yield min(self._least(end, depth - 1) for end in ends)
+
+    def _bounds_of(self, atom: Atom, side: Side) -> Sequence[Bound]:
+        """The bounds of an atom that are expressions."""
+        key = (atom, side)
+        if key not in self._all_bounds:
+            stated = self._bounds.get(key, ())
+            self._all_bounds[key] = (*stated, *self._bounds_by_form(atom, side))
+        return self._all_bounds[key]
+
+    def _is_bounded(self, atom: Atom) -> bool:
+        if isinstance(atom, Variable):
+            return any((atom, side) in self._bounds for side in SIDES)
+        return isinstance(atom, Selection) or any(self._bounds_of(atom, side) for side in SIDES)
+
+    def _bounds_by_form(self, atom: Atom, side: Side) -> Iterator[Bound]:
+        """The bounds that any atom of this form has."""
+        match atom:
+            case Remainder(dividend, divisor) if side == "above":
+                if divisor.value is None and self._is_positive(divisor):
+                    yield Bound(_ONE, (divisor - 1,))
+                if self._interval(dividend, 0).least >= 0:
+                    yield Bound(_ONE, (dividend,))
+            case Quotient(dividend, divisor) if self._is_positive(divisor):
+                below = side == "below"
+                yield Bound(divisor, (dividend - divisor + 1 if below else dividend,))
+                for end in self._ends(dividend, side):
+                    whole, rest = split(end, divisor)
+                    yield Bound(_ONE, (whole + floordiv(rest, divisor),))
+                if not below and self._interval(dividend, 0).least >= 0:
+                    yield Bound(_ONE, (dividend,))
+            case Extremum(kind, operands):
+                if (kind == "min") == (side == "above"):
+                    yield from (Bound(_ONE, (operand,)) for operand in operands)
+                else:
+                    yield Bound(_ONE, operands)
+            case _:
+                return
+
+    def _ends(self, expr: Expr, side: Side) -> Iterator[Expr]:
+        """Expressions on one side of a sum: with a variable's bounds in the variable's place."""
+        for atom in sorted(expr.atoms, key=self._rank_of, reverse=True):
+            factor = expr.coefficients.get((atom,), 0)
+            same = "below" if (factor > 0) == (side == "below") else "above"
+            bounds = self._bounds.get((atom, same), ()) if factor else ()
+            for bound in bounds:
+                if bound.scale == _ONE:
+                    yield expr + (bound.alternatives[0] - Expr.of(atom)) * factor
+            if bounds:
+                return
+
+    def _is_positive(self, expr: Expr) -> bool:
+        return self._interval(expr, 0).least > 0
+
+    def _interval(self, expr: Expr, depth: int) -> Range:
+        """The range by interval arithmetic."""
+        key = (expr, depth)
+        if key not in self._intervals:
+            total = Range(0, 0)
+            for product, coefficient in expr:
+                term = Range(coefficient, coefficient)
+                for atom, count in Counter(product).items():
+                    term *= self._range_of(atom, depth) ** count
+                total += term
+            self._intervals[key] = total
+        return self._intervals[key]
+
+    def _range_of(self, atom: Atom, depth: int) -> Range:
+        return self._range_by_form(atom, depth).meet(self._ranges.get(atom, Range()))
+
+    def _range_by_form(self, atom: Atom, depth: int) -> Range:
+        match atom:
+            case Quotient(dividend, divisor) if self._is_positive(divisor):
+                return self._range(dividend, depth).quotients(self._range(divisor, depth))
+            case Remainder(dividend, divisor) if self._is_positive(divisor):
+                return self._range(dividend, depth).remainders(self._range(divisor, depth))
+            case Extremum(kind, operands):
+                found = [self._range(operand, depth) for operand in operands]
+                least, greatest = [r.least for r in found], [r.greatest for r in found]
+                chosen = min if kind == "min" else max
+                return Range(chosen(least), chosen(greatest))
+            case Selection(_, yes, no):
+                return self._range(yes, depth).join(self._range(no, depth))
+            case _:
+                return Range()
+
+    # -- residues ----------------------------------------------------------------------------
+
+    def residue(self, expr: Operand) -> Residue:
+        """What all values of the expression have in common."""
+        total = Residue(0, 0)
+        for product, coefficient in Expr.of(expr):
+            term = Residue(0, coefficient)
+            for atom in product:
+                term *= self._residue_of(atom)
+            total += term
+        return total
+
+    def _residue_of(self, atom: Atom) -> Residue:
+        return self._residues.get(atom, ANY).meet(self._residue_by_form(atom))
+
+    def _residue_by_form(self, atom: Atom) -> Residue:
+        match atom:
+            case Variable():
+                value = self._ranges.get(atom, Range()).value
+                return ANY if value is None else Residue(0, value)
+            case Quotient(dividend, divisor) if divisor.value:
+                return self.residue(dividend).quotient(divisor.value)
+            case Remainder(dividend, divisor):
+                if divisor.value:
+                    return self.residue(dividend).rest(divisor.value)
+                common = self.residue(divisor)
+                shared = gcd(common.modulus, common.remainder)
+                return self.residue(dividend) + Residue(shared, 0) if shared else ANY
+            case Extremum(_, operands):
+                return reduce(Residue.join, map(self.residue, operands))
+            case Selection(_, yes, no):
+                return self.residue(yes).join(self.residue(no))
+            case _:
+                return ANY
+
+
+def _stated(name: str, ends: rational.Range | Ends) -> Iterator[Condition]:
+    """The facts that a range is."""
+    lower, upper = (ends.lower, ends.upper) if isinstance(ends, rational.Range) else ends
+    if lower is not None:
+        yield less_equal(lower, name)
+    if upper is not None:
+        yield less(name, upper)
