@@ -4,16 +4,17 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 JOBS := 2
 # What is installed besides the package itself: extras of pyproject.toml.
-EXTRAS := dev
+EXTRAS := dev,intel
 BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test lint unit filecheck format docs fuzz bench clean
+.PHONY: help demo test lint unit filecheck format dist docs fuzz bench clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
 	@echo "make test    everything that must pass: lint, pytest, lit"
+	@echo "make dist    build a wheel in dist/"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs to the compiler until stopped"
@@ -25,8 +26,8 @@ help:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: EXTRAS := demo
-demo: .venv/installed-demo
+demo: EXTRAS := demo,intel
+demo: .venv/installed-demo,intel
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/train_digits.py --quick
 
@@ -51,6 +52,12 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+dist: $(INSTALLED)
+	@# What an earlier build left would be packed too.
+	rm -rf build/lib
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
 
@@ -61,4 +68,4 @@ bench: $(INSTALLED)
 	$(BIN)/python bench/run.py
 
 clean:
-	rm -rf .venv build demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf .venv build dist demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -48,7 +48,7 @@ import xdsl.dialects.scf, xdsl.dialects.tensor, xdsl.dialects.vector, xdsl.parse
 imported = clock()
 import tiledialect as td
 source, types = json.loads(sys.argv[1])
-function = td.compile(source, device="pocl")
+function = td.compile(source)
 function.opencl(*types)
 compiled = clock()
 from tiledialect.lowering.runtime.launch import lane_of

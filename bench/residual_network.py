@@ -124,7 +124,7 @@ def compile_both(net: ResidualNetwork) -> tuple[list[float], int]:
 
     types = list(net.inputs.values())
     start = time.thread_time()
-    function = td.compile(net.text, device="pocl")
+    function = td.compile(net.text)
     function.opencl(*types)
     forward = time.thread_time()
     gradient = function.gradient(wrt=net.weights, with_outputs=True)

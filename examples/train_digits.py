@@ -23,7 +23,6 @@ from PIL import Image, ImageDraw
 from sklearn.datasets import load_digits
 
 import tiledialect as td
-from tiledialect.lowering.runtime.devices import queue_for
 
 Array = npt.NDArray[Any]
 Digits = tuple[Array, Array]
@@ -86,7 +85,7 @@ class Trainer:
         self.network = td.compile(FOLDER / "digits.tile", device=device)
         self.gradient = self.network.gradient(wrt=tuple(WEIGHTS), with_outputs=True)
         self.adam = td.compile(FOLDER / "adam.tile", device=device)
-        self.queue = queue_for(self.network.device)
+        self.queue = td.queue(self.network.device)
         self.weights = {
             name: Weight(*map(self.put, (start, np.zeros_like(start), np.zeros_like(start))))
             for name, shape in WEIGHTS.items()
@@ -194,7 +193,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--quick", action="store_true", help=f"{QUICK_EPOCHS} rounds, to a lower goal"
     )
-    parser.add_argument("--device", help="an OpenCL device, such as pocl")
+    parser.add_argument("--device", help="an OpenCL device, such as intel")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (0)")
     options = parser.parse_args(given)
     if options.epochs is None:

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 SCRATCH = Path(tempfile.mkdtemp(prefix="tiledialect-test-"))
+IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 OCLGRIND_LOG = SCRATCH / "oclgrind.log"
 
 # These are read when the first OpenCL context is made, or at every use.
 os.environ.update(
-    TILE_CACHE_DIR=str(SCRATCH / "cache"),
+    # Of several processes the first one's, so that it alone tries the devices.
+    TILE_CACHE_DIR=os.environ["TILE_CACHE_DIR"] if IS_WORKER else str(SCRATCH / "cache"),
     OCLGRIND_DATA_RACES="1",
     OCLGRIND_UNINITIALIZED="1",
     OCLGRIND_NUM_THREADS="1",
@@ -23,6 +25,21 @@ os.environ.update(
 os.environ.pop("TILE_DEVICE", None)
 
 import tiledialect as td  # noqa: E402
+from tiledialect.lowering.runtime.devices import choose, unusable  # noqa: E402
+
+
+def pytest_configure() -> None:
+    try:
+        choose()
+    except td.TileError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def pytest_report_header() -> list[str]:
+    """The devices that the tests run on, and those that they leave out."""
+    working = ", ".join(map(str, td.devices()))
+    left_out = [f"left out: {device} {reason}" for device, reason in unusable().items()]
+    return [f"devices: {working}", *left_out]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(params=td.devices(), ids=lambda device: device.id)
 def device(request: pytest.FixtureRequest) -> td.Device:
-    """Every OpenCL device found, one after the other."""
+    """Every OpenCL device that works, one after the other."""
     return request.param
 
 

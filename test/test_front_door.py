@@ -66,14 +66,14 @@ def test_files_and_modules(tmp_path: Path):
 
     mlir.write_text(print_module(module))
     for source in (tile, str(tile), mlir, str(mlir), module):
-        f = td.compile(source, device="pocl")
+        f = td.compile(source)
         assert f.name == "product" and f.inputs == ("A", "B") and f.outputs == ("C",)
         assert np.array_equal(f(A, B), A @ B)
 
 
 def test_a_module_may_change_afterwards():
     module = load(PRODUCT)
-    f = td.compile(module, device="pocl")
+    f = td.compile(module)
     for op in list(module.ops):
         op.detach()
     assert np.array_equal(f(A, B), A @ B)
@@ -90,7 +90,7 @@ def test_one_function_of_several(tmp_path: Path):
         }
         """
     )
-    assert td.compile(path, name="two", device="pocl")(A[:, 0]).tolist() == (2 * A[:, 0]).tolist()
+    assert td.compile(path, name="two")(A[:, 0]).tolist() == (2 * A[:, 0]).tolist()
     with pytest.raises(td.TileError, match="name one of the functions here: one, two"):
         td.compile(path)
     with pytest.raises(td.TileError, match="no function three here; there is one, two"):
@@ -140,13 +140,13 @@ def test_an_unknown_device():
 
 
 def test_inputs_by_name():
-    f = td.compile(PRODUCT, device="pocl")
+    f = td.compile(PRODUCT)
     assert np.array_equal(f(B=B, A=A), A @ B)
     assert np.array_equal(f(A, B=B), A @ B)
 
 
 def test_several_outputs_are_a_named_tuple():
-    result = td.compile(TWO, device="pocl")([1, 2], 3)
+    result = td.compile(TWO)([1, 2], 3)
     assert type(result).__name__ == "two"
     assert result.S.tolist() == [4, 5] and result.D_prime.tolist() == [-2, -1]
     assert [r.dtype for r in result] == [np.int32, np.int32]
@@ -170,7 +170,7 @@ def test_shapes_and_types_may_change_from_call_to_call(device: td.Device):
 
 
 def test_the_second_call_does_not_compile(monkeypatch: pytest.MonkeyPatch):
-    f = td.compile(PRODUCT, device="pocl")
+    f = td.compile(PRODUCT)
     f(A, B)
     monkeypatch.setattr(program, "compile_module", None)
     monkeypatch.setattr(program, "build_program", None)
@@ -273,21 +273,21 @@ def test_empty_device_arrays():
     ],
 )
 def test_wrong_inputs(args: tuple[Any, ...], named: dict[str, Any], words: str):
-    f = td.compile(PRODUCT, device="pocl")
+    f = td.compile(PRODUCT)
     for call in (f, f.opencl, f.mlir, f.reference):
         with pytest.raises(td.TileError, match=re.escape(words)):
             call(*args, **named)
 
 
 def test_errors_of_a_specialization_show_the_source():
-    f = td.compile("function (A[N]) -> (B) {\n  B[i: N - 5] = +(A[i]);\n}", device="pocl")
+    f = td.compile("function (A[N]) -> (B) {\n  B[i: N - 5] = +(A[i]);\n}")
     with pytest.raises(td.TileError) as caught:
         f(np.zeros(3, np.float32))
     assert "B[i: N - 5]" in str(caught.value) and "^" in str(caught.value)
 
 
 def test_results_larger_than_the_device():
-    f = td.compile("function (A[N]) -> (B) { B[i, j, k: N, N, N] = +(A[i]); }", device="pocl")
+    f = td.compile("function (A[N]) -> (B) { B[i, j, k: N, N, N] = +(A[i]); }")
     with pytest.raises(td.TileError, match=r"B: float32\[20000, .*at most"):
         f(np.zeros(20000, np.float32))
 
@@ -302,7 +302,7 @@ def test_repr_inputs_and_outputs():
 
 
 def test_opencl_and_mlir():
-    f = td.compile(PRODUCT, device="pocl")
+    f = td.compile(PRODUCT)
     text = f.opencl(A, B)
     assert "__kernel" in text
     assert text == f.opencl("3x4xf32", ((4, 5), "float32")) == f.opencl(B=B, A=((3, 4), np.float32))
@@ -314,7 +314,7 @@ def test_opencl_and_mlir():
 def test_mlir_reads_back():
     from tiledialect.loading import parse_mlir, print_module
 
-    text = td.compile(PRODUCT, device="pocl").mlir(A, B)
+    text = td.compile(PRODUCT).mlir(A, B)
     assert print_module(parse_mlir(text, "product.mlir")) == text
 
 
@@ -328,7 +328,7 @@ def test_profile(device: td.Device):
 def test_intermediates_share_memory():
     n = 1000
     steps = "".join(f"X{k + 1}[i: N] = +(X{k}[i + j]), j < 2;" for k in range(6))
-    f = td.compile(f"function (X0[N]) -> (Y) {{ {steps} Y = X6 * 2; }}", device="pocl")
+    f = td.compile(f"function (X0[N]) -> (Y) {{ {steps} Y = X6 * 2; }}")
     x = random(n)
     expected: Array = x
     for _ in range(6):
@@ -339,6 +339,6 @@ def test_intermediates_share_memory():
 
 
 def test_the_reference_semantics():
-    f = td.compile(PRODUCT, device="pocl")
+    f = td.compile(PRODUCT)
     assert np.array_equal(f.reference(A, B), A @ B)
     assert td.compile(TWO).reference([1], 2).S == 3

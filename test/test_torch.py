@@ -53,7 +53,7 @@ def doubles(*shapes):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_first_and_second_derivatives(name):
     source, shapes = PROGRAMS[name]
-    f = td.torch.function(td.compile(source, device="pocl"))
+    f = td.torch.function(td.compile(source))
     inputs = doubles(*shapes)
     assert torch.autograd.gradcheck(f, inputs)
     assert torch.autograd.gradgradcheck(f, inputs)
@@ -64,14 +64,12 @@ def test_a_network_like_torch_s_own():
         td.compile(
             "function (I[N, H, W, CI], K[KH, KW, CI, CO]) -> (O) {"
             " O[n, y, x, co: N, H, W, CO] = +(I[n, y + j - 1, x + i - 1, ci] * K[j, i, ci, co]); }",
-            device="pocl",
         )
     )
     pool = td.torch.function(
         td.compile(
             "function (I[N, H, W, C]) -> (O) {"
             " O[n, y, x, c: N, H / 2, W / 2, C] = >(I[n, 2*y + j, 2*x + i, c]), j < 2, i < 2; }",
-            device="pocl",
         )
     )
     image, kernel = doubles((2, 6, 6, 3), (3, 3, 3, 4))
@@ -100,7 +98,7 @@ def read_by_torch(pictures, labels, k1, b1, k2, b2, k3, b3, dense, b4):
 
 def test_the_network_that_reads_digits_has_torch_s_gradients():
     source = Path(__file__).parents[1] / "examples" / "digits.tile"
-    ours = td.torch.function(td.compile(source, device="pocl"))
+    ours = td.torch.function(td.compile(source))
     shapes = [(3, 3, 2), (2,), (3, 3, 2, 3), (3,), (3, 3, 3, 4), (4,), (2, 2, 4, 10), (10,)]
     pictures, *weights = doubles((5, 8, 8), *shapes)
     labels = torch.tensor([3, 1, 4, 1, 5], dtype=torch.int32)
@@ -116,16 +114,14 @@ def test_the_network_that_reads_digits_has_torch_s_gradients():
 
 
 def test_only_what_needs_a_gradient_gets_one():
-    f = td.torch.function(td.compile("function (V, I) -> (O) { O = gather(V, I); }", device="pocl"))
+    f = td.torch.function(td.compile("function (V, I) -> (O) { O = gather(V, I); }"))
     table = torch.ones(4, 2, requires_grad=True)
     f(table, torch.tensor([1, 1, 3])).sum().backward()
     assert table.grad.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1]]
 
 
 def test_outputs_of_integers_have_no_gradient():
-    f = td.torch.function(
-        td.compile("function (A) -> (B, C) { B = A > 0; C = A * 2; }", device="pocl")
-    )
+    f = td.torch.function(td.compile("function (A) -> (B, C) { B = A > 0; C = A * 2; }"))
     a = torch.tensor([-1.0, 2.0], requires_grad=True)
     signs, doubled = f(A=a)
     assert not signs.requires_grad
@@ -134,7 +130,7 @@ def test_outputs_of_integers_have_no_gradient():
 
 
 def test_tensors_of_other_layouts():
-    f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }", device="pocl"))
+    f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }"))
     a = torch.arange(6.0).reshape(2, 3)
     assert torch.equal(f(a.T), a.T * 2)
     assert torch.equal(f(torch.tensor([1 + 2j]).conj().imag), torch.tensor([-4.0]))
@@ -146,7 +142,7 @@ def test_dense_tensors_are_read_where_they_are():
 
 
 def test_what_is_no_tensor():
-    f = td.torch.function(td.compile("function (A, B) -> (C) { C = A * B; }", device="pocl"))
+    f = td.torch.function(td.compile("function (A, B) -> (C) { C = A * B; }"))
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     frozen = np.broadcast_to(np.float32(3), 2)
     for other in (3, 3.0, [3, 3], frozen, np.array([3, 3], ">f4")):
@@ -155,13 +151,13 @@ def test_what_is_no_tensor():
 
 
 def test_torch_func():
-    f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }", device="pocl"))
+    f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }"))
     a = torch.tensor([1.0, 2.0])
     assert torch.func.grad(lambda x: f(x).sum())(a).tolist() == [2, 4]
 
 
 def test_writing_to_what_backward_needs_is_noticed():
-    f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }", device="pocl"))
+    f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }"))
     a = torch.ones(2, requires_grad=True) * 1
     b = f(a).sum()
     a.add_(1)
@@ -190,7 +186,7 @@ def test_without_pytorch_it_says_what_to_install():
     ids=["meta", "bfloat16", "sparse", "complex", "text", "ragged"],
 )
 def test_what_is_refused(tensor, words):
-    f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }", device="pocl"))
+    f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }"))
     with pytest.raises(td.TileError, match=words):
         f(tensor)
     with pytest.raises(td.TileError, match="takes 1 inputs"):

@@ -9,14 +9,25 @@ array([3, 7], dtype=int32)
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tiledialect.errors import TileError
     from tiledialect.function import Function, compile
-    from tiledialect.lowering.runtime.devices import Device, devices
+    from tiledialect.lowering.runtime.devices import Device, devices, queue
 
-__all__ = ["Device", "Function", "TileError", "compile", "devices"]
+__all__ = ["Device", "Function", "TileError", "compile", "devices", "queue"]
+
+__version__ = "0.1.0"
+
+LOADED = time_ns()
+"""When the package was imported: files that are newer are not what runs."""
+
+if (Path(__file__).parents[1] / "pyproject.toml").is_file():
+    # In a checkout, `passes`, `lowering` and `tools` are beside this folder, not in it.
+    __path__.append(str(Path(__file__).parents[1]))
 
 _HOMES = {
     "compile": "tiledialect.function",
@@ -24,6 +35,7 @@ _HOMES = {
     "TileError": "tiledialect.errors",
     "Device": "tiledialect.lowering.runtime.devices",
     "devices": "tiledialect.lowering.runtime.devices",
+    "queue": "tiledialect.lowering.runtime.devices",
 }
 """Where each public name lives; loaded when it is first asked for."""
 

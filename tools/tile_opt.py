@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import (
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from tiledialect import __version__
 from tiledialect.errors import TileError
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
@@ -32,7 +33,7 @@ DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
 class TileOptMain(xDSLOptMain):
     """xDSL's driver, with Tile text as input and all errors of the user as exceptions."""
 
-    version_format = "tile-opt built from xdsl version {xdsl_version}"
+    version_format = f"tile-opt {__version__}, built from xdsl version {{xdsl_version}}"
 
     def __init__(self, args: Sequence[str] | None = None):
         self.source = ""

@@ -42,6 +42,7 @@ def parser() -> ArgumentParser:
     )
     add = p.add_argument
     add("file", nargs="?", help="the program")
+    add("--version", action="version", version=f"tile-run {td.__version__}")
     add("--function", metavar="NAME", help="which function of a .mlir file")
     add("--input", metavar="NAME=SPEC", action="append", default=[], help=f"an input: {SPECS}")
     add(
@@ -60,7 +61,11 @@ def parser() -> ArgumentParser:
         "given as inputs are ones",
     )
     add("--device", metavar="ID", help="where to run: an id of --list-devices, or part of a name")
-    add("--list-devices", action="store_true", help="show the OpenCL devices; * is the default")
+    add(
+        "--list-devices",
+        action="store_true",
+        help="show the OpenCL devices; * is the default, - what cannot be used",
+    )
     add("--print-opencl", action="store_true", help="show the OpenCL C of the kernels")
     add("--profile", action="store_true", help="show the time of each kernel and peak memory")
     add("--check", action="store_true", help="compare with the reference semantics")
@@ -68,10 +73,12 @@ def parser() -> ArgumentParser:
 
 
 def list_devices(wanted: str | None) -> None:
-    """Show the devices, with a mark at the one that would be used."""
-    from tiledialect.lowering.runtime.devices import choose
+    """Show the devices, with a mark at the one that would be used, and those that cannot be."""
+    from tiledialect.lowering.runtime.devices import choose, remedy, unusable
     from tiledialect.lowering.runtime.launch import format_bytes
+    from tiledialect.lowering.runtime.probe import forget_failures
 
+    forget_failures()
     default = choose(wanted)
     for device in td.devices():
         mark = "*" if device == default else " "
@@ -80,6 +87,8 @@ def list_devices(wanted: str | None) -> None:
             f"{mark} {device.id:12} {device.type:11} {device.compute_units:4} units "
             f"{memory:>11}  {device.name}, {device.platform}"
         )
+    for device, reason in unusable().items():
+        print(f"- {device.id:12} {reason}\n{'':15}{remedy(device)}")
 
 
 def named(pairs: Sequence[str], option: str, known: Sequence[str]) -> dict[str, str]:

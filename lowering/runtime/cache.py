@@ -9,93 +9,97 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import tiledialect
+from tiledialect.lowering.runtime import disk
+from tiledialect.lowering.runtime.check_plan import check_plan
 from tiledialect.lowering.runtime.plan import Plan
 
-MAGIC = b"tiledialect-1 "
+MAGIC = b"tiledialect-2 "
 ENTRIES = 4096
 """How many entries are kept; of more, those that were used longest ago go."""
 
 
-def folder() -> Path:
-    """Where entries are kept: ``TILE_CACHE_DIR``, else the user's cache folder."""
-    if chosen := os.environ.get("TILE_CACHE_DIR"):
-        return Path(chosen)
-    import platformdirs
+def _state_of_files() -> str | None:
+    """Tells the files of the package and xDSL's version from others.
 
-    return Path(platformdirs.user_cache_dir("tiledialect"))
-
-
-@cache
-def _package_state() -> str:
-    """Changes whenever the package's own files or xDSL's version do."""
+    None if a file was changed since the package was imported: nobody knows then what is running.
+    """
     from importlib.metadata import version
 
-    import tiledialect
     from tiledialect import lowering, passes
 
     state = hashlib.sha256(version("xdsl").encode())
     for package in (tiledialect, passes, lowering):
-        for root in package.__path__:
-            for path in sorted(p for p in Path(root).rglob("*") if p.suffix in (".py", ".lark")):
-                stat = path.stat()
-                state.update(f"{path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        for path in sorted(Path(package.__path__[0]).rglob("*")):
+            if path.suffix in (".py", ".lark"):
+                status = path.stat()
+                if status.st_ctime_ns > tiledialect.LOADED:
+                    return None
+                state.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
     return state.hexdigest()
 
 
-def key(*parts: str) -> str:
-    """The name of the entry for what ``parts`` say, with this very package."""
-    digest = hashlib.sha256(_package_state().encode())
+@cache
+def _state() -> str | None:
+    return _state_of_files()
+
+
+def key(*parts: str) -> str | None:
+    """The name of the entry for what ``parts`` say, with this very package; None: keep nothing."""
+    state = _state()
+    if state is None:
+        return None
+    digest = hashlib.sha256(state.encode())
     for part in parts:
         digest.update(f"{len(part)} ".encode())
         digest.update(part.encode())
     return digest.hexdigest()
 
 
-def load(name: str) -> tuple[Plan, bytes] | None:
+def _path(name: str) -> Path:
+    return disk.folder() / name[:2] / name
+
+
+def load(name: str | None) -> tuple[Plan, bytes] | None:
     """The plan and binary kept under ``name``; None if there is no sound entry."""
-    path = folder() / name[:2] / name
-    try:
-        data = path.read_bytes()
-        head, _, rest = data.partition(b"\n")
-        if head != MAGIC + _checksum(rest):
-            return None
-        text, _, binary = rest.partition(b"\n")
-        plan = Plan.from_json(text.decode())
-        os.utime(path)
-    except (OSError, ValueError, KeyError, TypeError):
+    if name is None or (data := disk.read(_path(name))) is None:
         return None
+    head, _, rest = data.partition(b"\n")
+    if head != _head(name, rest):
+        return None
+    text, _, binary = rest.partition(b"\n")
+    try:
+        plan = Plan.from_json(text.decode())
+        check_plan(plan)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    with suppress(OSError):
+        os.utime(_path(name))
     return plan, binary
 
 
-def store(name: str, plan: Plan, binary: bytes) -> None:
+def store(name: str | None, plan: Plan, binary: bytes) -> None:
     """Keep a plan and binary under ``name``, if the folder can be written."""
-    rest = plan.to_json().encode() + b"\n" + binary
-    path = folder() / name[:2] / name
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + _checksum(rest) + b"\n" + rest)
-            # Readers see the old entry or the new one, never a half.
-            os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
-        prune(ENTRIES)
-    except OSError:
+    # What was compiled while files changed is of no known state.
+    if name is None or _state_of_files() != _state():
         return
+    rest = plan.to_json().encode() + b"\n" + binary
+    disk.write(_path(name), _head(name, rest) + b"\n" + rest)
+    prune(ENTRIES)
 
 
 def prune(limit: int) -> None:
     """Remove the entries used longest ago until there are ``limit``."""
-    entries = [(path.stat().st_mtime, path) for path in folder().glob("??/*")]
-    for _, path in sorted(entries)[: max(0, len(entries) - limit)]:
-        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        entries = [(path.stat().st_mtime, path) for path in disk.folder().glob("??/*")]
+        for _, path in sorted(entries)[: max(0, len(entries) - limit)]:
+            path.unlink(missing_ok=True)
 
 
-def _checksum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
+def _head(name: str, rest: bytes) -> bytes:
+    """The first line: a file that was renamed is another's entry, and not sound."""
+    return MAGIC + hashlib.sha256(name.encode() + rest).hexdigest().encode()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import icd
+from tiledialect.lowering.runtime import icd, probe
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -30,6 +32,9 @@ SHORT_NAMES = {
 PREFERENCE = ("gpu", "accelerator", "cpu")
 FAST_CPUS = ("intel",)
 """The platforms whose CPU device is preferred to others'."""
+
+FROM_PIP = ("pocl", "intel")
+"""The platforms for processors that pip installs."""
 
 SIMULATOR = "simulator"
 IN_PLACE = ("pocl", "intel")
@@ -76,27 +81,40 @@ class Device:
         return f"{self.id} ({self.name}, {self.platform})"
 
 
-@cache
-def _found() -> dict[Device, cl.Device]:
-    import pyopencl as cl
+@dataclass(frozen=True)
+class _Found:
+    working: dict[Device, cl.Device]
+    refused: dict[Device, str]
 
+
+@cache
+def _found() -> _Found:
+    everything = every_device()
+    reasons = probe.reasons(everything)
+    working = {d: everything[d] for d, reason in reasons.items() if not reason}
+    return _Found(working, {d: reason for d, reason in reasons.items() if reason})
+
+
+def every_device() -> dict[Device, cl.Device]:
+    """What the platforms list, whether it works or not, in the order of preference."""
     found: dict[Device, cl.Device] = {}
     counts: dict[str, int] = {}
-    for platform in icd.platforms():
-        try:
-            members = platform.get_devices()
-        except cl.Error:
-            continue
+    for owner, members in icd.platforms():
+        short = _short_name(owner.name)
         for member in members:
-            short = _short_name(platform.name)
             number = counts[short] = counts.get(short, -1) + 1
             found[_describe(member, f"{short}:{number}")] = member
     return dict(sorted(found.items(), key=lambda item: _rank(item[0])))
 
 
 def devices() -> tuple[Device, ...]:
-    """Every OpenCL device found, the preferred ones first and simulators last."""
-    return tuple(_found())
+    """Every OpenCL device that works, the preferred ones first and simulators last."""
+    return tuple(_found().working)
+
+
+def unusable() -> dict[Device, str]:
+    """The devices that cannot build and run a kernel, each with the reason."""
+    return dict(_found().refused)
 
 
 def _short_name(platform: str) -> str:
@@ -157,7 +175,7 @@ def choose(wanted: Device | str | int | None = None) -> Device:
     a GPU, then the fastest CPU, never a simulator. Raises a TileError that lists what there is.
     """
     if isinstance(wanted, Device):
-        if wanted not in _found():
+        if wanted not in _found().working:
             raise _unknown(wanted.id)
         return wanted
     name = str(wanted if wanted is not None else os.environ.get("TILE_DEVICE", "")).strip().lower()
@@ -167,46 +185,94 @@ def choose(wanted: Device | str | int | None = None) -> Device:
         if device.type != SIMULATOR:
             return device
     raise TileError(
-        "there is no OpenCL device here; 'pip install pyopencl[pocl]' brings one for the CPU"
+        f"no OpenCL device works here; there is{_listing()}\nto install one: {_advice()}"
     )
 
 
 def _named(name: str) -> Device:
-    everything = devices()
+    working = devices()
     if name.isdecimal():
-        if int(name) < len(everything):
-            return everything[int(name)]
+        if int(name) < len(working):
+            return working[int(name)]
         raise _unknown(name)
-    tests: tuple[Callable[[Device], bool], ...] = (
-        lambda d: d.id == name,
-        lambda d: d.short_platform == name,
-        lambda d: d.type == name,
-        lambda d: name in f"{d.name} {d.platform}".lower(),
-    )
-    for test in tests:
-        for device in everything:
-            if test(device):
-                return device
+    for everything in (working, tuple(unusable())):
+        for test in _TESTS:
+            for device in everything:
+                if test(device, name):
+                    return _usable(device)
     raise _unknown(name)
 
 
+_TESTS: tuple[Callable[[Device, str], bool], ...] = (
+    lambda d, name: d.id == name,
+    lambda d, name: d.short_platform == name,
+    lambda d, name: d.type == name,
+    lambda d, name: name in f"{d.name} {d.platform}".lower(),
+)
+"""What a name can be, from the most to the least exact."""
+
+
+def _usable(device: Device) -> Device:
+    if device in unusable():
+        raise TileError(f"{device.id} cannot be used; there is{_listing()}")
+    return device
+
+
 def _unknown(name: str) -> TileError:
-    there = "".join(f"\n  {k}  {device}" for k, device in enumerate(devices()))
-    return TileError(f"there is no OpenCL device '{name}'; there is{there or ' none'}")
+    return TileError(f"there is no OpenCL device '{name}'; there is{_listing()}")
+
+
+def _listing() -> str:
+    """All devices, each on a line of its own."""
+    lines = [f"\n  {k}  {device}" for k, device in enumerate(devices())]
+    lines += [f"\n  -  {device} {reason}" for device, reason in unusable().items()]
+    return "".join(lines) or " none"
+
+
+def _advice() -> str:
+    """The command that installs a device for the processor."""
+    if set_by_user := [name for name in icd.USER_VARIABLES if os.environ.get(name)]:
+        return f"{set_by_user[0]} is set, so that no others than its are looked for"
+    installed = any(d.short_platform == "intel" for d in (*devices(), *unusable()))
+    again = "--force-reinstall " if installed else ""
+    return f"to install one: {sys.executable} -m pip install {again}{_packages()}"
+
+
+def _packages() -> str:
+    """What pip has for the processor: PoCL does not know every one."""
+    intel = sys.platform == "linux" and platform.machine() == "x86_64"
+    return "intel-opencl-rt intel-cmplr-lib-rt" if intel else "'pyopencl[pocl]'"
+
+
+def remedy(device: Device) -> str:
+    """What to do about a device that cannot be used."""
+    if device.short_platform not in FROM_PIP:
+        return f"install a newer driver of {device.platform}"
+    if any(d.short_platform == "intel" for d in devices()):
+        return "nothing need be done: Intel's serves the same processor"
+    return _advice()
 
 
 # -- OpenCL objects --------------------------------------------------------------------------
 
 
+def queue(device: Device | str | int | None = None) -> cl.CommandQueue:
+    """The queue on which functions run on a device, which is chosen as ``compile`` does.
+
+    Arrays that are made on it (``pyopencl.array.to_device``) are taken without a copy.
+    """
+    return queue_for(choose(device))
+
+
 def opencl_device(device: Device) -> cl.Device:
     """The OpenCL object behind a device."""
-    return _found()[device]
+    return _found().working[device]
 
 
 @cache
 def device_of(opencl: cl.Device) -> Device:
     """The description of an OpenCL device that the user brought."""
-    for device, known in _found().items():
+    for device, known in _found().working.items():
         if known == opencl:
             return device
     return _describe(opencl, f"{_short_name(opencl.platform.name)}:other")

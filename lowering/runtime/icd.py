@@ -8,22 +8,26 @@ shown a folder of our own, with those, the system's and what else is found. A us
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import shutil
 import site
 import sys
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tiledialect.lowering.runtime import disk
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
 USER_VARIABLES = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
+POCL_CACHE = "POCL_CACHE_DIR"
+OUR_VARIABLES = ("OCL_ICD_VENDORS", POCL_CACHE)
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 INTEL_LIBRARY = "libintelocl.so"
@@ -31,39 +35,88 @@ INTEL_NEEDS = ("libirng.so", "libintlc.so.5", "libimf.so", "libsvml.so", "libtbb
 """What Intel's CPU runtime expects to find loaded, in this order."""
 
 NVIDIA_LIBRARY = "libnvidia-opencl.so.1"
+SHARED_MEMORY = Path("/dev/shm")
+"""Can be written where nothing else can."""
 OCLGRIND_LIBRARY = "oclgrind/liboclgrind-rt-icd.so"
 
 
 @cache
-def platforms() -> tuple[cl.Platform, ...]:
-    """Every OpenCL platform that can be found; none if there is none.
+def platforms() -> tuple[tuple[cl.Platform, tuple[cl.Device, ...]], ...]:
+    """Every OpenCL platform that can be found, with its devices; none if there is none.
 
     Leaves the process's environment as it was.
     """
-    with _vendors_shown():
+    with ExitStack() as stack:
+        # The loader and the drivers read their settings until they have listed their devices.
+        stack.callback(_restore, {name: os.environ.get(name) for name in OUR_VARIABLES})
+        _show_vendors(stack)
+        _place_kernels_of_pocl()
         import pyopencl as cl
 
+        # pyopencl's own cache is in the home folder, must be writable, and is not needed.
+        cl._PYOPENCL_NO_CACHE = True  # pyright: ignore[reportPrivateUsage]
         try:
-            return tuple(cl.get_platforms())
+            found = cl.get_platforms()
         except cl.Error:
             # The loader's way to say that there is none.
             return ()
+        return tuple((platform, _devices(platform)) for platform in found)
 
 
-@contextmanager
-def _vendors_shown() -> Generator[None]:
-    """The loader's folder variable set to a private folder that lists every library."""
+def _devices(platform: cl.Platform) -> tuple[cl.Device, ...]:
+    import pyopencl as cl
+
+    try:
+        return tuple(platform.get_devices())
+    except cl.Error:
+        return ()
+
+
+def _restore(variables: dict[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _show_vendors(stack: ExitStack) -> None:
+    """Point the loader to a private folder that lists every library, until the stack ends."""
     if any(os.environ.get(name) for name in USER_VARIABLES):
-        yield
         return
-    with tempfile.TemporaryDirectory(prefix="tiledialect-icd-") as folder:
-        for k, library in enumerate(libraries()):
-            Path(folder, f"{k:02}.icd").write_text(library + "\n")
-        os.environ["OCL_ICD_VENDORS"] = folder
-        try:
-            yield
-        finally:
-            os.environ.pop("OCL_ICD_VENDORS", None)
+    found = libraries()
+    folder = _private_folder(stack)
+    if folder is None:
+        # Nothing can be written anywhere: the loader finds what it finds by itself.
+        return
+    for k, library in enumerate(found):
+        Path(folder, f"{k:02}.icd").write_text(library + "\n")
+    os.environ["OCL_ICD_VENDORS"] = folder
+
+
+def _private_folder(stack: ExitStack) -> str | None:
+    """A new folder that is there until the stack ends."""
+    for parent in (None, disk.folder(), SHARED_MEMORY):
+        with suppress(OSError):
+            # Without a place for it, the usual temporary folder.
+            folder = tempfile.TemporaryDirectory(prefix="tiledialect-icd-", dir=parent)
+            return stack.enter_context(folder)
+    return None
+
+
+def _place_kernels_of_pocl() -> None:
+    """Have PoCL keep its kernels beside our files: without a writable folder it does nothing."""
+    if os.environ.get(POCL_CACHE):
+        return
+    folder = disk.folder() / "pocl"
+    if disk.writable(folder):
+        os.environ[POCL_CACHE] = str(folder)
+    elif kept := _private_folder(_at_exit):
+        os.environ[POCL_CACHE] = kept
+
+
+_at_exit = ExitStack()
+atexit.register(_at_exit.close)
 
 
 def libraries() -> list[str]:

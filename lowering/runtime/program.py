@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,22 +10,24 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import cache
+from tiledialect.lowering.runtime.build import (
+    binary_of,
+    build_options,
+    build_program,
+    load_program,
+)
+from tiledialect.lowering.runtime.check_plan import same_types
 from tiledialect.lowering.runtime.devices import SIMULATOR, Device, target_system_spec
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
-from tiledialect.lowering.runtime.plan import Plan
+from tiledialect.lowering.runtime.plan import Launch, Plan
+from tiledialect.lowering.runtime.probe import machine
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.tile_gradient import Gradient
-
-BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
-QUIRKS = {
-    # Its check for uninitialized reads does not know LLVM's freeze, which optimizations insert.
-    "oclgrind": ("-cl-opt-disable",),
-}
-"""Build options that one platform needs besides."""
 
 KEEP_KERNELS = ("pocl",)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
@@ -63,13 +63,16 @@ class Specialization:
         spec = target_system_spec(device)
         self.name = program.result_name
         self.device = device
-        self.options = (*BUILD_OPTIONS, *QUIRKS.get(device.short_platform, ()))
+        self.options = build_options(device.short_platform)
         self.key = cache.key(
             *(program.text, program.name, repr(program.gradients)),
             *(*map(str, types), str(spec), *self.options),
-            *(device.platform, device.name, device.version, device.driver),
+            *(device.platform, device.name, device.version, device.driver, machine()),
         )
         stored = cache.load(self.key)
+        wanted = ((t.get_shape(), NUMPY_TYPES[t.element_type].name) for t in types)
+        if stored and not same_types(stored[0].inputs, wanted):
+            stored = None
         self.plan: Plan
         if stored is None:
             # Where buffers are watched, each intermediate has one of its own.
@@ -108,8 +111,10 @@ class Specialization:
 
     def _loaded(self, lane: Lane) -> cl.Program | None:
         """The program of the binary; None if the device does not take it (any more)."""
+        kernels = {step.kernel for step in self.plan.steps if isinstance(step, Launch)}
+        device = lane.queue.device
         try:
-            return load_program(self.binary, lane.context, lane.queue.device, self.options)
+            return load_program(self.binary, lane.context, device, self.options, kernels)
         except TileError:
             self.binary = b""
             return None
@@ -127,60 +132,3 @@ def check_double(plan: Plan, device: Device) -> None:
     wide = [t.name for t in plan.inputs if t.dtype == "float64"]
     inputs = f"{', '.join(wide)} given as float64" if wide else "a computation in float64"
     raise TileError(f"{device} has no double precision, which is needed for {inputs}")
-
-
-# -- OpenCL programs -------------------------------------------------------------------------
-
-_build_lock = threading.Lock()
-
-
-def build_program(
-    source: str, context: cl.Context, device: cl.Device, options: Sequence[str]
-) -> cl.Program:
-    """The program of an OpenCL C text; a TileError with the compiler's words if it is refused."""
-    return _built(cl.Program(context, source), device, options)
-
-
-def load_program(
-    binary: bytes, context: cl.Context, device: cl.Device, options: Sequence[str]
-) -> cl.Program:
-    """The program that the device's own compiler made before; a TileError if it is refused."""
-    try:
-        program = cl.Program(context, [device], [binary])
-    except (cl.Error, ValueError) as error:
-        raise TileError(str(error)) from None
-    return _built(program, device, options)
-
-
-def binary_of(program: cl.Program, device: cl.Device) -> bytes:
-    """What the device's compiler made; empty if the platform does not tell."""
-    try:
-        place = program.devices.index(device)
-        return bytes(program.binaries[place])
-    except (cl.Error, IndexError, TypeError, ValueError):
-        return b""
-
-
-def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl.Program:
-    # Warnings are a setting of the whole process.
-    with _build_lock, warnings.catch_warnings():
-        # Left out: what the compiler says about a program that it takes, and what pyopencl says
-        # about going round its own cache, for which the first line is the way.
-        warnings.simplefilter("ignore")
-        try:
-            _ = program.int_ptr
-            return program.build([*options], devices=[device])
-        except cl.Error as error:
-            raise TileError(essentials(str(error))) from None
-
-
-LOG_LINES = 12
-
-
-def essentials(log: str) -> str:
-    """The lines of a build log that say what is wrong."""
-    lines = [line.rstrip() for line in log.splitlines() if line.strip()]
-    errors = [k for k, line in enumerate(lines) if "error" in line.lower()]
-    # The first line is pyopencl's own.
-    start = next((k for k in errors if k), 0)
-    return "\n".join(lines[start : start + LOG_LINES])

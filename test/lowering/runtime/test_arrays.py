@@ -163,7 +163,7 @@ def test_a_mask_that_hides_nothing():
 
 
 def on_device(array: Array) -> cla.Array:
-    return cla.to_device(queue_for(choose("pocl")), array)
+    return cla.to_device(queue_for(choose()), array)
 
 
 def test_a_device_array_stays_as_it_is():

@@ -1,0 +1,89 @@
+"""Builds OpenCL programs."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+import pyopencl as cl
+
+from tiledialect.errors import TileError
+
+BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
+QUIRKS = {
+    # Its check for uninitialized reads does not know LLVM's freeze, which optimizations insert.
+    "oclgrind": ("-cl-opt-disable",),
+}
+"""Build options that one platform needs besides."""
+
+
+def build_options(platform: str) -> tuple[str, ...]:
+    """The options for a platform of this short name."""
+    return (*BUILD_OPTIONS, *QUIRKS.get(platform, ()))
+
+
+_build_lock = threading.Lock()
+
+
+def build_program(
+    source: str, context: cl.Context, device: cl.Device, options: Sequence[str]
+) -> cl.Program:
+    """The program of an OpenCL C text; a TileError with the compiler's words if it is refused."""
+    return _built(cl.Program(context, source), device, options)
+
+
+def load_program(
+    binary: bytes,
+    context: cl.Context,
+    device: cl.Device,
+    options: Sequence[str],
+    kernels: AbstractSet[str],
+) -> cl.Program:
+    """The program that the device's own compiler made before, which has these kernels.
+
+    Raises a TileError if the device refuses it, or if it lacks one.
+    """
+    try:
+        program = _built(cl.Program(context, [device], [binary]), device, options)
+        found = program.kernel_names.split(";")
+    except (cl.Error, ValueError) as error:
+        raise TileError(str(error)) from None
+    if missing := kernels - {*found}:
+        raise TileError(f"there is no kernel {', '.join(sorted(missing))}")
+    return program
+
+
+def binary_of(program: cl.Program, device: cl.Device) -> bytes:
+    """What the device's compiler made; empty if the platform does not tell."""
+    try:
+        place = program.devices.index(device)
+        return bytes(program.binaries[place])
+    except (cl.Error, IndexError, TypeError, ValueError):
+        return b""
+
+
+def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl.Program:
+    # Warnings are a setting of the whole process.
+    with _build_lock, warnings.catch_warnings():
+        # Left out: what the compiler says about a program that it takes, and what pyopencl says
+        # about going round its own cache, for which the first line is the way.
+        warnings.simplefilter("ignore")
+        try:
+            _ = program.int_ptr
+            return program.build([*options], devices=[device])
+        except cl.Error as error:
+            raise TileError(essentials(str(error))) from None
+
+
+LOG_LINES = 12
+
+
+def essentials(log: str) -> str:
+    """The lines of a build log that say what is wrong."""
+    lines = [line.rstrip() for line in log.splitlines() if line.strip()]
+    errors = [k for k, line in enumerate(lines) if "error" in line.lower()]
+    # The first line is pyopencl's own.
+    start = next((k for k in errors if k), 0)
+    return "\n".join(lines[start : start + LOG_LINES])

@@ -1,0 +1,64 @@
+"""Files kept from one process to the next, in a folder of the user's.
+
+What cannot be read counts as not there, and where nothing can be written nothing is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+LARGEST = 1 << 30
+"""Files of more bytes are none of ours."""
+
+
+def folder() -> Path:
+    """Where files are kept: ``TILE_CACHE_DIR``, else the user's cache folder."""
+    if chosen := os.environ.get("TILE_CACHE_DIR"):
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("tiledialect"))
+
+
+def read(path: Path) -> bytes | None:
+    """What a regular file holds; None if there is none that can be read."""
+    try:
+        status = path.stat()
+        # Reading a pipe would wait for ever.
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
+            return None
+        return path.read_bytes()
+    except (OSError, MemoryError):
+        return None
+
+
+def write(path: Path, data: bytes) -> bool:
+    """Keep ``data`` in a file, if it can be written; is it?"""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            # Readers see the old file or the new one, never a half.
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+            return False
+    except OSError:
+        return False
+    return True
+
+
+def writable(path: Path) -> bool:
+    """Can files be made in this folder, which is made if need be?"""
+    with suppress(OSError):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path) as file:
+            file.write(b"x")
+        return True
+    return False
