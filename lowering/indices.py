@@ -94,18 +94,19 @@ class Indices:
 
     def affine(self, expr: IndexExpr, values: Mapping[str, IndexValue]) -> IndexValue:
         """An affine expression, which must come to an integer where this runs."""
-        scale = expr.denominator
+        scale, offset = expr.denominator, 0
         total: IndexValue = 0
-        # Terms that are added go first, so that nothing has to be negated.
-        for monomial, coefficient in sorted(expr, key=lambda term: (not term[0], term[1] < 0)):
+        # Terms that are added go first, so that nothing has to be negated; constants go last.
+        for monomial, coefficient in sorted(expr, key=lambda term: term[1] < 0):
             factor = int(coefficient * scale)
-            if not monomial:
-                total = self.add(total, factor)
+            value = values[monomial[0]] if monomial else 1
+            if isinstance(value, int):
+                offset += factor * value
             elif factor < 0 and total != 0:
-                total = self.sub(total, self.mul(values[monomial[0]], -factor))
+                total = self.sub(total, self.mul(value, -factor))
             else:
-                total = self.add(total, self.mul(values[monomial[0]], factor))
-        return self.div(total, scale)
+                total = self.add(total, self.mul(value, factor))
+        return self.div(self.add(total, offset), scale)
 
     def linear(self, coordinates: Sequence[IndexValue], shape: Sequence[int]) -> IndexValue:
         """The position of an element in row-major order."""

@@ -29,14 +29,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.base import TileOp
-from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
+from tiledialect.lowering.index_width import index_width
 from tiledialect.lowering.kernel import Launch, buffer_type, lower_fill, lower_kernel, needs_fill
-from tiledialect.lowering.pointwise import static_shape
 
 
 @dataclass
@@ -185,29 +184,6 @@ def _attributes(
             entry["tile.element_type"] = t.element_type
         entries.append(DictionaryAttr(entry))
     return ArrayAttr(entries)
-
-
-def index_width(function: func.FuncOp) -> int:
-    """How many bits the kernels' index arithmetic takes: 32 where everything is small."""
-    largest = 0
-    for op in function.body.block.walk():
-        for value in (*op.operands, *op.results):
-            if isinstance(value.type, TensorType):
-                largest = max(largest, prod(static_shape(value)))
-        if isinstance(op, ContractionOp):
-            largest = max(largest, largest_index(op))
-    return 32 if largest < 2**30 else 64
-
-
-def largest_index(op: ContractionOp) -> int:
-    """No value that comes up in the index arithmetic of a contraction is larger."""
-    assert op.domain is not None
-    sizes = {name: max(abs(r.lower), abs(r.upper)) for name, r in op.domain.data}
-    bounds = [abs(int(c.data.bound.constant)) for c in op.constraints]
-    for expr in op.all_exprs:
-        scaled = expr * expr.denominator
-        bounds.append(sum(int(abs(c)) * (sizes[m[0]] if m else 1) for m, c in scaled))
-    return max(bounds, default=0)
 
 
 def lower_function(function: func.FuncOp, local_size: int) -> tuple[gpu.ModuleOp, func.FuncOp]:

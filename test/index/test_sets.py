@@ -6,11 +6,13 @@ from itertools import product
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from spaces import every_point, index_spaces, output_of
 
 from tiledialect.index import domain, sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.index.sets import Guard, GuardKind, magnitude
 
 I, J, K = map(IndexExpr.of, "ijk")  # noqa: E741
 HALF = Fraction(1, 2)
@@ -68,6 +70,32 @@ def test_guards(space):
             assert not passed or any(
                 all(o.holds(p) for o in others) and not guard.holds(p) for p in inside
             )
+
+
+BIG = st.sampled_from([0, 1, -1, 2, 3, 6, -6, 2**31, -(2**40), 2**62, 2**63 - 1, -(2**63), 10**30])
+
+
+@given(
+    st.sampled_from(list(GuardKind)),
+    st.lists(BIG, min_size=4, max_size=4),
+    BIG.map(lambda n: abs(n) + 1),
+    st.lists(st.tuples(st.integers(-4, 3), st.integers(1, 5)), min_size=3, max_size=3),
+)
+@settings(max_examples=400, deadline=None)
+def test_guards_in_smaller_numbers(kind, numbers, bound, box):
+    expr = IndexExpr.linear(dict(zip("ijk", numbers, strict=False)), numbers[3])
+    guard = Guard(kind, expr, 0 if kind is GuardKind.LOWER else bound, 0)
+    ranges = {n: Range(low, low + size) for n, (low, size) in zip("ijk", box, strict=True)}
+    small = guard.reduced(ranges)
+    for point in product_of(ranges):
+        assert small.holds(point) == guard.holds(point)
+        partial = [int(c) * (point[m[0]] if m else 1) for m, c in small.expr]
+        assert sum(map(abs, partial)) <= magnitude(small.expr, ranges)
+    assert magnitude(small.expr, ranges) <= 3 * magnitude(expr, ranges) + 2
+    free = [c for m, c in small.expr if m]
+    if kind is not GuardKind.DIVISIBLE and len(free) == 1:
+        # A single index fits however large its coefficient was.
+        assert max(magnitude(small.expr, ranges), abs(small.bound)) < 20
 
 
 @given(index_spaces())

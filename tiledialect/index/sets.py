@@ -8,8 +8,10 @@ whose answers are remembered.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
+from math import ceil, floor, gcd
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ from .component import Part
 from .contraction import IndexSpace, UnboundedIndexError
 from .domain import Box, Test, UnboundedVariableError
 from .expr import IndexExpr, Range
+
+LARGEST_GUARD = 2**31
+"""Guards in larger numbers are reduced, so that index arithmetic does not overflow."""
 
 
 class GuardKind(Enum):
@@ -51,6 +56,42 @@ class Guard:
 
     def __str__(self) -> str:
         return self.kind.value.format(expr=self.expr, bound=self.bound)
+
+    def reduced(self, ranges: Mapping[str, Range]) -> Guard:
+        """A test that succeeds at the same places inside ``ranges``, in the smallest numbers."""
+        fixed = {name: r.lower for name, r in ranges.items() if r.extent == 1}
+        expr = self.expr.substitute(fixed)
+        if self.kind is GuardKind.DIVISIBLE:
+            half = self.bound // 2
+            terms = ((m, Fraction((int(c) + half) % self.bound - half)) for m, c in expr)
+            return replace(self, expr=IndexExpr.collect(terms))
+        offset, free = int(expr.constant), expr - expr.constant
+        scale = gcd(*(int(c) for _, c in free)) or 1
+        free = free / scale
+        lower, upper = interval(free, ranges)
+        wanted = -offset if self.kind is GuardKind.LOWER else self.bound - offset
+        # ``free`` is an integer, so it need not be compared with anything between two of them.
+        limit = min(max(-(-wanted // scale), lower), upper + 1)
+        if self.kind is GuardKind.LOWER:
+            return replace(self, expr=free - limit)
+        return replace(self, expr=free, bound=limit)
+
+
+def interval(expr: IndexExpr, ranges: Mapping[str, Range]) -> tuple[int, int]:
+    """The least and the greatest value that ``expr`` takes in a box that is not empty."""
+    ends = [(c * ranges[m[0]].lower, c * (ranges[m[0]].upper - 1)) for m, c in expr if m]
+    lower, upper = sum(map(min, ends)), sum(map(max, ends))
+    return ceil(expr.constant + lower), floor(expr.constant + upper)
+
+
+def magnitude(expr: IndexExpr, ranges: Mapping[str, Range]) -> int:
+    """No number that comes up where ``expr`` is evaluated in a box is larger.
+
+    Fractions are avoided by scaling. Whatever the order of the terms, no partial sum is larger.
+    """
+    sizes = (max(abs(ranges[m[0]].lower), abs(ranges[m[0]].upper - 1)) if m else 1 for m, _ in expr)
+    scale = expr.denominator
+    return sum((int(abs(c) * scale) * n for (_, c), n in zip(expr, sizes, strict=True)), scale)
 
 
 @dataclass(frozen=True)
@@ -101,7 +142,10 @@ def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
     for part in space.parts:
         box = tuple((ranges[name].lower, ranges[name].upper) for name in part.names)
         conditions = domain.guards(part.component, box)
-        found += (_guard(space, part, number, test) for number, test in conditions)
+        for number, test in conditions:
+            guard = _guard(space, part, number, test)
+            small = max(magnitude(guard.expr, ranges), abs(guard.bound)) < LARGEST_GUARD
+            found.append(guard if small else guard.reduced(ranges))
     return tuple(sorted(found, key=lambda guard: guard.source))
 
 

@@ -1,0 +1,86 @@
+"""How wide the index arithmetic of kernels must be, so that nothing overflows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import TensorType
+
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.errors import TileError
+from tiledialect.index import sets
+from tiledialect.index.expr import Range
+from tiledialect.lowering.pointwise import static_shape
+from tiledialect.passes.normal_form import ranges_of
+from tiledialect.schedule.leaves import Role
+
+WIDTHS = (32, 64)
+
+
+def index_width(function: func.FuncOp) -> int:
+    """The bits that the index arithmetic of a function's scheduled kernels takes.
+
+    Raises a TileError for a kernel whose arithmetic does not fit the widest integers.
+    """
+    return max(
+        (_kernel_width(op) for op in function.walk() if isinstance(op, KernelOp)), default=32
+    )
+
+
+def _kernel_width(kernel: KernelOp) -> int:
+    largest = max(_numbers(kernel), default=0)
+    for width in WIDTHS:
+        if largest < 2 ** (width - 1):
+            return width
+    name = name_of(kernel.outputs[0])
+    raise TileError.at(
+        kernel, f"the index arithmetic of {name} does not fit {WIDTHS[-1]} bits: up to {largest}"
+    )
+
+
+def _numbers(kernel: KernelOp) -> Iterator[int]:
+    """What the numbers that come up in a kernel are no larger than."""
+    for op in (kernel, *kernel.block.ops):
+        for value in (*op.operands, *op.results):
+            if isinstance(value.type, TensorType):
+                yield prod(static_shape(value))
+    reached = loop_ranges(kernel)
+    for r in reached.values():
+        yield max(abs(r.lower), abs(r.upper), r.extent)
+    leaves = kernel.schedule.data if kernel.schedule is not None else ()
+    for role in (Role.GROUP, Role.LOCAL):
+        for axis in "xyz":
+            yield prod(leaf.extent for leaf in leaves if (leaf.role, leaf.axis) == (role, axis))
+    if kernel.contraction is not None:
+        yield from _contraction_numbers(kernel.contraction, reached)
+
+
+def loop_ranges(kernel: KernelOp) -> dict[str, Range]:
+    """The values that the loops of a kernel give its indices, also those that overshoot."""
+    leaves = kernel.schedule.data if kernel.schedule is not None else ()
+    return {
+        index.name: Range(
+            index.range.lower,
+            index.range.lower + prod(leaf.extent for leaf in leaves if leaf.index == index.name),
+        )
+        for index in kernel.indices
+    }
+
+
+def _contraction_numbers(op: ContractionOp, reached: dict[str, Range]) -> Iterator[int]:
+    """Those of a contraction: inputs are read at its points only, all else is evaluated before."""
+    space = op.space()
+    # An index with a single value is a constant.
+    fixed = {name: r.lower for name, r in reached.items() if r.extent == 1}
+    for guard in sets.guards(space, ranges_of(op)):
+        yield max(sets.magnitude(guard.expr.substitute(fixed), reached), abs(guard.bound))
+    for expr in space.output:
+        yield sets.magnitude(expr.substitute(fixed), reached)
+    points = sets.ranges(space)
+    for access in space.inputs:
+        for expr in access:
+            yield sets.magnitude(expr.substitute(fixed), points)
