@@ -324,13 +324,14 @@ class TileSpecializePass(ModulePass):
         """Specialize the function."""
         function = find_function(op, self.function)
         types = [parse_type(text) for text in self.arguments] or [
-            _static(name, t)
+            declared_type(name, t)
             for name, t in zip(argument_names(function), function.function_type.inputs, strict=True)
         ]
         specialize(function, types)
 
 
-def _static(name: str, t: Attribute) -> TensorType[Attribute]:
+def declared_type(name: str, t: Attribute) -> TensorType[Attribute]:
+    """The static type of an input; a TileError if it is declared without one."""
     if isinstance(t, TensorType) and t.has_static_shape() and t.element_type != et.any_type:
         return t
     raise TileError(f"give the type of {name}, which is declared as {t}")

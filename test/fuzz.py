@@ -19,6 +19,7 @@ from hypothesis.strategies import SearchStrategy
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "language")]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
+import mlir_mutations  # noqa: E402
 import random_programs  # noqa: E402
 import test_programs  # noqa: E402
 from generators import Contraction  # noqa: E402
@@ -60,6 +61,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(), agrees),
     (test_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
+    (mlir_mutations.damaged(), mlir_mutations.survives),
 )
 """What is made up, and what must hold for it."""
 

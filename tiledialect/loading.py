@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.universe import Universe
-from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tiledialect.errors import SourceSpan, TileError
+from tiledialect.errors import TileError
 from tiledialect.language import to_ir
+from tiledialect.mlir_text import parse_mlir
+from tiledialect.verification import verify
 
 SUFFIXES = (".tile", ".mlir")
 
@@ -50,7 +48,7 @@ def _is_path(source: object) -> bool:
 def read_text(path: Path) -> str:
     """The text of a file; a TileError if it is no text or not there."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise TileError(f"{path} is not a text file") from None
     except (OSError, ValueError) as error:
@@ -63,24 +61,7 @@ def _load_file(path: Path, name: str | None) -> Source:
     text = read_text(path)
     if path.suffix == ".tile":
         return Source(to_ir.load(text, str(path), name or path.stem), text)
-    return Source(verified(parse_mlir(text, str(path))), text)
-
-
-def parse_mlir(text: str, filename: str) -> ModuleOp:
-    """The module that MLIR text holds; a TileError at the place that is wrong."""
-    context = Context()
-    for name, dialect in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, dialect)
-    try:
-        return Parser(context, text, filename).parse_module()
-    except ParseError as error:
-        span = error.span
-        before = text[: span.start]
-        line, column = before.count("\n") + 1, span.start - (before.rfind("\n") + 1) + 1
-        place = SourceSpan(text, line, column, filename, max(1, span.end - span.start))
-        raise TileError(error.msg, place) from None
-    except VerifyException as error:
-        raise TileError(f"{filename}: {error}") from None
+    return Source(verified(parse_mlir(text, str(path)), text), text)
 
 
 def print_module(module: ModuleOp) -> str:
@@ -90,10 +71,12 @@ def print_module(module: ModuleOp) -> str:
     return stream.getvalue() + "\n"
 
 
-def verified(module: ModuleOp) -> ModuleOp:
-    """The module, if its ops are well formed."""
+def verified(module: ModuleOp, text: str = "") -> ModuleOp:
+    """The module, if its ops are well formed; ``text`` is what it was read from."""
     try:
-        module.verify()
-    except VerifyException as error:
-        raise TileError(f"the module is malformed: {error}") from None
+        verify(module)
+    except TileError as error:
+        raise error.with_source(text) from error.__cause__
+    except RecursionError:
+        raise TileError("the module is nested too deeply") from None
     return module

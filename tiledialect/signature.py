@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from xdsl.context import Context
@@ -14,6 +15,8 @@ from xdsl.utils.exceptions import ParseError
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError
 from tiledialect.names import from_hint
+
+_UNSIGNED = re.compile(r"(?<![a-z])u(?=\d+$)|(?<=\dx)u(?=\d+$)")
 
 
 def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
@@ -54,10 +57,10 @@ def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind
 
 
 def parse_type(text: str) -> TensorType[Attribute]:
-    """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``)."""
+    """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``); ``u8`` is ``ui8``."""
     context = Context()
     try:
-        t = Parser(context, f"tensor<{text}>").parse_type()
+        t = Parser(context, f"tensor<{_UNSIGNED.sub('ui', text)}>").parse_type()
     except ParseError:
         t = None
     if (

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import warnings
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import IO, Any
+from zipfile import ZipFile
 
 import numpy as np
+import numpy.lib.format as npy
 import numpy.typing as npt
+from xdsl.ir import Attribute
 
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.signature import parse_type
+from tiledialect.tools.output_files import replacing
 
 Array = npt.NDArray[Any]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
-SPECS = "x.npy, x.npz:key, an image, random(2,9,9,5) or a number"
+SPECS = "x.npy, x.npz:key, an image, random(2,9,9,5), random(2x9xu8) or a number"
+WRITTEN = ".npy, .npz or .png"
 
 
 def read_array(spec: str, seed: int = 0) -> Array | int | float | bool:
@@ -29,22 +39,33 @@ def read_array(spec: str, seed: int = 0) -> Array | int | float | bool:
         return random_array(match[1], seed)
     if (number := _number(spec)) is not None:
         return number
-    path, key = spec, ""
-    if (match := re.fullmatch(r"(.*\.npz):(.+)", spec)) is not None:
-        path, key = match[1], match[2]
-    suffix = Path(path).suffix.lower()
+    path, suffix, key = split_path(spec)
     try:
         if suffix == ".npy":
-            return _read_npy(path)
+            with open(path, "rb") as file:
+                return read_npy(file)
         if suffix == ".npz":
             return _read_npz(path, key)
         if suffix in IMAGES:
             return _read_image(path)
-    except OSError as error:
-        raise TileError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, BadZipFile, EOFError) as error:
-        raise TileError(f"{path} is not a sound {suffix} file: {error}") from None
+    except TileError:
+        raise
+    except MemoryError as error:
+        raise TileError(f"{path} is too large: {error}") from None
+    except Exception as error:
+        # What a decoder raises depends on the byte that is wrong.
+        if isinstance(error, OSError) and error.strerror:
+            raise TileError(f"cannot read {path}: {error.strerror}") from None
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise TileError(f"{path} is not a sound {suffix} file: {reason}") from None
     raise TileError(f"'{spec}' is none of {SPECS}")
+
+
+def split_path(text: str) -> tuple[str, str, str]:
+    """The file that ``text`` names, its suffix in small letters, and the KEY of ``x.npz:KEY``."""
+    match = re.fullmatch(r"(.*\.npz):(.+)", text, re.I | re.S)
+    path, key = (match[1], match[2]) if match is not None else (text, "")
+    return path, Path(path).suffix.lower(), key
 
 
 def _number(spec: str) -> int | float | bool | None:
@@ -67,21 +88,26 @@ DRAW: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
 
 
 def random_array(text: str, seed: int = 0) -> Array:
-    """The array for the ``text`` in ``random(text)``: sizes, then ``dtype=…`` and ``seed=…``."""
-    from tiledialect.lowering.runtime.arrays import DTYPES
+    """The array for the ``text`` in ``random(text)``.
 
+    That is sizes, then ``dtype=…``, or a type such as ``2x9xf32``; then perhaps ``seed=…``.
+    """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     options = dict(part.split("=", 1) for part in parts if "=" in part)
     sizes = [part for part in parts if "=" not in part]
     try:
-        shape = tuple(int(size) for size in sizes)
-        dtype = np.dtype(options.pop("dtype", "float32"))
+        if len(sizes) == 1 and "dtype" not in options and not sizes[0].isdecimal():
+            element_type, shape = _type(sizes[0])
+            dtype = NUMPY_TYPES[element_type]
+        else:
+            shape = tuple(int(size) for size in sizes)
+            dtype = _dtype(options.pop("dtype", "f32"))
         seed = int(options.pop("seed", seed))
-        if options or dtype not in DTYPES or min((seed, *shape)) < 0:
+        if options or min((seed, *shape)) < 0:
             raise ValueError
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, TileError):
         raise TileError(
-            f"random({text}) is not sizes, and perhaps dtype=float32 and seed=1"
+            f"random({text}) is not sizes, and perhaps dtype=f32 and seed=1; or 2x9xf32"
         ) from None
     try:
         return DRAW[dtype.kind](np.random.default_rng(seed), shape).astype(dtype)
@@ -89,27 +115,43 @@ def random_array(text: str, seed: int = 0) -> Array:
         raise TileError(f"random({text}) is too large: {error}") from None
 
 
+def _type(text: str) -> tuple[Attribute, tuple[int, ...]]:
+    t = parse_type(text)
+    return t.element_type, t.get_shape()
+
+
+def _dtype(text: str) -> np.dtype[Any]:
+    """An element type by its name in the IR (``ui8`` or ``u8``) or in NumPy (``uint8``).
+
+    NumPy's short names are none: its ``u8`` has 8 bytes.
+    """
+    for dtype in ELEMENT_TYPES:
+        if dtype.name == text:
+            return dtype
+    element_type, shape = _type(text)
+    if shape:
+        raise ValueError
+    return NUMPY_TYPES[element_type]
+
+
 # -- files -----------------------------------------------------------------------------------
 
 
-def _read_npy(path: str) -> Array:
-    array = np.load(path, allow_pickle=False)
-    if not isinstance(array, np.ndarray):
-        raise ValueError("it holds several arrays")
-    return array
+def read_npy(file: IO[bytes]) -> Array:
+    """The array in a file in NumPy's format; any exception if it is damaged."""
+    return npy.read_array(file, allow_pickle=False)
 
 
 def _read_npz(path: str, key: str) -> Array:
-    archive = np.load(path, allow_pickle=False)
-    if isinstance(archive, np.ndarray):
-        raise ValueError("it holds no named arrays")
-    with archive:
-        if not key and len(archive.files) == 1:
-            key = archive.files[0]
-        if key not in archive.files:
-            wanted = f"no array {key}" if key else "several arrays"
-            raise TileError(f"{path} has {wanted}; write {path}:KEY, {', '.join(archive.files)}")
-        return archive[key]
+    with ZipFile(path) as archive:
+        members = {name.removesuffix(".npy"): name for name in archive.namelist()}
+        if not key and len(members) == 1:
+            (key,) = members
+        if key not in members:
+            wanted = f"no array {key}" if key else "several arrays" if members else "no arrays"
+            raise TileError(f"{path} has {wanted}; write {path}:KEY, {', '.join(members)}")
+        with archive.open(members[key]) as file:
+            return read_npy(file)
 
 
 def _pillow() -> Any:
@@ -120,70 +162,119 @@ def _pillow() -> Any:
     return Image
 
 
+GREY = ("1", "L", "LA", "La")
+WIDE = {"F": np.float32, "I": np.int32}
+"""Pillow's modes of one channel that holds more than 8 bits; and those of 16 bits, I;16…"""
+
+
 def _read_image(path: str) -> Array:
-    """Height, width, and 3 channels if there is colour; u8 (u16 for 16 bits of grey)."""
+    """Height, width, and 3 channels if there is colour; u8 unless the file has wider greys."""
     image_module = _pillow()
     try:
         with image_module.open(path) as image:
+            if getattr(image, "is_animated", False):
+                warnings.warn(
+                    f"{path} holds {image.n_frames} pictures; the first is read", stacklevel=2
+                )
+            if any(";16" in str(tile[-1]) for tile in image.tile) and image.mode == "RGB":
+                warnings.warn(f"{path} has 16 bits a channel, of which 8 are read", stacklevel=2)
             if image.mode.startswith("I;16"):
                 return np.asarray(image).astype(np.uint16)
-            grey = image.mode in ("1", "L", "LA")
-            return np.array(image.convert("L" if grey else "RGB"))
+            if image.mode in WIDE:
+                return np.asarray(image).astype(WIDE[image.mode])
+            return np.array(image.convert("L" if image.mode in GREY else "RGB"))
     except image_module.UnidentifiedImageError:
         raise TileError(f"{path} is not an image") from None
 
 
-def writer_of(path: str) -> str:
-    """The suffix that decides how an output is written; a TileError if there is no such way."""
-    suffix = Path(re.sub(r"(\.npz):.+$", r"\1", path)).suffix.lower()
-    if suffix not in (".npy", ".npz", *IMAGES):
-        raise TileError(f"cannot tell from its name what to write to {path}: .npy, .npz or .png")
-    return suffix
+@dataclass(frozen=True)
+class Destination:
+    """Where an output goes: a file, what kind of file, and its name in a ``.npz``."""
+
+    path: str
+    suffix: str
+    key: str
+
+    @property
+    def file(self) -> str:
+        """The file, whatever it is called."""
+        return os.path.realpath(self.path)
+
+
+def destinations(paths: Mapping[str, str]) -> dict[str, Destination]:
+    """Where named outputs go; a TileError if one cannot go there, or two go to one place."""
+    found: dict[str, Destination] = {}
+    for name, text in paths.items():
+        path, suffix, key = split_path(text)
+        if suffix not in (".npy", ".npz", *IMAGES):
+            raise TileError(f"cannot tell from its name what to write to {text}: {WRITTEN}")
+        if not os.path.isdir(folder := os.path.dirname(os.path.realpath(path))):
+            raise TileError(f"cannot write {path}: there is no folder {folder}")
+        this = Destination(path, suffix, (key or name) if suffix == ".npz" else "")
+        for other, there in found.items():
+            if this.file == there.file and (this.key == there.key or not (this.key and there.key)):
+                raise TileError(f"{other} and {name} would both be written to {text}")
+        found[name] = this
+    return found
 
 
 def write_arrays(arrays: Mapping[str, Array], paths: Mapping[str, str]) -> list[str]:
-    """Write named arrays to their paths; gives remarks for the user.
+    """Write named arrays to their paths, all or none; gives remarks for the user.
 
     Several go to one ``.npz`` file under their names, or under the key in ``x.npz:key``.
     """
-    archives: dict[str, dict[str, Array]] = {}
+    files: dict[str, dict[str, Destination]] = {}
+    for name, destination in destinations(paths).items():
+        files.setdefault(destination.file, {})[name] = destination
     remarks: list[str] = []
-    for name, path in paths.items():
-        array, suffix = arrays[name], writer_of(path)
-        try:
-            if suffix == ".npy":
-                np.save(path, array)
-            elif suffix == ".npz":
-                file, _, key = path.partition(".npz:")
-                archives.setdefault(file if not key else f"{file}.npz", {})[key or name] = array
+    with ExitStack() as opened:
+        for members in files.values():
+            (name, first), *_ = members.items()
+            file = opened.enter_context(replacing(first.path))
+            if first.suffix == ".npy":
+                write_npy(arrays[name], file)
+            elif first.suffix == ".npz":
+                _write_npz({d.key: arrays[n] for n, d in members.items()}, file)
             else:
-                remarks += _write_image(name, array, path)
-        except OSError as error:
-            raise _cannot_write(path, error) from None
-    for path, members in archives.items():
-        try:
-            with open(path, "wb") as file:
-                np.savez(file, allow_pickle=False, **members)
-        except OSError as error:
-            raise _cannot_write(path, error) from None
+                remarks += _write_image(name, arrays[name], first, file)
     return remarks
 
 
-def _cannot_write(path: str, error: OSError) -> TileError:
-    return TileError(f"cannot write {path}: {error.strerror or error}")
+def write_npy(array: Array, file: IO[bytes]) -> None:
+    """Write an array in NumPy's format."""
+    npy.write_array(file, array, allow_pickle=False)
 
 
-def _write_image(name: str, array: Array, path: str) -> list[str]:
-    """Write grey (height, width[, 1]) or colour (height, width, 3); cut to 0..255."""
-    image_module = _pillow()
+def _write_npz(arrays: Mapping[str, Array], file: IO[bytes]) -> None:
+    """As ``np.savez``, which cannot write arrays called ``file``."""
+    with ZipFile(file, "w") as archive:
+        for key, array in arrays.items():
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                write_npy(array, member)
+
+
+def _write_image(name: str, array: Array, there: Destination, file: IO[bytes]) -> list[str]:
+    """Write grey (height, width[, 1]) or colour (height, width, 3), cut to 0..255; remarks."""
     flat = array[:, :, 0] if array.ndim == 3 and array.shape[2] == 1 else array
     if not flat.size or (flat.ndim != 2 and (flat.ndim != 3 or flat.shape[2] != 3)):
         raise TileError(f"{name} of shape {list(array.shape)} is no image of grey or 3 channels")
     scaled = flat * 255 if flat.dtype == bool else flat
     with np.errstate(invalid="ignore"):
         picture = np.clip(np.nan_to_num(np.rint(scaled.astype(np.float64))), 0, 255)
-    image_module.fromarray(picture.astype(np.uint8)).save(path)
+    _encode(picture.astype(np.uint8), there, file)
     low, high = scaled.min(), scaled.max()
     if low >= 0 and high <= 255:
         return []
-    return [f"{path}: {name} has values from {low:g} to {high:g}, cut to 0 to 255"]
+    return [f"{there.path}: {name} has values from {low:g} to {high:g}, cut to 0 to 255"]
+
+
+def _encode(pixels: Array, there: Destination, file: IO[bytes]) -> None:
+    image_module = _pillow()
+    try:
+        form = image_module.registered_extensions()[there.suffix]
+        image_module.fromarray(pixels).save(file, format=form)
+    except Exception as error:
+        # What an encoder raises for pictures that its format cannot hold, or if it is missing.
+        if isinstance(error, OSError) and error.strerror:
+            raise
+        raise TileError(f"cannot write {there.path}: {error}") from None

@@ -1,31 +1,34 @@
 """`tile-opt`: run passes on MLIR or Tile text and print the result in a target's form.
 
-Everything that `xdsl-opt` does, with Tile text (`.tile`) as input besides, and with one line and
-status 1 where the input or the command is wrong.
+Everything that `xdsl-opt` does, with Tile text (`.tile`) as input besides, and with a line or two
+and status 1 where the input or the command is wrong.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO, StringIO
 from pathlib import PurePath
 from typing import IO, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import (
-    ArgSpecParseError,
-    DiagnosticException,
-    ParseError,
-    PassFailedException,
-)
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tiledialect import __version__
 from tiledialect.errors import TileError
+from tiledialect.mlir_text import parse_mlir
+from tiledialect.signature import argument_names, find_function, parse_type
+from tiledialect.tools.command import Located, describe, named, run_command
+from tiledialect.tools.output_files import replacing
+from tiledialect.verification import check_dominance, verify
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
 
@@ -37,24 +40,46 @@ class TileOptMain(xDSLOptMain):
 
     def __init__(self, args: Sequence[str] | None = None):
         self.source = ""
+        self._output = _Buffer()
         super().__init__(DESCRIPTION, args)
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
-        """Those of `xdsl-opt`."""
+        """Those of `xdsl-opt`, and a few."""
         super().register_all_arguments(arg_parser)
         arg_parser.prog = "tile-opt"
+        add = arg_parser.add_argument
+        add(
+            "--shapes",
+            metavar="NAME=TYPE,…",
+            help="bind the inputs' types, as A=4x8xf32,B=f32, before the passes run",
+        )
+        add("--function", metavar="NAME", help="whose inputs --shapes binds, if there are several")
+        add("--list-passes", action="store_true", help="show the passes, and stop")
+        add("--show-dialects", action="store_true", help="show the dialects, and stop")
 
     def register_all_frontends(self) -> None:
         """Those of `xdsl-opt`, and Tile text."""
         super().register_all_frontends()
+        self.available_frontends["mlir"] = self._parse_mlir
         self.available_frontends["tile"] = self._parse_tile
+
+    def _parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
+        self.source = self._text(stream)
+        implicit = not self.args.no_implicit_module
+        return parse_mlir(self.source, self.get_input_name(), self.ctx, implicit)
 
     def _parse_tile(self, stream: IO[bytes]) -> ModuleOp:
         from tiledialect.language.to_ir import load
 
-        self.source = stream.read().decode()
+        self.source = self._text(stream)
         name = self.get_input_name()
         return load(self.source, filename=name, name=PurePath(name).stem)
+
+    def _text(self, stream: IO[bytes]) -> str:
+        try:
+            return stream.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise TileError(f"{self.get_input_name()} is not text in UTF-8") from None
 
     def setup_pipeline(self) -> None:
         """Parse the passes; a TileError if they, or options of theirs or the target, are wrong."""
@@ -66,11 +91,29 @@ class TileOptMain(xDSLOptMain):
                 cast(Callable[[], type[Target]], factory)().from_spec(target)
         except ValueError as e:
             raise TileError(f"-p '{self.args.passes}' -t '{self.args.target}': {e}") from e
+        between = self.pipeline.callback
+        assert between is not None
+
+        def placed(
+            previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+        ) -> None:
+            try:
+                between(previous, module, following)
+            except VerifyException as e:
+                if previous is None:
+                    verify(module)
+                    raise
+                e.args = (f"{previous.name} made what does not verify: {e}",)
+                raise
+
+        self.pipeline = replace(self.pipeline, callback=placed)
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         """The input; `-` is the standard input."""
         if self.args.input_file == "-":
             self.args.input_file = None
+        if self.args.input_file is None and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise TileError("the standard input is closed")
         return super().get_input_stream()
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
@@ -85,54 +128,113 @@ class TileOptMain(xDSLOptMain):
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
     ) -> ModuleOp | None:
         """Parse a piece of the input; with `--parsing-diagnostics` errors are output."""
+        # Empty lines stand for the pieces before, so that all places are right.
+        if start_offset:
+            chunk = BytesIO(b"\n" * start_offset + chunk.read())
         try:
             return super().parse_chunk(chunk, file_extension, start_offset)
-        except UnicodeDecodeError as e:
-            raise TileError(f"{self.get_input_name()} is not text in UTF-8") from e
-        except RecursionError as e:
-            raise TileError(f"{self.get_input_name()} is nested too deeply") from e
         except TileError as e:
             if not self.args.parsing_diagnostics:
                 raise
-            print(e)
+            print(describe(e))
             return None
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the passes; with `--verify-diagnostics` errors are output."""
-        try:
+        """Bind the shapes and run the passes; with `--verify-diagnostics` errors are output."""
+        with self._located():
+            if not self.args.disable_verify:
+                check_dominance(prog)
+            if self.args.shapes is not None:
+                bind_shapes(prog, self.args.shapes, self.args.function)
             super().apply_passes(prog)
-        except TileError as e:
-            raise PassFailedException(str(e.with_source(self.source))) from e
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Print in the target's form; with `--verify-diagnostics` errors are output."""
-        try:
+        with self._located():
             return super().output_resulting_program(prog)
+
+    @contextmanager
+    def _located(self) -> Generator[None]:
+        """A TileError becomes what xDSL's driver handles, with the line that it is about."""
+        try:
+            yield
         except TileError as e:
-            raise PassFailedException(str(e.with_source(self.source))) from e
+            # A location in the IR may be one in another file.
+            own = e.span is not None and e.span.filename == self.get_input_name()
+            raise Located(e.with_source(self.source) if own else e) from e
+
+    def run(self) -> None:
+        """Do what the arguments say; the output file is written when all is done."""
+        if self.args.list_passes or self.args.show_dialects:
+            print("\n".join(self._listed()))
+            return
+        if self.args.output_file in (None, "-"):
+            self.args.output_file = None
+            super().run()
+            return
+        with replacing(self.args.output_file) as file:
+            super().run()
+            file.write(self._output.text.encode())
+
+    def prepare_output(self) -> IO[str]:
+        """The standard output, or a buffer for the output file."""
+        if self.args.output_file is None:
+            return sys.stdout
+        return self._output
+
+    def _listed(self) -> Iterator[str]:
+        if self.args.show_dialects:
+            yield from sorted(self.ctx.registered_dialect_names)
+        if self.args.list_passes:
+            for name, factory in sorted(self.available_passes.items()):
+                yield f"{name:32} {_first_line(factory)}".rstrip()
 
 
-def describe(error: BaseException) -> str:
-    """What to tell the user: a verifier's error comes with the IR that it is about."""
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    return "\n".join([str(error), *getattr(error, "__notes__", ())])
+class _Buffer(StringIO):
+    """A text that outlives its stream, which xDSL's driver closes."""
+
+    text = ""
+
+    def close(self) -> None:
+        """Keep the text."""
+        self.text = self.getvalue()
+        super().close()
+
+
+def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
+    """The first line of a pass's documentation; nothing if it needs what is not installed."""
+    try:
+        documentation = factory().__doc__
+    except ImportError:
+        return ""
+    return next((line.strip() for line in (documentation or "").splitlines() if line.strip()), "")
+
+
+def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:
+    """Specialize a function for shapes written ``A=4x8xf32,B=f32``.
+
+    Inputs that are not named must be declared with a static type.
+    """
+    from tiledialect.passes.tile_specialize import declared_type, specialize
+
+    function = find_function(module, name)
+    names = argument_names(function)
+    given = named((pair for pair in shapes.split(",") if pair.strip()), "--shapes", names)
+    types = zip(names, function.function_type.inputs, strict=True)
+    specialize(
+        function,
+        [parse_type(given[n]) if n in given else declared_type(n, t) for n, t in types],
+    )
 
 
 def main() -> None:
     """Run `tile-opt` on the command line's arguments; exit with 1 after an error."""
-    try:
+
+    def run() -> int:
         TileOptMain().run()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has enough; Python would complain once more when it closes the output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except (TileError, ParseError, ArgSpecParseError, DiagnosticException, OSError) as e:
-        print(f"tile-opt: {describe(e)}", file=sys.stderr)
-        sys.exit(1)
-    except SystemExit as e:
-        sys.exit(1 if e.code else 0)
+        return 0
+
+    run_command("tile-opt", run)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,8 @@ import numpy.typing as npt
 
 import tiledialect as td
 from tiledialect.errors import TileError
-from tiledialect.tools.array_files import SPECS, read_array, write_arrays, writer_of
+from tiledialect.tools.array_files import SPECS, destinations, read_array, write_arrays
+from tiledialect.tools.command import named, run_command, say
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.launch import Profile
@@ -89,21 +89,6 @@ def list_devices(wanted: str | None) -> None:
         )
     for device, reason in unusable().items():
         print(f"- {device.id:12} {reason}\n{'':15}{remedy(device)}")
-
-
-def named(pairs: Sequence[str], option: str, known: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE arguments as a dict, with every name known and once."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name or not value:
-            raise TileError(f"{option} {pair}: write {option} NAME=…")
-        if name not in known:
-            raise TileError(f"{option} {pair}: there is no {name}; there is {', '.join(known)}")
-        if name in found:
-            raise TileError(f"{option} {pair}: {name} is given twice")
-        found[name] = value
-    return found
 
 
 def read_inputs(specs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
@@ -203,8 +188,7 @@ def run(args: Namespace) -> bool:
         wrt = tuple(name.strip() for name in args.gradient.split(",") if name.strip())
         function = forward.gradient(wrt or None)
     paths = named(args.output, "--output", function.outputs)
-    for path in paths.values():
-        writer_of(path)
+    destinations(paths)
     inputs = read_inputs(named(args.input, "--input", function.inputs), function.inputs)
     if function is not forward:
         inputs = with_cotangents(forward, function, inputs)
@@ -224,7 +208,7 @@ def run(args: Namespace) -> bool:
 def report(results: Mapping[str, Array], paths: Mapping[str, str]) -> None:
     """Write the outputs that have a path; if none has, show all."""
     for remark in write_arrays(results, paths):
-        print(f"tile-run: {remark}", file=sys.stderr)
+        say(f"tile-run: {remark}")
     if not paths:
         for name, array in results.items():
             print(summary(name, array))
@@ -232,19 +216,7 @@ def report(results: Mapping[str, Array], paths: Mapping[str, str]) -> None:
 
 def main() -> None:
     """Run `tile-run` on the command line's arguments; exit with 1 after an error."""
-    try:
-        args = parser().parse_args()
-    except SystemExit as e:
-        sys.exit(1 if e.code else 0)
-    try:
-        sys.exit(0 if run(args) else 1)
-    except (TileError, MemoryError) as e:
-        print(f"tile-run: {e}", file=sys.stderr)
-        sys.exit(1)
-    except BrokenPipeError:
-        # Whoever read the output has seen enough.
-        sys.stderr.close()
-        sys.exit(1)
+    run_command("tile-run", lambda: 0 if run(parser().parse_args()) else 1)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_error(
     assert caught.value.code == 1
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.startswith(("tile-opt: ", "usage: tile-opt"))
+    assert re.match(r"tile-opt: |usage: tile-opt|[^\n]*:\d+:\d+: error: ", output.err)
     assert message in output.err
 
 
@@ -78,5 +79,7 @@ def test_tile_errors_are_output_with_parsing_diagnostics(
     file = tmp_path / "bad.tile"
     file.write_text("function (A[N]) -> (O) { O = B; }")
     monkeypatch.setattr("sys.argv", ["tile-opt", str(file), "--parsing-diagnostics"])
-    main()
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert not caught.value.code
     assert "`B` is not defined" in capsys.readouterr().out

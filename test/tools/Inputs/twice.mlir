@@ -1,0 +1,4 @@
+func.func @f(%A: tensor<3xf32>) -> tensor<3xf32> {
+  %O = tile.contraction assign(%A[j]) -> [i] : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %O : tensor<3xf32>
+}

@@ -1,0 +1,149 @@
+"""What the commands have in common: how they say what is wrong, and how they end."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import NoReturn
+
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+
+from tiledialect.errors import TileError
+
+TRACEBACK = "TILE_TRACEBACK"
+"""The variable that asks for the traceback of an internal error."""
+
+INTERRUPTED = 130
+"""The status after Ctrl-C, as shells have it."""
+
+
+def run_command(name: str, command: Callable[[], int]) -> NoReturn:
+    """Run a command and exit with its status; with 1 after an error, which is said in short."""
+    _open_standard_files()
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning(name)
+        status = _status(name, command)
+    _abandon_output()
+    sys.exit(status)
+
+
+def _status(name: str, command: Callable[[], int]) -> int:
+    try:
+        try:
+            status = command()
+        except SystemExit as error:
+            # argparse's, which says what is wrong itself and ends with status 2.
+            status = 1 if error.code else 0
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        return 1
+    except (TileError, DiagnosticException, ArgSpecParseError) as error:
+        return _complain(name, error)
+    except OSError as error:
+        file = error.filename if error.filename is not None else "the standard output"
+        return _complain(name, f"{file}: {error.strerror or error}")
+    except MemoryError as error:
+        return _complain(name, f"not enough memory: {error}".removesuffix(": "))
+    except RecursionError:
+        return _complain(name, "the program is nested too deeply")
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        (what, *_) = f"internal error: {type(error).__name__}: {error}".splitlines()
+        return _complain(name, f"{what}; {TRACEBACK}=1 shows where")
+
+
+class _ClosedOutput(io.TextIOBase):
+    """The standard output where there is none."""
+
+    def write(self, text: str, /) -> int:
+        """Refuse."""
+        raise TileError("the standard output is closed")
+
+
+def _open_standard_files() -> None:
+    """Let no file that is opened later take the number of a closed standard one."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdout = _ClosedOutput()
+
+
+def _abandon_output() -> None:
+    """What the output did not take is lost; Python would complain once more when it closes it."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def _complain(name: str, error: BaseException | str) -> int:
+    error = error.error if isinstance(error, Located) else error
+    placed = isinstance(error, TileError) and error.span is not None
+    text = describe(error) if isinstance(error, BaseException) else error
+    say(text if placed else f"{name}: {text}")
+    return 1
+
+
+def say(text: str) -> None:
+    """A line on the standard error, after what was printed, if anyone can hear."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+            print(text, file=sys.stderr, flush=True)
+
+
+def describe(error: BaseException, kind: str = "error") -> str:
+    """What to tell the user, with the place in the form that editors know.
+
+    A verifier's error after a pass comes with the IR that it is about.
+    """
+    if isinstance(error, TileError) and error.span is not None:
+        s = error.span
+        head = f"{s.filename}:{s.line}:{s.column}: {kind}: {error.message}"
+        return f"{head}\n{s.excerpt()}".rstrip()
+    return "\n".join([str(error), *getattr(error, "__notes__", ())]).rstrip()
+
+
+def named(pairs: Iterable[str], option: str, known: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE arguments as a dict, with every name known and once."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not name or not value:
+            raise TileError(f"{option} {pair}: write {option} NAME=…")
+        if name not in known:
+            raise TileError(f"{option} {pair}: there is no {name}; there is {', '.join(known)}")
+        if name in found:
+            raise TileError(f"{option} {pair}: {name} is given twice")
+        found[name] = value
+    return found
+
+
+class Located(DiagnosticException):
+    """A TileError for xDSL's driver, which knows what to do with its own kind alone."""
+
+    def __init__(self, error: TileError):
+        super().__init__(describe(error))
+        self.error = error
+
+
+def _show_warning(name: str) -> Callable[..., None]:
+    """Warnings take one line, without the place in this program that they come from."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        say(f"{name}: warning: {message}")
+
+    return show
