@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -80,47 +80,48 @@ WORLDS = (
 
 worlds = st.sampled_from(WORLDS)
 
-leaves = st.one_of(st.sampled_from(NAMES).map(Expr.var), st.integers(-9, 33).map(Expr.const))
-divisors = st.one_of(
-    st.sampled_from([1, 2, 3, 4, 8, 16]).map(Expr.const),
-    st.sampled_from([n, N, n + 2, 2 * n, N * n]),
+LEAVES = st.one_of(st.sampled_from(NAMES).map(Expr.var), st.integers(-9, 33).map(Expr.const))
+DIVISORS = st.sampled_from([*map(Expr.const, (1, 2, 3, 4, 8, 16)), n, N, n + 2, 2 * n, N * n])
+
+FORMS: tuple[Callable[[Expr, Expr, Expr], Expr], ...] = (
+    lambda a, b, d: a + b,
+    lambda a, b, d: a - b,
+    lambda a, b, d: a * 4 + b,
+    lambda a, b, d: a * b,
+    lambda a, b, d: a // d,
+    lambda a, b, d: a % d,
+    lambda a, b, d: a // (b or 3),
+    lambda a, b, d: a % (b or 3),
+    lambda a, b, d: minimum(a, b),
+    lambda a, b, d: maximum(a, b),
+    # what belongs together
+    lambda a, b, d: a // d * d + a % d + b,
+    lambda a, b, d: a - a // d * d,
+    lambda a, b, d: (a * d + b) // d,
+    lambda a, b, d: (a * d + b) % d,
+    lambda a, b, d: a * d + b % d,
 )
+JOINTS = (less, less_equal, equal, both, either, lambda a, b: negate(both(a, b)))
 
 
-def conditions_of(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Condition]:
-    builders = st.sampled_from([less, less_equal, equal])
-    simple = st.builds(lambda build, a, b: build(a, b), builders, parts, parts)
-    return st.recursive(
-        simple,
-        lambda inner: st.builds(
-            lambda join, a, b: join(a, negate(b)), st.sampled_from([both, either]), inner, inner
-        ),
-        max_leaves=3,
-    )
+@st.composite
+def expressions(draw: st.DrawFn, size: int = 8) -> Expr:
+    """Expressions with up to so many leaves."""
+    if size < 2 or draw(st.integers(0, 5)) == 0:
+        return draw(LEAVES)
+    if draw(st.integers(0, 7)) == 0:
+        yes, no = draw(expressions(size // 2)), draw(expressions(size // 2))
+        return select(draw(conditions(size // 2)), yes, no)
+    parts = [draw(expressions(size // 2)) for _ in range(2)]
+    return draw(st.sampled_from(FORMS))(*parts, draw(DIVISORS))
 
 
-def larger(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
-    scales = st.sampled_from([1, -1, 2, 3, 4, 8, -4])
-    return st.one_of(
-        st.builds(lambda a, c, b: a * c + b, parts, scales, parts),
-        st.builds(lambda a, b: a * b, parts, parts),
-        st.builds(floordiv, parts, divisors),
-        st.builds(mod, parts, divisors),
-        st.builds(lambda a, b: floordiv(a, b or 3), parts, parts),
-        st.builds(lambda a, b: mod(a, b or 3), parts, parts),
-        st.builds(minimum, parts, parts),
-        st.builds(maximum, parts, parts),
-        st.builds(select, conditions_of(parts), parts, parts),
-        # what belongs together
-        st.builds(lambda x, d: x // d * d + x % d, parts, divisors),
-        st.builds(lambda x, d: x - x // d * d, parts, divisors),
-        st.builds(lambda a, d, b: (a * d + b) // d, parts, divisors, parts),
-        st.builds(lambda a, d, b: (a * d + b) % d, parts, divisors, parts),
-    )
-
-
-expressions = st.recursive(leaves, larger, max_leaves=8)
-conditions = conditions_of(expressions)
+@st.composite
+def conditions(draw: st.DrawFn, size: int = 8) -> Condition:
+    """Conditions with up to so many leaves."""
+    joint = draw(st.sampled_from(JOINTS if size > 3 else JOINTS[:3]))
+    parts = expressions if joint in JOINTS[:3] else conditions
+    return joint(draw(parts(size // 2)), draw(parts(size // 2)))
 
 
 def values(expr: Expr, points: tuple[Point, ...]) -> Iterator[tuple[Point, int]]:

@@ -210,10 +210,10 @@ class Env:
         self._all_bounds: dict[tuple[Atom, Side], Sequence[Bound]] = {}
         self._intervals: dict[tuple[Expr, int], Range] = {}
         self._assumed: dict[Condition, Env] = {}
-        pending = [fact for name, ends in self._given.items() for fact in _stated(name, ends)]
-        pending += self._stated
-        while pending:
-            pending += self._file(pending.pop(0))
+        self._file_all(
+            *(fact for name, ends in self._given.items() for fact in _stated(name, ends)),
+            *self._stated,
+        )
 
     def __str__(self) -> str:
         stated = (fact for name, ends in self._given.items() for fact in _stated(name, ends))
@@ -236,7 +236,15 @@ class Env:
         if condition in self._known:
             return self
         if condition not in self._assumed:
-            self._assumed[condition] = Env(self._given, (*self._stated, condition))
+            env = Env()
+            env._given, env._rank = self._given, self._rank
+            env._stated = (*self._stated, condition)
+            env._ranges, env._known = dict(self._ranges), set(self._known)
+            env._residues = dict(self._residues)
+            env._bounds = {key: list(bounds) for key, bounds in self._bounds.items()}
+            env._divisors = {atom: list(found) for atom, found in self._divisors.items()}
+            env._file_all(condition)
+            self._assumed[condition] = env
         return self._assumed[condition]
 
     def knows(self, condition: Condition) -> bool:
@@ -248,6 +256,12 @@ class Env:
         return self._divisors.get(atom, ())
 
     # -- facts -------------------------------------------------------------------------------
+
+    def _file_all(self, *facts: Condition) -> None:
+        """Note facts and what follows from them."""
+        pending = list(facts)
+        while pending:
+            pending += self._file(pending.pop(0))
 
     def _file(self, fact: Condition) -> Sequence[Condition]:
         """Note a fact; return what follows from it and others."""

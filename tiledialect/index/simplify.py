@@ -160,7 +160,7 @@ class _Simplifier:
                 return self._selection(self.condition(condition), yes, no)
 
     def _recombined(self, expr: Expr) -> Expr:
-        """With ``b*(x floordiv b)`` as ``x - x mod b``, where that takes fewer operations."""
+        """With ``b*(x floordiv b)`` as ``x - x mod b``, where one of these is there already."""
         for product, coefficient in expr:
             for atom in product:
                 if not isinstance(atom, Quotient):
@@ -169,9 +169,11 @@ class _Simplifier:
                 times = exact_quotient(others, atom.divisor)
                 if times is None:
                     continue
-                small = self._remainder(atom.dividend, atom.divisor)
-                other = expr - others * Expr.of(atom) + times * (atom.dividend - small)
-                if operations(other) < operations(expr):
+                whole = times * atom.dividend
+                small = times * self._remainder(atom.dividend, atom.divisor)
+                other = expr - others * Expr.of(atom) + whole - small
+                cancels = _is_free_of(other, whole) or _is_free_of(other, small)
+                if cancels and operations(other) < operations(expr):
                     return self._recombined(other)
         return expr
 
@@ -379,6 +381,11 @@ class _Simplifier:
             elif isinstance(found, Truth):
                 return found
         return junction(kind, left)
+
+
+def _is_free_of(expr: Expr, part: Expr) -> bool:
+    """Whether no term of the part but a number is left in the expression."""
+    return all(product not in expr.coefficients for product, _ in part if product)
 
 
 def _size(factor: Expr) -> tuple[int, int]:
