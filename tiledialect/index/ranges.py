@@ -34,6 +34,7 @@ from .integer import (
     Variable,
     at_least_zero,
     divides,
+    expressions_of,
     floordiv,
     less,
     less_equal,
@@ -44,7 +45,7 @@ from .polynomial import exact_quotient, linear_in, split
 Number = int | float
 """An integer, or ``-inf`` or ``inf``."""
 
-_DEPTH = 6
+_DEPTH = 8
 """How many variables in turn are replaced by their bounds."""
 
 _MOST_FACTS = 1000
@@ -98,6 +99,16 @@ class Range:
     def meet(self, other: Range) -> Range:
         """The values in both, if there are any."""
         least, greatest = max(self.least, other.least), min(self.greatest, other.greatest)
+        return Range(least, greatest) if least <= greatest else self
+
+    def rounded(self, residue: Residue) -> Range:
+        """The range of the values in this one that have the residue."""
+        step, offset = residue.modulus or 1, residue.remainder
+        least, greatest = self.least, self.greatest
+        if least != -inf:
+            least += (offset - least) % step
+        if greatest != inf:
+            greatest -= (greatest - offset) % step
         return Range(least, greatest) if least <= greatest else self
 
     def join(self, other: Range) -> Range:
@@ -237,7 +248,7 @@ class Env:
             return self
         if condition not in self._assumed:
             env = Env()
-            env._given, env._rank = self._given, self._rank
+            env._given, env._rank = self._given, dict(self._rank)
             env._stated = (*self._stated, condition)
             env._ranges, env._known = dict(self._ranges), set(self._known)
             env._residues = dict(self._residues)
@@ -268,6 +279,8 @@ class Env:
         if fact in self._known or len(self._known) > _MOST_FACTS:
             return ()
         self._known.add(fact)
+        for name in (name for expr in expressions_of(fact) for name in expr.names):
+            self._rank.setdefault(name, len(self._rank))
         match fact:
             case Junction("and", parts):
                 return parts
@@ -298,11 +311,7 @@ class Env:
         return [at_least_zero(gap if side == "below" else -gap) for gap in gaps]
 
     def _stated_bounds(self, atom: Atom, side: Side) -> Iterator[tuple[Expr, Expr]]:
-        known = self._ranges.get(atom, Range())
-        end = known.least if side == "below" else known.greatest
-        if isinstance(end, int):
-            yield _ONE, Expr.const(end)
-        for bound in self._bounds.get((atom, side), ()):
+        for bound in (*self._number_bounding(atom, side), *self._bounds.get((atom, side), ())):
             yield bound.scale, bound.alternatives[0]
 
     def _file_residue(self, expr: Expr) -> None:
@@ -324,7 +333,7 @@ class Env:
             self._divisors.setdefault(atom, []).append(divisor)
 
     def _rank_of(self, atom: Atom) -> tuple[int, str, int, str]:
-        """Variables in the order of their ranges, after them what is made of them."""
+        """Variables in the order in which they were named, after them what is made of them."""
         names = [(self._rank.get(name, -1), name) for name in Expr.of(atom).names]
         text = str(atom)
         rank, last = max(names, default=(-1, ""))
@@ -351,7 +360,7 @@ class Env:
         if key not in self._least_found:
             least = self._interval(expr, depth).least
             if depth:
-                replaceable = [atom for atom in expr.atoms if self._is_bounded(atom)]
+                replaceable = [atom for atom in expr.atoms if self._is_replaceable(atom, expr)]
                 for atom in sorted(replaceable, key=self._rank_of, reverse=True):
                     found = list(self._least_by_bounds(expr, atom, depth))
                     if found:
@@ -378,11 +387,16 @@ class Env:
         positive = factor.constant > 0 if signs is None else signs.least >= 0
         if not positive and signs is not None and signs.greatest > 0:
             return
-        for bound in self._bounds_of(atom, "below" if positive else "above"):
-            times = exact_quotient(factor, bound.scale)
+        side: Side = "below" if positive else "above"
+        for bound in (*self._bounds_of(atom, side), *self._number_bounding(atom, side)):
+            # a multiple of the expression, in which the scaled atom occurs: 4*(x floordiv 4)
+            scale, value = bound.scale.value, factor.value
+            multiple = scale // gcd(scale, value) if scale and value else 1
+            times = exact_quotient(factor * multiple, bound.scale)
             if times is not None:
-                ends = (times * end + rest for end in bound.alternatives)
-                yield min(self._least(end, depth - 1) for end in ends)
+                ends = (times * end + rest * multiple for end in bound.alternatives)
+                least = min(self._least(end, depth - 1) for end in ends)
+                yield least if least == -inf else -(-least // multiple)
 
     def _bounds_of(self, atom: Atom, side: Side) -> Sequence[Bound]:
         """The bounds of an atom that are expressions."""
@@ -392,10 +406,17 @@ class Env:
             self._all_bounds[key] = (*stated, *self._bounds_by_form(atom, side))
         return self._all_bounds[key]
 
-    def _is_bounded(self, atom: Atom) -> bool:
-        if isinstance(atom, Variable):
-            return any((atom, side) in self._bounds for side in SIDES)
-        return isinstance(atom, Selection) or any(self._bounds_of(atom, side) for side in SIDES)
+    def _number_bounding(self, atom: Atom, side: Side) -> Iterator[Bound]:
+        known = self._ranges.get(atom, Range())
+        end = known.least if side == "below" else known.greatest
+        if isinstance(end, int):
+            yield Bound(_ONE, (Expr.const(end),))
+
+    def _is_replaceable(self, atom: Atom, expr: Expr) -> bool:
+        """Whether bounds in the place of the atom may tell more than interval arithmetic."""
+        if isinstance(atom, Selection) or any(self._bounds_of(atom, side) for side in SIDES):
+            return True
+        return atom in self._ranges and any(atom in p for p, _ in expr if len(p) > 1)
 
     def _bounds_by_form(self, atom: Atom, side: Side) -> Iterator[Bound]:
         """The bounds that any atom of this form has."""
@@ -450,7 +471,8 @@ class Env:
         return self._intervals[key]
 
     def _range_of(self, atom: Atom, depth: int) -> Range:
-        return self._range_by_form(atom, depth).meet(self._ranges.get(atom, Range()))
+        known = self._range_by_form(atom, depth).meet(self._ranges.get(atom, Range()))
+        return known.rounded(self._residues[atom]) if atom in self._residues else known
 
     def _range_by_form(self, atom: Atom, depth: int) -> Range:
         match atom:

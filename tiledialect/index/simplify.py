@@ -15,7 +15,7 @@ the divisor is known to be positive. (They are those of the work on Lift's views
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import inf
 from typing import Literal
@@ -220,15 +220,24 @@ class _Simplifier:
         quotient, rest = split(dividend, divisor)
         for product, coefficient in rest:
             for atom in product:
-                for by in self._env.divisors(atom):
-                    others = Expr(((without(product, (atom,)) or (), coefficient),))
-                    times = exact_quotient(others * by, divisor)
+                others = Expr(((without(product, (atom,)) or (), coefficient),))
+                for whole in self._as_multiples(atom):
+                    times = exact_quotient(others * whole, divisor)
                     if times is not None:
-                        whole = times * floordiv(Expr.of(atom), by)
-                        rest -= Expr(((product, coefficient),))
-                        more, rest = self._split(rest, divisor)
-                        return quotient + whole + more, rest
+                        more, rest = self._split(rest - Expr(((product, coefficient),)), divisor)
+                        return quotient + times + more, rest
         return quotient, rest
+
+    def _as_multiples(self, atom: Atom) -> Iterator[Expr]:
+        """``d*(x floordiv d)`` for x, or for a quotient of it, where d is known to divide x."""
+        dividend, divisor = Expr.of(atom), Expr.const(1)
+        if isinstance(atom, Quotient):
+            dividend, divisor = atom.dividend, atom.divisor
+        if dividend.atom is not None:
+            for by in self._env.divisors(dividend.atom):
+                times = exact_quotient(by, divisor)
+                if times is not None and by != divisor:
+                    yield times * floordiv(dividend, by)
 
     def _without_remainders(self, dividend: Expr, divisor: Expr) -> Expr:
         """The dividend with ``c * (x mod a)`` as ``c * x`` where the divisor divides ``c * a``."""
