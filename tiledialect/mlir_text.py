@@ -94,6 +94,8 @@ class _PlacingParser(Parser):
         span, message = error.span, error.msg
         if "closing string literal" in message:
             message = "this string has no end"
+        if message == "Could not parse entire input!":
+            message = "expected an op"
         for name in self.forward_ssa_references:
             if message.startswith("values used but not defined") and name in self._first_uses:
                 span, message = self._first_uses[name], f"%{name} is not defined"

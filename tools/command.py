@@ -76,6 +76,9 @@ def _open_standard_files() -> None:
     os.close(number)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stdout = _ClosedOutput()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files may be beyond what the terminal shows, or no text at all.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _abandon_output() -> None:

@@ -6,6 +6,7 @@ and status 1 where the input or the command is wrong.
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -116,6 +117,10 @@ class TileOptMain(xDSLOptMain):
             raise TileError("the standard input is closed")
         return super().get_input_stream()
 
+    def get_input_name(self) -> str:
+        """What the input is called, as text even where the name of the file is none."""
+        return os.fsencode(super().get_input_name()).decode(errors="replace")
+
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
         """Split the input; a TileError if no frontend reads it."""
         try:
@@ -204,10 +209,13 @@ class _Buffer(StringIO):
 def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
     """The first line of a pass's documentation; nothing if it needs what is not installed."""
     try:
-        documentation = factory().__doc__
+        made = factory()
     except ImportError:
         return ""
-    return next((line.strip() for line in (documentation or "").splitlines() if line.strip()), "")
+    lines = (line.strip() for line in (made.__doc__ or "").splitlines())
+    first = next((line for line in lines if line), "")
+    # What `dataclass` writes where there is no documentation is none.
+    return "" if first.startswith(f"{made.__name__}(") else first
 
 
 def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:

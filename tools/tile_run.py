@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +32,10 @@ TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
 
 SHOWN = 64
 """The elements up to which a summary shows an output in full."""
+
+
+REPEAT = 5
+"""How often --profile runs if the command line does not say."""
 
 
 def parser() -> ArgumentParser:
@@ -67,7 +73,12 @@ def parser() -> ArgumentParser:
         help="show the OpenCL devices; * is the default, - what cannot be used",
     )
     add("--print-opencl", action="store_true", help="show the OpenCL C of the kernels")
-    add("--profile", action="store_true", help="show the time of each kernel and peak memory")
+    add(
+        "--profile",
+        action="store_true",
+        help="show the median times of kernels, and peak memory",
+    )
+    add("--repeat", metavar="N", type=int, help=f"how often --profile runs, else {REPEAT} times")
     add("--check", action="store_true", help="compare with the reference semantics")
     return p
 
@@ -132,12 +143,20 @@ def summary(name: str, array: Array) -> str:
     return f"{head}  least {low:.6g}  greatest {high:.6g}  mean {mean:.6g}"
 
 
+def profiled(function: td.Function, inputs: Mapping[str, Any], repeat: int) -> Profile:
+    """The profile of ``repeat`` runs, with the median times."""
+    runs = [function.profile(**inputs)[1] for _ in range(repeat)]
+    launches = zip(*(run.kernels for run in runs), strict=True)
+    kernels = (replace(same[0], seconds=median(k.seconds for k in same)) for same in launches)
+    return replace(runs[0], kernels=tuple(kernels), runs=repeat)
+
+
 def show_profile(profile: Profile) -> None:
     """The kernels' times and the memory, as a table."""
     from tiledialect.lowering.runtime.launch import format_bytes
 
     width = max([len(k.kernel) for k in profile.kernels], default=6)
-    print(f"{profile.device}")
+    print(f"{profile.device}, median of {profile.runs}")
     for k in profile.kernels:
         rate = k.nbytes / k.seconds / 1e9 if k.seconds else 0.0
         sizes = f"{'x'.join(map(str, k.global_size))} / {'x'.join(map(str, k.local_size))}"
@@ -181,6 +200,8 @@ def run(args: Namespace) -> bool:
         return True
     if not args.file:
         raise TileError("give a .tile or .mlir file, or --list-devices")
+    if args.repeat is not None and (args.repeat < 1 or not args.profile):
+        raise TileError("--repeat goes with --profile, and is at least 1")
     from pathlib import Path
 
     function = forward = td.compile(Path(args.file), device=args.device, name=args.function)
@@ -199,7 +220,7 @@ def run(args: Namespace) -> bool:
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:
-        show_profile(function.profile(**inputs)[1])
+        show_profile(profiled(function, inputs, args.repeat or REPEAT))
     if args.check:
         return check(results, outputs_of(function, function.reference(**inputs)))
     return True

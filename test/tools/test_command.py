@@ -62,6 +62,14 @@ def test_nobody_hears(tmp_path: Path) -> None:
     assert (tmp_path / "o.mlir").read_text().startswith("builtin.module")
 
 
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"x\xff.tile")).write_bytes(POOL.read_bytes())
+    status, out, err = shell("tile-opt x*.tile --print-debuginfo | grep -c loc", tmp_path)
+    assert (status, err) == (0, "") and int(out) > 0
+    status, out, err = shell("PYTHONIOENCODING=ascii tile-run größe.tile", tmp_path)
+    assert status == 1 and "cannot read gr" in err and "Traceback" not in err
+
+
 def ending(command: object, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     def raising() -> int:
         if isinstance(command, BaseException):

@@ -40,6 +40,11 @@ WRONG = {
         [POOL, "-p", "tile-specialize{arguments=bogus}"],
         "bogus",
     ),
+    "shapes without a name": ([POOL, "--shapes", "8xf32"], "write --shapes NAME="),
+    "shapes of none": ([POOL, "--shapes", "J=8xf32"], "there is no J; there is I"),
+    "shapes of no type": ([POOL, "--shapes", "I=8"], "'8' is not a type such as 2x9xf32"),
+    "shapes left out": ([POOL, "--shapes", ""], "give the type of I"),
+    "shapes of no function": ([POOL, "--shapes", "I=8xf32", "--function", "g"], "no function g"),
     "not lowered": ([POOL, "-t", "opencl"], "gpu"),
 }
 
@@ -83,3 +88,44 @@ def test_tile_errors_are_output_with_parsing_diagnostics(
         main()
     assert not caught.value.code
     assert "`B` is not defined" in capsys.readouterr().out
+
+
+def output(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
+    monkeypatch.setattr("sys.argv", ["tile-opt", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert not caught.value.code
+    return capsys.readouterr().out
+
+
+def test_shapes_are_short_for_tile_specialize(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = output([POOL, "-p", 'tile-specialize{arguments="8xui8"}'], monkeypatch, capsys)
+    assert output([POOL, "--shapes", "I=8xu8"], monkeypatch, capsys) == long
+    file = tmp_path / "pool.mlir"
+    assert output([POOL, "-o", str(file)], monkeypatch, capsys) == ""
+    assert output([str(file), "--shapes", "I=8xui8"], monkeypatch, capsys) == long
+    # Types that the header gives need not be given.
+    file.write_text(long)
+    assert output([str(file), "--shapes", ""], monkeypatch, capsys) == long
+
+
+def test_the_old_output_stays_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "o.mlir"
+    file.write_text("old")
+    monkeypatch.setattr("sys.argv", ["tile-opt", INVALID, "-o", str(file)])
+    with pytest.raises(SystemExit):
+        main()
+    assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
+    assert output([POOL, "-o", "-"], monkeypatch, capsys).startswith("builtin.module")
+
+
+def test_lists(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    passes = output(["--list-passes"], monkeypatch, capsys).splitlines()
+    assert any(re.fullmatch(r"tile-fuse +Groups .*", line) for line in passes)
+    assert "tile" in output(["--show-dialects"], monkeypatch, capsys).split()
