@@ -14,9 +14,9 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import Range
-from tiledialect.lowering.pointwise import static_shape
+from tiledialect.lowering.nest.elements import static_shape
 from tiledialect.passes.normal_form import ranges_of
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import PARALLEL
 
 WIDTHS = (32, 64)
 
@@ -51,17 +51,16 @@ def _numbers(kernel: KernelOp) -> Iterator[int]:
     reached = loop_ranges(kernel)
     for r in reached.values():
         yield max(abs(r.lower), abs(r.upper), r.extent)
-    leaves = kernel.schedule.data if kernel.schedule is not None else ()
-    for role in (Role.GROUP, Role.LOCAL):
-        for axis in "xyz":
-            yield prod(leaf.extent for leaf in leaves if (leaf.role, leaf.axis) == (role, axis))
+    if kernel.schedule is not None:
+        for role in PARALLEL:
+            yield from kernel.schedule.data.extents(role)
     if kernel.contraction is not None:
         yield from _contraction_numbers(kernel.contraction, reached)
 
 
 def loop_ranges(kernel: KernelOp) -> dict[str, Range]:
     """The values that the loops of a kernel give its indices, also those that overshoot."""
-    leaves = kernel.schedule.data if kernel.schedule is not None else ()
+    leaves = kernel.schedule.data.leaves if kernel.schedule is not None else ()
     return {
         index.name: Range(
             index.range.lower,
@@ -81,6 +80,13 @@ def _contraction_numbers(op: ContractionOp, reached: dict[str, Range]) -> Iterat
     for expr in space.output:
         yield sets.magnitude(expr.substitute(fixed), reached)
     points = sets.ranges(space)
-    for access in space.inputs:
+    for access, shape in zip(space.inputs, space.input_shapes, strict=True):
+        # Addresses may be computed for other points too, but wrapped ones are not used.
+        strides = (prod(shape[k + 1 :]) for k in range(len(shape)))
+        address = sum(
+            sets.magnitude(e.substitute(fixed), reached) * s
+            for e, s in zip(access, strides, strict=True)
+        )
+        yield min(address, 2 ** (WIDTHS[-1] - 1) - 1)
         for expr in access:
             yield sets.magnitude(expr.substitute(fixed), points)

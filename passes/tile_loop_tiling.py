@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
-from tiledialect.schedule.leaves import Leaf, LoopIndex, Role
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule
 
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
 """How many work-groups every GPU takes along an axis of the grid."""
@@ -20,7 +20,7 @@ MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
     """A work-item for each element of the output, in work-groups of at most ``local_size``."""
-    return ScheduleAttr(default_leaves(kernel.indices, local_size))
+    return ScheduleAttr(Schedule(default_leaves(kernel.indices, local_size)))
 
 
 def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf, ...]:

@@ -17,6 +17,7 @@ def _load(module: str, name: str) -> Callable[[], Any]:
 TILE_UNIVERSE = Universe(
     all_dialects={
         "tile": _load("dialects.tile", "Tile"),
+        "nest": _load("dialects.nest", "Nest"),
     },
     all_passes={
         "tile-gradient": _load("passes.tile_gradient", "TileGradientPass"),
@@ -27,6 +28,10 @@ TILE_UNIVERSE = Universe(
         "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
+        "tile-to-nest": _load("lowering.nest.tile_to_nest", "TileToNestPass"),
+        "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
+        "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
+        "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "tile-compile": _load("lowering.tile_compile", "TileCompilePass"),
     },

@@ -19,14 +19,15 @@
 // CHECK-NEXT:   func.return %C
 
 // OPENCL-LABEL: void product_0_C(
-// OPENCL:           int i = get_group_id(1);
-// OPENCL:           int j = local_id_0 + group_id_0 * 4;
-// OPENCL-NEXT:      if (j < 7) {
+// OPENCL:           int v = group_x * 4 + item_x;
+// OPENCL-NEXT:      int v_1 = group_y * 5;
+// OPENCL-NEXT:      int v_2 = group_y * 7 + group_x * 4 + item_x;
+// OPENCL-NEXT:      if (v < 7) {
 // OPENCL-NEXT:          float acc = 0.0f;
 // OPENCL-NEXT:          for (int k = 0; k < 5; ++k) {
-// OPENCL-NEXT:              acc += a[i * 5 + k] * b[k * 7 + j];
+// OPENCL-NEXT:              acc += a[v_1 + k] * b[v + k * 7];
 // OPENCL-NEXT:          }
-// OPENCL-NEXT:          c[i * 7 + j] = acc;
+// OPENCL-NEXT:          c[v_2] = acc;
 // OPENCL-NEXT:      }
 func.func @product(%A: tensor<3x5xf32> {tile.name = "A"}, %B: tensor<5x7xf32> {tile.name = "B"}) -> (tensor<3x7xf32> {tile.name = "C"}) {
   %C = tile.kernel(%a = %A : tensor<3x5xf32>, %b = %B : tensor<5x7xf32>) -> tensor<3x7xf32> schedule <group.y i : 3, group.x 4*j : 2, local.x j : 4, serial k : 5> {
@@ -53,8 +54,9 @@ func.func @unrolled(%A: tensor<3xui8>) -> tensor<3xui8> {
 // A test is made as soon as its indices are known; a maximum remembers if anything landed.
 // OPENCL-LABEL: void pool_0_
 // OPENCL:           for (int j = 0; j < 3; ++j) {
-// OPENCL-NEXT:          if (i * 4 + j - 1 >= 0 && i * 4 + j - 1 < 6) {
-// OPENCL:           P[i] = landed ? acc : 0.0f;
+// OPENCL-NEXT:          int v_1 = v + j;
+// OPENCL-NEXT:          if (1 <= v_1 && v_1 < 7) {
+// OPENCL:           P[item_x] = landed ? acc : 0.0f;
 func.func @pool(%A: tensor<6xf32>) -> tensor<4xf32> {
   %P = tile.kernel(%a = %A : tensor<6xf32>) -> tensor<4xf32> schedule <local.x i : 4, serial j : 3> {
     %P = tile.contraction max(%a[4*i + j - 1]) -> [i] where 0 <= j < 3 domain <i = 0 to 4, j = 0 to 3> : (tensor<6xf32>) -> tensor<4xf32>

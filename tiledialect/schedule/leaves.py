@@ -1,9 +1,10 @@
-"""The loops of a schedule: which index each moves, by how much, and what runs it."""
+"""Schedules: the loops of a kernel, what runs each, and the tiles of operands kept near them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.utils.str_enum import StrEnum
 
@@ -11,7 +12,7 @@ from tiledialect.index.expr import Range
 
 
 class ScheduleError(ValueError):
-    """Leaves that are no schedule of a kernel."""
+    """What is wrong with a schedule, for the kernel that it was given to."""
 
 
 class Role(StrEnum):
@@ -22,6 +23,10 @@ class Role(StrEnum):
     SERIAL = "serial"
     UNROLL = "unroll"
     VECTOR = "vector"
+
+
+PARALLEL = (Role.GROUP, Role.LOCAL)
+"""The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,76 @@ class Leaf:
     role: Role
     axis: str = ""
 
+    @property
+    def step(self) -> str:
+        """The index and how far a step moves it, as in ``32*i``."""
+        return self.index if self.stride == 1 else f"{self.stride}*{self.index}"
+
     def __str__(self) -> str:
         role = f"{self.role}.{self.axis}" if self.axis else str(self.role)
-        step = self.index if self.stride == 1 else f"{self.stride}*{self.index}"
-        return f"{role} {step} : {self.extent}"
+        return f"{role} {self.step} : {self.extent}"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A tile of an operand that is copied to nearer memory before it is used.
+
+    The tile holds what the loops inside the place of the copy read: those after the leaf ``at``
+    (None: all that are not ``group`` or ``local``), and, for local memory, those of all
+    work-items of the group.
+    """
+
+    operand: int
+    """Which input of the kernel."""
+    local: bool
+    """Whether the tile lies in local memory, else in the work-item's registers."""
+    at: tuple[str, int] | None = None
+    """The index and stride of the leaf in each step of which the tile is copied."""
+    copies: int = 1
+    """With 2, the next tile is fetched while this one is used."""
+    pad: int = 0
+    """By how many elements the rows of the tile are longer than needed."""
+    order: tuple[int, ...] = ()
+    """The axes of the operand from slowest to fastest in the tile; empty: as in the operand."""
+    vector: int = 1
+    """How many neighbours one copy moves."""
+
+    def __str__(self) -> str:
+        """All but the operand: ``local at 16*k copies 2``."""
+        text = "local" if self.local else "private"
+        if self.at is not None:
+            text += f" at {Leaf(*self.at, 0, Role.SERIAL).step}"
+        for word, value, default in (
+            ("copies", self.copies, 1),
+            ("pad", self.pad, 0),
+            ("vector", self.vector, 1),
+        ):
+            if value != default:
+                text += f" {word} {value}"
+        if self.order:
+            text += f" order ({', '.join(map(str, self.order))})"
+        return text
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a kernel runs: its loops, outermost first, and its stages."""
+
+    leaves: tuple[Leaf, ...] = ()
+    stages: tuple[Stage, ...] = field(default=())
+
+    def extents(self, role: Role) -> tuple[int, int, int]:
+        """The steps of a parallel role along x, y and z."""
+        x, y, z = (
+            prod(leaf.extent for leaf in self.leaves if (leaf.role, leaf.axis) == (role, axis))
+            for axis in "xyz"
+        )
+        return x, y, z
+
+    @property
+    def work_items(self) -> int:
+        """How many work-items a work-group has."""
+        return prod(self.extents(Role.LOCAL))
 
 
 @dataclass(frozen=True)
@@ -53,15 +124,23 @@ class LoopIndex:
     is_output: bool
 
 
-def check(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
-    """Refuse leaves that do not count through every index exactly once.
+def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]) -> None:
+    """Refuse a schedule that a kernel cannot run by.
 
     The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
     next one's stride times its extent, the last is 1, and together they reach the whole range.
+    Parallel leaves come before the others, and vectors last. ``ranks`` are those of the inputs.
 
     Raises:
-        ScheduleError: an index is unknown, has a gap or an overlap, or is not reached.
+        ScheduleError: what is wrong, naming the index or the stage.
     """
+    _check_leaves(indices, schedule.leaves)
+    _check_order(indices, schedule.leaves)
+    for stage in schedule.stages:
+        _check_stage(stage, schedule, ranks)
+
+
+def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
     names = {index.name for index in indices}
     for leaf in leaves:
         if leaf.index not in names:
@@ -80,3 +159,40 @@ def check(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
             raise ScheduleError(
                 f"the loops over {index.name} reach {reach} of its {index.range.extent} values"
             )
+
+
+def _check_order(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
+    reduced = {index.name for index in indices if not index.is_output}
+    rest = list(leaves)
+    while rest and rest[0].role in PARALLEL:
+        rest.pop(0)
+    for leaf in rest:
+        if leaf.role in PARALLEL:
+            raise ScheduleError(f"the loop {leaf} must come before the loops inside a work-item")
+    for leaf in leaves:
+        if leaf.role is Role.GROUP and leaf.index in reduced:
+            raise ScheduleError(
+                f"{leaf.index} is summed over, so no work-group can have it to itself: "
+                "split the reduction first (tile-split-reduction)"
+            )
+        if leaf.role is Role.VECTOR and leaf is not leaves[-1]:
+            raise ScheduleError(f"the vector over {leaf.index} must be the innermost loop")
+
+
+def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None:
+    text = f"input {stage.operand} {stage}"
+    if not 0 <= stage.operand < len(ranks):
+        raise ScheduleError(f"there is no input {stage.operand} to stage")
+    serial = [(x.index, x.stride) for x in schedule.leaves if x.role not in PARALLEL]
+    if stage.at is not None and stage.at not in serial:
+        raise ScheduleError(f"the stage '{text}' names a loop that is not there")
+    if stage.order and sorted(stage.order) != list(range(ranks[stage.operand])):
+        raise ScheduleError(
+            f"the stage '{text}' must order the axes 0 to {ranks[stage.operand] - 1}"
+        )
+    if stage.copies not in (1, 2):
+        raise ScheduleError(f"the stage '{text}' can have 1 or 2 copies")
+    if not stage.local and (stage.copies > 1 or stage.pad):
+        raise ScheduleError(f"the stage '{text}' is in registers: it has no copies and no padding")
+    if stage.vector < 1:
+        raise ScheduleError(f"the stage '{text}' moves at least one element")

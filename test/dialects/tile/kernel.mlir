@@ -8,7 +8,7 @@
 // CHECK-NEXT:   %e = tile.exp %x : (tensor<64xf32>) -> tensor<64xf32>
 // CHECK-NEXT:   tile.yield %e : tensor<64xf32>
 // CHECK-NEXT: }
-// GENERIC:      %O = "tile.kernel"(%X) <{schedule = #tile.schedule<group.x 32*d0 : 2, local.x d0 : 32>}> ({
+// GENERIC:      %O = "tile.kernel"(%X) <{schedule = #tile.schedule<<group.x 32*d0 : 2, local.x d0 : 32>>}> ({
 // GENERIC-NEXT: ^bb0(%x: tensor<64xf32>):
 // GENERIC-NEXT:   %e = "tile.exp"(%x) : (tensor<64xf32>) -> tensor<64xf32>
 // GENERIC-NEXT:   "tile.yield"(%e) : (tensor<64xf32>) -> ()

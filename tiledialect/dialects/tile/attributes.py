@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.schedule.leaves import Leaf, Role
+from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, Stage
 
 
 @irdl_attr_definition
@@ -237,43 +237,104 @@ class DomainAttr(Data[tuple[tuple[str, Range], ...]]):
             )
 
 
-@irdl_attr_definition
-class ScheduleAttr(Data[tuple[Leaf, ...]]):
-    """`#tile.schedule<group.x 32*x : 4, local.x x : 32, serial k : 7>`: how a kernel runs.
+StageOperand = Callable[[], int | None]
+"""Parses the name of a kernel's input, if one comes next, and returns its number."""
 
-    The leaves of the loop nest, outermost first. Each names its role, the index it moves and by
-    how much, and its number of steps.
+
+def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: None) -> Schedule:
+    """Parse ``<role stride*index : extent, …>``, then ``stage <…>`` if that follows."""
+    leaves = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_leaf(parser))
+    stages: list[Stage] = []
+    if parser.parse_optional_keyword("stage"):
+        stages = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: _parse_stage(parser, parse_operand)
+        )
+    return Schedule(tuple(leaves), tuple(stages))
+
+
+def _parse_leaf(parser: AttrParser) -> Leaf:
+    role, _, axis = parser.parse_identifier(" of a role").partition(".")
+    if role not in set(Role):
+        parser.raise_error(f"expected a role ({', '.join(Role)}), got {role}")
+    if axis not in (("x", "y", "z") if role in PARALLEL else ("",)):
+        parser.raise_error(f"'{axis}' is not an axis of role {role}")
+    index, stride = _parse_step(parser)
+    parser.parse_punctuation(":")
+    extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    return Leaf(index, stride, extent, Role(role), axis)
+
+
+def _parse_step(parser: AttrParser) -> tuple[str, int]:
+    """Parse ``32*i``."""
+    stride = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    if stride is not None:
+        parser.parse_punctuation("*")
+    if stride == 0:
+        parser.raise_error("a step of a schedule moves its index by at least 1")
+    return parser.parse_identifier(" of an index"), 1 if stride is None else stride
+
+
+def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage:
+    operand = parse_operand()
+    if operand is None:
+        parser.parse_keyword("input")
+        operand = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    local = parser.parse_optional_keyword("local") is not None
+    if not local:
+        parser.parse_keyword("private")
+    at = _parse_step(parser) if parser.parse_optional_keyword("at") else None
+    numbers = {"copies": 1, "pad": 0, "vector": 1}
+    while (
+        word := next((w for w in numbers if parser.parse_optional_keyword(w)), None)
+    ) is not None:
+        numbers[word] = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    order: Sequence[int] = ()
+    if parser.parse_optional_keyword("order"):
+        order = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN,
+            lambda: parser.parse_integer(allow_boolean=False, allow_negative=False),
+        )
+    return Stage(operand, local, at, order=tuple(order), **numbers)
+
+
+def print_schedule(
+    printer: Printer, schedule: Schedule, print_operand: Callable[[int], object]
+) -> None:
+    """Print what ``parse_schedule`` parses."""
+
+    def print_stage(stage: Stage) -> None:
+        print_operand(stage.operand)
+        printer.print_string(f" {stage}")
+
+    with printer.in_angle_brackets():
+        printer.print_list(schedule.leaves, lambda leaf: printer.print_string(str(leaf)))
+    if schedule.stages:
+        printer.print_string(" stage ")
+        with printer.in_angle_brackets():
+            printer.print_list(schedule.stages, print_stage)
+
+
+@irdl_attr_definition
+class ScheduleAttr(Data[Schedule]):
+    """`#tile.schedule<<group.x 32*x : 4, local.x x : 32, serial k : 7> stage <input 0 local>>`.
+
+    How a kernel runs: the leaves of the loop nest, outermost first, each with its role, the index
+    it moves and by how much, and its number of steps; then the operands that are staged. The
+    kernel op's own syntax names the operands.
     """
 
     name = "tile.schedule"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[Leaf, ...]:
-        """Parse ``<role stride*index : extent, …>``."""
-
-        def parse_leaf() -> Leaf:
-            role, _, axis = parser.parse_identifier(" of a role").partition(".")
-            if role not in set(Role):
-                parser.raise_error(f"expected a role ({', '.join(Role)}), got {role}")
-            needs_axis = Role(role) in (Role.GROUP, Role.LOCAL)
-            if axis not in (("x", "y", "z") if needs_axis else ("",)):
-                parser.raise_error(f"'{axis}' is not an axis of role {role}")
-            stride = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-            if stride is not None:
-                parser.parse_punctuation("*")
-            if stride == 0:
-                parser.raise_error("a step of a schedule moves its index by at least 1")
-            index = parser.parse_identifier(" of an index")
-            parser.parse_punctuation(":")
-            extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
-            return Leaf(index, 1 if stride is None else stride, extent, Role(role), axis)
-
-        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_leaf))
+    def parse_parameter(cls, parser: AttrParser) -> Schedule:
+        """Parse the form in the class's example."""
+        with parser.in_angle_brackets():
+            return parse_schedule(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print ``<role stride*index : extent, …>``."""
+        """Print the form in the class's example."""
         with printer.in_angle_brackets():
-            printer.print_list(self.data, lambda leaf: printer.print_string(str(leaf)))
+            print_schedule(printer, self.data, lambda k: printer.print_string(f"input {k}"))
 
 
 def print_expr(printer: Printer, text: str, print_symbol: Callable[[int], None]) -> None:

@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.attributes import ScheduleAttr, parse_schedule, print_schedule
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.index.expr import Range
@@ -134,8 +134,9 @@ class KernelOp(IRDLOperation):
         op = self.contraction
         if op is not None and op.domain is None:
             raise VerifyException(f"{name_of(op.result)} is scheduled, but has no domain")
+        ranks = [len(shape_of(tensor_type(v)) or ()) for v in self.inputs]
         try:
-            check(self.indices, schedule.data)
+            check(self.indices, schedule.data, ranks)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
 
@@ -159,7 +160,11 @@ class KernelOp(IRDLOperation):
                 printer.print_list(self.result_types, printer.print_attribute)
         if self.schedule is not None:
             printer.print_string(" schedule ")
-            self.schedule.print_parameter(printer)
+            print_schedule(
+                printer,
+                self.schedule.data,
+                lambda k: printer.print_ssa_value(self.block.args[k]),
+            )
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
@@ -183,9 +188,19 @@ class KernelOp(IRDLOperation):
         )
         if types is None:
             types = [parser.parse_type()]
+        numbers = {name.name.text[1:]: k for k, (name, _) in enumerate(pairs)}
+
+        def operand() -> int | None:
+            name = parser.parse_optional_unresolved_operand()
+            if name is None:
+                return None
+            if name.operand_name not in numbers:
+                parser.raise_error(f"%{name.operand_name} is no argument of this kernel", name.span)
+            return numbers[name.operand_name]
+
         schedule = None
         if parser.parse_optional_keyword("schedule"):
-            schedule = ScheduleAttr(ScheduleAttr.parse_parameter(parser))
+            schedule = ScheduleAttr(parse_schedule(parser, operand))
         attributes = parser.parse_optional_attr_dict_with_keyword()
         arguments = [name.resolve(value.type) for name, value in pairs]
         body = parser.parse_region(arguments)

@@ -1,4 +1,4 @@
-"""The elements of tile ops at level 4: what an op's result is at given coordinates."""
+"""The elements of tile ops in a nest: what an op's result is at given coordinates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.base import Shape, name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import (
     CastOp,
     ConstantOp,
@@ -21,11 +21,12 @@ from tiledialect.dialects.tile.elementwise import (
 )
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.errors import TileError
-from tiledialect.lowering.emitter import Emitter
-from tiledialect.lowering.indices import IndexValue
-from tiledialect.lowering.philox import philox
+from tiledialect.index.expr import Range
+from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.lowering.nest.builder import NestBuilder
+from tiledialect.lowering.nest.philox import philox
 
-Coordinates = tuple[IndexValue, ...]
+Coordinates = tuple[Expr, ...]
 
 
 def static_shape(value: SSAValue) -> Shape:
@@ -40,13 +41,21 @@ def element_type(value: SSAValue) -> Attribute:
     return tensor_type(value).element_type
 
 
+def linear(coordinates: Sequence[Expr], shape: Sequence[int]) -> Expr:
+    """The position of an element in row-major order."""
+    total = Expr()
+    for coordinate, size in zip(coordinates, shape, strict=True):
+        total = total * size + coordinate
+    return total
+
+
 @dataclass
 class Elements:
     """Emits elements of a kernel's tensors; what was emitted at the coordinates is reused."""
 
-    emitter: Emitter
-    buffers: dict[SSAValue, SSAValue]
-    """The memref of each tensor that is in memory."""
+    nest: NestBuilder
+    memory: Callable[[SSAValue], SSAValue]
+    """Where a tensor lies; a TileError if it is not in memory."""
     coordinates: Coordinates
     """Where the kernel is in its output."""
     known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -69,21 +78,16 @@ class Elements:
     def as_type(self, value: SSAValue, t: Attribute) -> SSAValue:
         """The element of ``value``, converted to element type ``t``."""
         if isinstance(value.owner, ConstantOp):
-            return self.emitter.scalars.constant(value.owner.number, t)
-        return self.emitter.scalars.convert(self.at(value), element_type(value), t)
+            return self.nest.scalars.constant(value.owner.number, t)
+        return self.nest.scalars.convert(self.at(value), element_type(value), t)
 
-    def load(self, value: SSAValue, coordinates: Sequence[IndexValue]) -> SSAValue:
+    def load(self, value: SSAValue, coordinates: Sequence[Expr]) -> SSAValue:
         """The element of a tensor in memory."""
-        if value not in self.buffers:
-            raise TileError(
-                f"{name_of(value)} is read at other elements than its own: "
-                "it cannot be computed in the same kernel"
-            )
-        return self.emitter.load(self.buffers[value], coordinates)
+        return self.nest.load(self.memory(value), coordinates)
 
     def _broadcast(self, shape: Shape) -> Coordinates:
         aligned = self.coordinates[len(self.coordinates) - len(shape) :]
-        return tuple(0 if size == 1 else c for c, size in zip(aligned, shape, strict=True))
+        return tuple(Expr() if size == 1 else c for c, size in zip(aligned, shape, strict=True))
 
     def _compute(self, op: Operation) -> SSAValue:
         if (compute := SPECIAL.get(type(op))) is not None:
@@ -91,7 +95,7 @@ class Elements:
         if isinstance(op, ElementwiseOp):
             t = op.reckoning_type()
             values = [self.as_type(value, t) for value in op.operands]
-            return self.emitter.scalars.apply(op.name, values, t)
+            return self.nest.scalars.apply(op.name, values, t)
         raise TileError.at(op, f"{op.name} cannot be part of this kernel")
 
 
@@ -99,7 +103,7 @@ def _select(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, SelectOp)
     t = element_type(op.result)
     condition = elements.as_type(op.condition, et.CONCRETE["i1"])
-    return elements.emitter.scalars.select(
+    return elements.nest.scalars.select(
         condition, elements.as_type(op.lhs, t), elements.as_type(op.rhs, t)
     )
 
@@ -111,7 +115,7 @@ def _cast(elements: Elements, op: Operation) -> SSAValue:
 
 def _constant(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, ConstantOp)
-    return elements.emitter.scalars.constant(op.number, element_type(op.result))
+    return elements.nest.scalars.constant(op.number, element_type(op.result))
 
 
 def _index(elements: Elements, op: Operation) -> SSAValue:
@@ -119,41 +123,40 @@ def _index(elements: Elements, op: Operation) -> SSAValue:
     return _as_i32(elements, elements.coordinates[op.axis.value.data])
 
 
-def _as_i32(elements: Elements, value: IndexValue) -> SSAValue:
-    if isinstance(value, int):
-        return elements.emitter.scalars.constant(value, i32)
-    return elements.emitter.scalars.emit(arith.IndexCastOp(value, i32))
+def _as_i32(elements: Elements, expr: Expr) -> SSAValue:
+    return elements.nest.emit(arith.IndexCastOp(elements.nest.index(expr), i32))
 
 
 def _gather(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, GatherOp)
-    emitter, rank = elements.emitter, len(static_shape(op.indices))
+    nest, rank = elements.nest, len(static_shape(op.indices))
     if isinstance(op.indices.owner, ConstantOp):
         number = int(op.indices.owner.number)
-        position = emitter.indices.value(min(max(number, 0), static_shape(op.tensor)[0] - 1))
+        position = Expr.const(min(max(number, 0), static_shape(op.tensor)[0] - 1))
     else:
         index = elements.load(op.indices, elements.coordinates[:rank])
-        position = _clamped(emitter, index, element_type(op.indices), static_shape(op.tensor)[0])
+        position = _clamped(nest, index, element_type(op.indices), static_shape(op.tensor)[0])
     return elements.load(op.tensor, (position, *elements.coordinates[rank:]))
 
 
-def _clamped(emitter: Emitter, value: SSAValue, t: Attribute, size: int) -> SSAValue:
+def _clamped(nest: NestBuilder, value: SSAValue, t: Attribute, size: int) -> Expr:
     """An integer of element type ``t`` as the nearest position on an axis."""
     wide = {"ui64": "ui64", "i64": "i64", "ui32": "i64"}.get(str(t), "i32")
     reckoning = et.CONCRETE["i64" if wide == "i32" and size > 2**31 else wide]
-    scalars, value = emitter.scalars, emitter.scalars.convert(value, t, reckoning)
+    scalars, value = nest.scalars, nest.scalars.convert(value, t, reckoning)
     for name, end in (("tile.min", size - 1), ("tile.max", 0)):
         value = scalars.apply(name, [value, scalars.constant(end, reckoning)], reckoning)
-    return scalars.emit(arith.IndexCastOp(value, IndexType()))
+    position = scalars.emit(arith.IndexCastOp(value, IndexType()))
+    return nest.named(position, "position", Range(0, size))
 
 
 def _shape(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, ShapeOp)
-    scalars, (axis,) = elements.emitter.scalars, elements.coordinates
+    scalars, (axis,) = elements.nest.scalars, elements.coordinates
     sizes = static_shape(op.operand)
     result = scalars.constant(sizes[-1] if sizes else 0, i32)
     for k, size in reversed(list(enumerate(sizes[:-1]))):
-        here = elements.emitter.indices.less(axis, k + 1)
+        here = elements.nest.less(axis, k + 1)
         result = scalars.select(here, scalars.constant(size, i32), result)
     return result
 
@@ -162,28 +165,26 @@ def _state_words(elements: Elements, state: SSAValue, count: int) -> list[SSAVal
     """The first words of a random state, in row-major order."""
     words: list[SSAValue] = []
     for k in range(count):
-        coordinates: list[IndexValue] = []
+        coordinates: list[Expr] = []
         for size in reversed(static_shape(state)):
             k, digit = divmod(k, size)
-            coordinates.insert(0, digit)
+            coordinates.insert(0, Expr.const(digit))
         words.append(elements.load(state, coordinates))
     return words
 
 
 def _prng_value(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, PrngValueOp)
-    emitter, scalars = elements.emitter, elements.emitter.scalars
+    nest, scalars = elements.nest, elements.nest.scalars
     words = _state_words(elements, op.operand, 4)
-    number = emitter.indices.linear(elements.coordinates, static_shape(op.result))
-    block = scalars.emit(
-        arith.IndexCastOp(emitter.indices.value(emitter.indices.div(number, 4)), i64)
-    )
+    number = linear(elements.coordinates, static_shape(op.result))
+    block = scalars.emit(arith.IndexCastOp(nest.index(floordiv(number, 4)), i64))
     low, high = _add_to_counter(elements, words[2], words[3], block)
     outputs = philox(scalars, (words[0], words[1]), (low, high))
-    lane = emitter.indices.rem(number, 4)
+    lane = mod(number, 4)
     result = outputs[3]
     for k in (2, 1, 0):
-        result = scalars.select(emitter.indices.less(lane, k + 1), outputs[k], result)
+        result = scalars.select(nest.less(lane, k + 1), outputs[k], result)
     top = scalars.emit(arith.ShRUIOp(result, scalars.constant(8, i32)))
     real = scalars.convert(top, et.CONCRETE["ui32"], et.CONCRETE["f32"])
     return scalars.emit(arith.MulfOp(real, scalars.constant(2.0**-24, et.CONCRETE["f32"])))
@@ -193,7 +194,7 @@ def _add_to_counter(
     elements: Elements, low: SSAValue, high: SSAValue, blocks: SSAValue
 ) -> tuple[SSAValue, SSAValue]:
     """A 64-bit counter in two words, advanced by a number of blocks."""
-    scalars = elements.emitter.scalars
+    scalars = elements.nest.scalars
     ui32, ui64 = et.CONCRETE["ui32"], et.CONCRETE["ui64"]
     shift = scalars.constant(32, ui64)
     wide_low, wide_high = (scalars.convert(w, ui32, ui64) for w in (low, high))
@@ -205,16 +206,16 @@ def _add_to_counter(
 
 def _prng_state(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, PrngStateOp)
-    emitter, scalars = elements.emitter, elements.emitter.scalars
+    nest, scalars = elements.nest, elements.nest.scalars
     blocks = -(-prod(static_shape(op.drawn)) // 4)
     old = elements.at(op.state)
     words = _state_words(elements, op.state, 4)
     counter = _add_to_counter(elements, words[2], words[3], scalars.constant(blocks, i64))
-    number = emitter.indices.linear(elements.coordinates, static_shape(op.state))
+    number = linear(elements.coordinates, static_shape(op.state))
     result = old
     for position, word in ((2, counter[0]), (3, counter[1])):
         here = scalars.emit(
-            arith.CmpiOp(emitter.indices.value(number), emitter.indices.value(position), "eq")
+            arith.CmpiOp(nest.index(number), nest.index(Expr.const(position)), "eq")
         )
         result = scalars.select(here, word, result)
     return result

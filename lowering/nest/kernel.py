@@ -1,0 +1,232 @@
+"""A scheduled `tile.kernel` as a nest: the loops of its schedule around what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Condition, Expr, both, less, less_equal
+from tiledialect.lowering.nest.builder import GLOBAL, NestBuilder, memory_type
+from tiledialect.lowering.nest.elements import Elements
+from tiledialect.lowering.nest.tiles import index_values, step_name
+from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.passes.tile_loop_tiling import default_schedule
+from tiledialect.schedule.leaves import Role, Schedule
+from tiledialect.schedule.output_box import leaves_unwritten
+
+
+def buffer_type(t: Attribute) -> MemRefType[Attribute]:
+    """The memref in global memory that holds a tensor."""
+    assert isinstance(t, TensorType)
+    return memory_type(t.element_type, t.get_shape(), GLOBAL)
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """A kernel function and the sizes of its grid, in groups, and of its groups, in work-items."""
+
+    function: gpu.FuncOp
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+
+class KernelNest:
+    """The function of a kernel while it is built: where its loops are, and what they know."""
+
+    def __init__(self, kernel: KernelOp, schedule: Schedule):
+        self.kernel = kernel
+        self.schedule = schedule
+        self.leaves = schedule.leaves
+        self.ranges = {index.name: index.range for index in kernel.indices}
+        self.values = index_values(self.ranges, self.leaves)
+        """The indices as affine expressions of the steps of the leaves."""
+        self.steps: dict[str, Expr] = {}
+        """The steps of the leaves whose loops are being built."""
+        self.work_item_names: set[str] = set()
+        """The names that differ between the work-items of a group."""
+        memrefs = [buffer_type(v.type) for v in (*kernel.inputs, *kernel.outputs)]
+        self.block = Block(arg_types=memrefs)
+        self.nest = NestBuilder(self.block)
+        tensors = (*kernel.block.args, *kernel.yield_op.values)
+        for argument, tensor in zip(self.block.args, tensors, strict=True):
+            argument.name_hint = tensor.name_hint
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        self.buffers.update(zip(kernel.block.args, self.block.args, strict=False))
+        self.outputs = self.block.args[len(kernel.inputs) :]
+
+    # -- indices ---------------------------------------------------------------------------
+
+    def expr(self, affine: IndexExpr) -> Expr:
+        """An affine expression of steps as one of the loops' indices."""
+        return Expr.of(affine).substitute(self.steps)
+
+    def at(self, access: Sequence[IndexExpr]) -> tuple[Expr, ...]:
+        """The coordinates that index expressions of the kernel's indices have here."""
+        return tuple(self.expr(e.substitute(self.values)) for e in access)
+
+    def is_known(self, affine: IndexExpr) -> bool:
+        """Whether the loops of all steps in an expression are being built."""
+        return set(affine.names) <= self.steps.keys()
+
+    def is_uniform(self, names: Iterable[str]) -> bool:
+        """Whether steps are the same in all work-items of a group."""
+        found = {n for name in names for n in self.steps[name].names}
+        return found.isdisjoint(self.work_item_names)
+
+    @contextmanager
+    def loops(self, numbers: Sequence[int]) -> Generator[None]:
+        """The loops of some leaves, outermost first."""
+        before = dict(self.steps)
+        with ExitStack() as stack:
+            for k in numbers:
+                leaf = self.leaves[k]
+                role = LoopRole(leaf.role, leaf.axis)
+                step = stack.enter_context(self.nest.loop(role, leaf.extent, leaf.index))
+                self.steps[step_name(k)] = step
+                if leaf.role is Role.LOCAL:
+                    self.work_item_names |= set(step.names)
+            yield
+        self.steps = before
+
+    def linear_id(self, numbers: Sequence[int]) -> Expr:
+        """The number of a work-item among those that differ in the steps of these leaves.
+
+        Neighbours along x are neighbours.
+        """
+        total = Expr()
+        for axis in "zyx":
+            for k in numbers:
+                if self.leaves[k].axis == axis:
+                    total = total * self.leaves[k].extent + self.steps[step_name(k)]
+        return total
+
+    @property
+    def local_leaves(self) -> tuple[int, ...]:
+        """The numbers of the leaves that work-items run."""
+        return tuple(k for k, leaf in enumerate(self.leaves) if leaf.role is Role.LOCAL)
+
+    def in_bounds(self, coordinates: Sequence[Expr], shape: Sequence[int]) -> Condition:
+        """That coordinates are inside a tensor."""
+        return both(
+            *(
+                both(less_equal(0, c), less(c, size))
+                for c, size in zip(coordinates, shape, strict=True)
+            )
+        )
+
+    def memory(self, value: SSAValue) -> SSAValue:
+        """Where a tensor lies that can be read at any element."""
+        if value not in self.buffers:
+            raise TileError(
+                f"{name_of(value)} is read at other elements than its own: "
+                "it cannot be computed in the same kernel"
+            )
+        return self.buffers[value]
+
+    # -- what is computed ------------------------------------------------------------------
+
+    def store_outputs(self, elements: Elements) -> None:
+        """Write what the kernel yields at the coordinates of ``elements``."""
+        # In order, so that a long chain is no deep recursion.
+        for op in self.kernel.block.ops:
+            if not isinstance(op, ConstantOp | ContractionOp | YieldOp):
+                elements.at(op.results[0])
+        for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):
+            self.nest.store(elements.at(value), buffer, elements.coordinates)
+
+    def finish(self, name: str) -> KernelLaunch:
+        """End the function; how it is launched."""
+        self.block.add_op(gpu.ReturnOp([]))
+        grid, block = self.schedule.extents(Role.GROUP), self.schedule.extents(Role.LOCAL)
+        function = gpu.FuncOp(
+            name,
+            (list(self.block.arg_types), []),
+            Region(self.block),
+            kernel=True,
+            known_block_size=block,
+            # What does not fit an i32 fits no device either; the runtime says so.
+            known_grid_size=grid if max(grid) < 2**31 else None,
+        )
+        return KernelLaunch(function, grid, block)
+
+
+def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
+    """The function of a scheduled kernel; its arguments are the inputs, then the outputs."""
+    from tiledialect.lowering.nest.contraction import ContractionNest
+
+    if kernel.schedule is None:
+        raise TileError.at(
+            kernel, "tile-to-nest works on kernels with a schedule: run tile-loop-tiling"
+        )
+    if kernel.contraction is not None:
+        check_one_owner(kernel.contraction)
+    nest = KernelNest(kernel, kernel.schedule.data)
+    if kernel.contraction is None:
+        elementwise_nest(nest)
+    else:
+        ContractionNest(nest, kernel.contraction).build()
+    return nest.finish(name)
+
+
+def elementwise_nest(nest: KernelNest) -> None:
+    """The loops of a kernel without a contraction: each point is an element of the outputs."""
+    axes = [IndexExpr.of(name) for name in nest.ranges]
+
+    def enter(k: int) -> None:
+        known = [a for a in axes if nest.is_known(nest.values[str(a.variable)])]
+        coordinates = nest.at(known)
+        inside = both(
+            *(
+                less(c, nest.ranges[str(a.variable)].upper)
+                for c, a in zip(coordinates, known, strict=True)
+            )
+        )
+        with nest.nest.when(inside):
+            if k == len(nest.leaves):
+                nest.store_outputs(Elements(nest.nest, nest.memory, nest.at(axes)))
+                return
+            with nest.loops([k]):
+                enter(k + 1)
+
+    enter(0)
+
+
+def needs_fill(kernel: KernelOp) -> ContractionOp | None:
+    """The contraction of a kernel that leaves elements of its output unwritten, if it is one.
+
+    Raises a TileError if the kernel goes on with such a contraction's elements.
+    """
+    op = kernel.contraction
+    if op is None or not leaves_unwritten(op.space(), ranges_of(op)):
+        return None
+    others = [
+        x for x in kernel.block.ops if not isinstance(x, ConstantOp | YieldOp) and x is not op
+    ]
+    if others or list(kernel.yield_op.values) != [op.result]:
+        name = name_of(op.result)
+        raise TileError.at(
+            op, f"nothing lands on some elements of {name}: it must be alone in its kernel"
+        )
+    return op
+
+
+def fill_kernel(t: Attribute, local_size: int) -> KernelOp:
+    """A kernel that writes 0 to every element of a tensor of type ``t``."""
+    assert isinstance(t, TensorType)
+    zero = ConstantOp.create(result_types=[t], properties={"value": ConstantOp.of(0).value})
+    body = Block([zero, YieldOp([zero.result])])
+    kernel = KernelOp([], [t], Region(body))
+    kernel.schedule = default_schedule(kernel, local_size)
+    return kernel

@@ -1,0 +1,153 @@
+"""nest-barriers: work-items wait for one another where they share memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.ops import ForOp, IfOp, LoadOp, StoreOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Expr, equal
+from tiledialect.index.simplify import prove
+from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.schedule.leaves import Role
+
+
+@dataclass(frozen=True)
+class Use:
+    """That work-items read or write local memory."""
+
+    memory: SSAValue
+    writes: bool
+    copy: Expr | None = None
+    """Which of several copies, where the first index says that."""
+
+    def conflicts(self, other: Use, scope: NestScope) -> bool:
+        """Whether the two must not happen at the same time."""
+        if self.memory is not other.memory or not (self.writes or other.writes):
+            return False
+        if self.copy is None or other.copy is None:
+            return True
+        return prove(equal(self.copy, other.copy), scope.env) is not False
+
+
+class Barriers:
+    """Puts barriers into one function."""
+
+    def __init__(self, function: gpu.FuncOp):
+        self.function = function
+        self.scope = NestScope()
+
+    def run(self) -> None:
+        """Add the barriers."""
+        self._block(self.function.body.block, frozenset(), uniform=True)
+
+    def _block(self, block: Block, pending: frozenset[Use], *, uniform: bool) -> frozenset[Use]:
+        """Add barriers to a block before which there were uses; those after its last barrier."""
+        for op in list(block.ops):
+            if isinstance(op, gpu.BarrierOp):
+                pending = frozenset()
+            elif isinstance(op, LoadOp | StoreOp):
+                pending = self._use(op, {self._use_of(op)}, pending, uniform)
+            elif isinstance(op, ForOp) and self._is_common(op):
+                pending = self._loop(op, pending, uniform)
+            elif isinstance(op, IfOp) and self._is_uniform(op):
+                pending = self._branch(op, pending, uniform)
+            elif op.regions:
+                pending = self._use(op, self._uses_in(op), pending, uniform)
+        return pending
+
+    def _use(
+        self, op: Operation, uses: Iterable[Use | None], pending: frozenset[Use], uniform: bool
+    ) -> frozenset[Use]:
+        """A barrier before an op whose uses are in conflict with earlier ones."""
+        own = frozenset(use for use in uses if use is not None)
+        if any(a.conflicts(b, self.scope) for a in own for b in pending):
+            if not uniform:
+                raise TileError.at(op, "work-items that part ways cannot wait for one another here")
+            Rewriter.insert_op(gpu.BarrierOp(), InsertPoint.before(op))
+            pending = frozenset()
+        return pending | own
+
+    def _loop(self, op: ForOp, pending: frozenset[Use], uniform: bool) -> frozenset[Use]:
+        """A loop that all work-items run: its end meets its beginning."""
+        if op.is_parallel:
+            return self._block(op.block, pending, uniform=uniform)
+        if not any(isinstance(x, gpu.BarrierOp) for x in op.walk()) and not self._clashes(op):
+            # Nothing inside it needs a barrier: it is one use of all that it uses.
+            return self._use(op, self._uses_in(op), pending, uniform)
+        after = self._block(op.block, pending, uniform=uniform)
+        name = str(self.scope.name(op.index))
+        before = {name: Expr.var(name) - 1}
+        earlier = frozenset(
+            Use(u.memory, u.writes, None if u.copy is None else u.copy.substitute(before))
+            for u in after
+        )
+        return self._block(op.block, earlier, uniform=uniform)
+
+    def _clashes(self, op: ForOp) -> bool:
+        """Whether uses inside a loop are in conflict with one another."""
+        uses = [u for u in self._uses_in(op) if u is not None]
+        return any(a.conflicts(b, self.scope) for a in uses for b in uses if a is not b)
+
+    def _branch(self, op: IfOp, pending: frozenset[Use], uniform: bool) -> frozenset[Use]:
+        then = self._block(op.then.block, pending, uniform=uniform)
+        other = pending
+        if op.otherwise is not None:
+            other = self._block(op.otherwise.block, pending, uniform=uniform)
+        return then | other
+
+    def _use_of(self, op: LoadOp | StoreOp) -> Use | None:
+        t = op.memory.type
+        if not isinstance(t, MemRefType) or t.memory_space != LOCAL:
+            return None
+        copy = None
+        if "copies" in getattr(op.memory.owner, "attributes", {}):
+            copy = self.scope.access(op)[0]
+        return Use(op.memory, isinstance(op, StoreOp), copy)
+
+    def _uses_in(self, op: Operation) -> list[Use | None]:
+        return [self._use_of(x) for x in op.walk() if isinstance(x, LoadOp | StoreOp)]
+
+    def _is_common(self, op: ForOp) -> bool:
+        """Whether all work-items run the same steps of a loop."""
+        return op.is_parallel or not any(self._differs(v) for v in op.indices)
+
+    def _is_uniform(self, op: IfOp) -> bool:
+        return not any(self._differs(v) for v in op.indices)
+
+    def _differs(self, value: SSAValue) -> bool:
+        """Whether an index may be another in another work-item."""
+        loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+        if not isinstance(loop, ForOp):
+            return True
+        if loop.role.data.role is Role.LOCAL:
+            return True
+        return any(self._differs(v) for v in loop.indices)
+
+
+@dataclass(frozen=True)
+class NestBarriersPass(ModulePass):
+    """Adds the barriers that nests need.
+
+    One stands where work-items use local memory that others have written since the last one, or
+    write what others have read, also from one step of a loop to the next; only where all
+    work-items of a group come by.
+    """
+
+    name = "nest-barriers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Add barriers to every kernel with more than one work-item in a group."""
+        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+            loops = [x for x in function.walk() if isinstance(x, ForOp)]
+            if any(x.role.data.role is Role.LOCAL and x.extent != 1 for x in loops):
+                Barriers(function).run()

@@ -1,0 +1,466 @@
+"""nest-to-gpu: nests to the upstream dialects of the kernel level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, gpu, memref, scf, vector
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, NoneAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import Range
+from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod
+from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.index_values import IndexValues
+from tiledialect.lowering.nest.registers import Chunk, Registers, lanes_of, zero
+from tiledialect.lowering.nest.scope import flat_strides
+from tiledialect.schedule.leaves import Role
+
+WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
+"""The roles of loops that are written out, step by step."""
+
+
+def is_written_out(index: SSAValue) -> bool:
+    """Whether an index is a number in each copy of its loop's body."""
+    loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
+    if not isinstance(loop, ForOp):
+        return False
+    return not loop.is_parallel and (loop.role.data.role in WRITTEN_OUT or loop.extent == 1)
+
+
+def are_registers(buffer: BufferOp) -> bool:
+    """Whether a private buffer is accessed at written out places alone."""
+    t = buffer.result.type
+    if not isinstance(t, MemRefType) or t.memory_space != PRIVATE:
+        return False
+    for use in buffer.result.uses:
+        op = use.operation
+        if not isinstance(op, LoadOp | StoreOp):
+            return False
+        names = {name for e in op.access.data for name in e.names}
+        if not all(is_written_out(v) for k, v in enumerate(op.indices) if f"d{k}" in names):
+            return False
+    return True
+
+
+class NestToGpu:
+    """Lowers the body of one function."""
+
+    def __init__(self, function: gpu.FuncOp):
+        self.function = function
+        old = function.body.block
+        self.block = Block(arg_types=old.arg_types)
+        self.indices = IndexValues(self.block)
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.exprs: dict[SSAValue, Expr] = {}
+        self.registers: dict[SSAValue, Registers] = {}
+        self.versions: dict[SSAValue, int] = {}
+        """How often each memory has been written so far; those not here never are."""
+        self.loads: list[dict[tuple[object, ...], SSAValue]] = [{}]
+        """The loads that were emitted in each of the blocks being built."""
+        for a, b in zip(old.args, self.block.args, strict=True):
+            b.name_hint = a.name_hint
+            self.values[a] = b
+
+    def run(self) -> None:
+        """Lower the function in place."""
+        old = self.function.body.block
+        for op in old.walk():
+            if isinstance(op, StoreOp):
+                self.versions[op.memory] = 0
+        self._flatten_arguments()
+        self.walk(old)
+        self.function.body.detach_block(old)
+        old.erase(safe_erase=False)
+        self.function.body.add_block(self.block)
+
+    # -- blocks ----------------------------------------------------------------------------
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Add an op with one result."""
+        self.indices.here.block.add_op(op)
+        return op.results[0]
+
+    def walk(self, block: Block) -> None:
+        """Lower the ops of a block to the end of the one being built."""
+        for op in block.ops:
+            if (lower := LOWERINGS.get(type(op))) is not None:
+                lower(self, op)
+            else:
+                self.other(op)
+
+    def enter(self, block: Block) -> None:
+        """Build a block inside."""
+        self.indices.enter(block)
+        self.loads.append({})
+
+    def leave(self) -> None:
+        """Go on with the block outside."""
+        self.indices.leave()
+        self.loads.pop()
+
+    def expr_of(self, value: SSAValue) -> Expr:
+        """What an index operand is."""
+        if value not in self.exprs:
+            self.exprs[value] = self.indices.variable(
+                self.values[value], value.name_hint or "index"
+            )
+        return self.exprs[value]
+
+    def numbered(self, op: ForOp | IfOp | LoadOp | StoreOp | IndexOp) -> dict[SSAValue, Expr]:
+        """What the index operands of an op are."""
+        return {v: self.expr_of(v) for v in op.indices}
+
+    def other(self, op: Operation) -> None:
+        """An op on values stays as it is."""
+        if op.regions:
+            raise TileError.at(op, f"{op.name} cannot stand in a nest")
+        if isinstance(op, gpu.BarrierOp):
+            for memory in self.versions:
+                self.versions[memory] += 1
+        if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
+            self.exprs[op.result] = Expr.const(op.value.value.data)  # pyright: ignore
+        new = op.clone(self.values)
+        self.indices.here.block.add_op(new)
+        for a, b in zip(op.results, new.results, strict=True):
+            b.name_hint = a.name_hint
+
+    # -- loops -----------------------------------------------------------------------------
+
+    def loop(self, op: Operation) -> None:
+        """A loop, by its role."""
+        assert isinstance(op, ForOp)
+        lower, upper, step = (
+            self.indices.simplify(e) for e in op.exprs_of(self.numbered(op), op.bounds)
+        )
+        role = op.role.data
+        if op.is_parallel:
+            self.parallel(op)
+        elif role.role in WRITTEN_OUT or op.extent == 1:
+            for k in range(op.extent or 0):
+                self.exprs[op.index] = lower + k * step
+                self.walk(op.block)
+        else:
+            self.serial(op, lower, upper, step)
+
+    def parallel(self, op: ForOp) -> None:
+        """The number of the work-group or work-item takes the place of the loop."""
+        role, extent = op.role.data, op.extent
+        assert extent is not None
+        inner = [x for x in op.block.walk() if isinstance(x, ForOp) and x.role.data == role]
+        outer = parents(op, lambda x: x.role.data == role)
+        faster = prod(x.extent or 1 for x in inner)
+        total = faster * extent * prod(x.extent or 1 for x in outer)
+        name = f"{'group' if role.role is Role.GROUP else 'item'}_{role.axis}"
+        if name not in self.indices.variables:
+            id_op = gpu.BlockIdOp if role.role is Role.GROUP else gpu.ThreadIdOp
+            value = self.emit(id_op(gpu.DimensionAttr(gpu.DimensionEnum(role.axis))))
+            value.name_hint = name
+            self.indices.variable(value, name, Range(0, total))
+        expr = floordiv(Expr.var(name), faster)
+        expr = self.indices.simplify(expr if not outer else mod(expr, extent))
+        if expr.atom is None or expr != Expr.var(name):
+            value = self.indices.value(expr)
+            value.name_hint = op.index.name_hint
+            expr = self.indices.variable(value, op.index.name_hint or name, Range(0, extent))
+        self.exprs[op.index] = expr
+        self.walk(op.block)
+
+    def serial(self, op: ForOp, lower: Expr, upper: Expr, step: Expr) -> None:
+        """A loop of the kernel, which carries the registers that it changes."""
+        changed = [
+            (buffer, chunk)
+            for buffer, registers in self.registers.items()
+            if buffer in stored_in([op.block])
+            for chunk in registers.chunks()
+        ]
+        start = self._read(changed)
+        first, last, by = (self.indices.value(e) for e in (lower, upper, step))
+        body = Block(arg_types=[IndexType(), *(v.type for v in start)])
+        body.args[0].name_hint = op.index.name_hint
+        self._forget(op.block)
+        self.enter(body)
+        limits = [e.value for e in (lower, upper, step)]
+        values = None
+        if limits[0] is not None and limits[1] is not None:
+            values = Range(limits[0], max(limits[1], limits[0] + 1))
+        self.exprs[op.index] = self.indices.variable(
+            body.args[0], op.index.name_hint or "i", values
+        )
+        self._write(changed, body.args[1:])
+        self.walk(op.block)
+        body.add_op(scf.YieldOp(*self._read(changed)))
+        self.leave()
+        loop = scf.ForOp(first, last, by, start, body)
+        self.indices.here.block.add_op(loop)
+        self._write(changed, loop.results)
+        self._forget(op.block)
+
+    def _read(self, places: Sequence[tuple[SSAValue, Chunk]]) -> list[SSAValue]:
+        """What is in registers."""
+        return [self.registers[b].read(c.place, c.lanes, self.emit) for b, c in places]
+
+    def _write(self, places: Sequence[tuple[SSAValue, Chunk]], values: Sequence[SSAValue]) -> None:
+        """Put values into registers."""
+        for (buffer, chunk), value in zip(places, values, strict=True):
+            value.name_hint = buffer.name_hint
+            self.registers[buffer].write(chunk.place, value)
+
+    def _forget(self, block: Block) -> None:
+        """Loads before a loop that writes their memory say nothing inside it or after it."""
+        for memory in stored_in([block]):
+            if memory in self.versions:
+                self.versions[memory] += 1
+
+    # -- branches --------------------------------------------------------------------------
+
+    def branch(self, op: Operation) -> None:
+        """A branch, which gives the registers that it changes."""
+        assert isinstance(op, IfOp)
+        condition = self.indices.simplify_condition(
+            op.condition_of(self.numbered(op), op.condition)
+        )
+        if isinstance(condition, Truth):
+            if condition.value:
+                self.walk(op.then.block)
+            elif op.otherwise is not None:
+                self.walk(op.otherwise.block)
+            return
+        test = self.indices.test(condition)
+        otherwise = op.otherwise.block if op.otherwise is not None else Block()
+        self._branch(test, condition, op.then.block, otherwise)
+
+    def _branch(self, test: SSAValue, condition: Condition, then: Block, otherwise: Block) -> None:
+        before = {b: r.copy() for b, r in self.registers.items()}
+        blocks: list[Block] = []
+        after: list[dict[SSAValue, Registers]] = []
+        for old, fact in ((then, condition), (otherwise, Truth(True))):
+            block = Block()
+            self.registers = {b: r.copy() for b, r in before.items()}
+            self.enter(block)
+            self.indices.here.env = self.indices.here.env.assume(fact)
+            self.walk(old)
+            self.leave()
+            blocks.append(block)
+            after.append(self.registers)
+        self.registers = before
+        changed = [
+            (buffer, chunk)
+            for buffer in before
+            for chunk in self._changed(before[buffer], [a[buffer] for a in after])
+        ]
+        for block, registers in zip(blocks, after, strict=True):
+            self.enter(block)
+            block.add_op(
+                scf.YieldOp(*(registers[b].read(c.place, c.lanes, self.emit) for b, c in changed))
+            )
+            self.leave()
+        self.registers = before
+        types = [before[b].type(c.lanes) for b, c in changed]
+        has_else = bool(types) or len(blocks[1].ops) > 1
+        result = scf.IfOp(test, types, [blocks[0]], [blocks[1]] if has_else else None)
+        self.indices.here.block.add_op(result)
+        self._write(changed, result.results)
+        self._forget(then)
+        self._forget(otherwise)
+
+    @staticmethod
+    def _changed(before: Registers, after: Sequence[Registers]) -> list[Chunk]:
+        """The places that differ after one of the branches, as one of them holds them."""
+        for registers in after:
+            places = {p for p, v in registers.places.items() if before.places.get(p) != v}
+            if places:
+                return [c for c in registers.chunks() if c.place in places]
+        return []
+
+    def where(self, op: Operation) -> None:
+        """A branch on a value."""
+        assert isinstance(op, scf.IfOp) and not op.results
+        otherwise = op.false_region.block if op.false_region.blocks else Block()
+        self._branch(self.values[op.cond], Truth(True), op.true_region.block, otherwise)
+
+    # -- memory ----------------------------------------------------------------------------
+
+    def _flatten_arguments(self) -> None:
+        """Every array is accessed by one index, so that addresses are computed as expressions."""
+        for old, new in zip(self.function.body.block.args, self.block.args, strict=True):
+            t = new.type
+            if isinstance(t, MemRefType) and len(t.get_shape()) != 1:
+                flat = MemRefType(t.element_type, [prod(t.get_shape())], NoneAttr(), t.memory_space)
+                cast = memref.ReinterpretCastOp.from_dynamic(
+                    new, [0], [prod(t.get_shape())], [1], flat
+                )
+                self.values[old] = self.emit(cast)
+                cast.results[0].name_hint = new.name_hint
+
+    def buffer(self, op: Operation) -> None:
+        """Registers, or an array."""
+        assert isinstance(op, BufferOp) and isinstance(op.result.type, MemRefType)
+        t = op.result.type
+        if are_registers(op):
+            self.registers[op.result] = Registers(t.element_type)
+            return
+        size = 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
+        array = memref.AllocaOp.get(t.element_type, shape=[size], memory_space=t.memory_space)
+        self.values[op.result] = self.emit(array)
+        array.results[0].name_hint = op.result.name_hint
+
+    def address(self, op: LoadOp | StoreOp) -> Expr:
+        """Where in its array an access is."""
+        t = op.memory.type
+        assert isinstance(t, MemRefType)
+        exprs = op.exprs_of(self.numbered(op), op.access)
+        total = Expr()
+        for expr, stride in zip(exprs, flat_strides(t), strict=True):
+            total += expr * stride
+        return self.indices.simplify(total)
+
+    def condition(self, op: LoadOp | StoreOp) -> Condition:
+        """When an access happens."""
+        return self.indices.simplify_condition(op.condition_of(self.numbered(op), op.condition))
+
+    def load(self, op: Operation) -> None:
+        """A load, unless the value is there already."""
+        assert isinstance(op, LoadOp)
+        condition, place = self.condition(op), self.address(op)
+        lanes, registers = lanes_of(op.result), self.registers.get(op.memory)
+        default = None if op.default is None else self.values[op.default]
+        key = (op.memory, self.versions.get(op.memory), place, lanes, condition, default)
+        found = next((known[key] for known in self.loads if key in known), None)
+        if found is None or registers is not None:
+            if registers is not None:
+                assert place.value is not None
+                found = registers.read(place.value, lanes, self.emit)
+                if condition != Truth(True):
+                    found = self.choose(condition, found, self._default(op, default))
+            elif condition == Truth(True):
+                found = self._load(op, place)
+            else:
+                found = self._load_if(op, place, condition, self._default(op, default))
+            if found.name_hint is None:
+                found.name_hint = op.result.name_hint
+            self.loads[-1][key] = found
+        self.values[op.result] = found
+
+    def _default(self, op: LoadOp, default: SSAValue | None) -> SSAValue:
+        return default if default is not None else self.emit(zero(op.result.type))
+
+    def _load(self, op: LoadOp, place: Expr) -> SSAValue:
+        memory, index = self.values[op.memory], self.indices.value(place)
+        if lanes_of(op.result) == 1:
+            return self.emit(memref.LoadOp.get(memory, [index]))
+        return self.emit(vector.LoadOp(memory, [index], op.result.type))  # pyright: ignore
+
+    def _load_if(
+        self, op: LoadOp, place: Expr, condition: Condition, default: SSAValue
+    ) -> SSAValue:
+        if condition == Truth(False):
+            return default
+        test = self.indices.test(condition)
+        then, otherwise = Block(), Block([scf.YieldOp(default)])
+        self.enter(then)
+        then.add_op(scf.YieldOp(self._load(op, place)))
+        self.leave()
+        return self.emit(scf.IfOp(test, [op.result.type], [then], [otherwise]))
+
+    def choose(self, condition: Condition, yes: SSAValue, no: SSAValue) -> SSAValue:
+        """One of two values."""
+        if isinstance(condition, Truth):
+            return yes if condition.value else no
+        return self.emit(arith.SelectOp(self.indices.test(condition), yes, no))
+
+    def store(self, op: Operation) -> None:
+        """A store."""
+        assert isinstance(op, StoreOp)
+        condition, place, value = self.condition(op), self.address(op), self.values[op.value]
+        if (registers := self.registers.get(op.memory)) is not None:
+            assert place.value is not None
+            if condition != Truth(True):
+                old = registers.read(place.value, lanes_of(value), self.emit)
+                value = self.choose(condition, value, old)
+            value.name_hint = op.memory.name_hint
+            registers.write(place.value, value)
+            return
+        self.versions[op.memory] += 1
+        if condition == Truth(False):
+            return
+        if condition == Truth(True):
+            self._store(op, value, place)
+            return
+        test = self.indices.test(condition)
+        then = Block()
+        self.enter(then)
+        self._store(op, value, place)
+        then.add_op(scf.YieldOp())
+        self.leave()
+        self.indices.here.block.add_op(scf.IfOp(test, [], [then]))
+
+    def _store(self, op: StoreOp, value: SSAValue, place: Expr) -> None:
+        memory, index = self.values[op.memory], self.indices.value(place)
+        new = (
+            memref.StoreOp.get(value, memory, [index])
+            if lanes_of(value) == 1
+            else vector.StoreOp(value, memory, [index])
+        )
+        self.indices.here.block.add_op(new)
+
+    def index(self, op: Operation) -> None:
+        """The value of an expression."""
+        assert isinstance(op, IndexOp)
+        (expr,) = op.exprs_of(self.numbered(op), op.expr)
+        self.exprs[op.result] = expr = self.indices.simplify(expr)
+        self.values[op.result] = self.indices.value(expr)
+
+
+def parents(op: Operation, wanted: Callable[[ForOp], bool]) -> list[ForOp]:
+    """The loops around an op that are wanted."""
+    found: list[ForOp] = []
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, ForOp) and wanted(parent):
+            found.append(parent)
+        parent = parent.parent_op()
+    return found
+
+
+def stored_in(blocks: Iterable[Block]) -> set[SSAValue]:
+    """The buffers that something in blocks stores to."""
+    return {op.memory for block in blocks for op in block.walk() if isinstance(op, StoreOp)}
+
+
+LOWERINGS: dict[type[Operation], Callable[[NestToGpu, Operation], None]] = {
+    ForOp: NestToGpu.loop,
+    IfOp: NestToGpu.branch,
+    scf.IfOp: NestToGpu.where,
+    BufferOp: NestToGpu.buffer,
+    LoadOp: NestToGpu.load,
+    StoreOp: NestToGpu.store,
+    IndexOp: NestToGpu.index,
+    scf.YieldOp: lambda lowering, op: None,
+}
+"""How each op of a nest is lowered; the others stay as they are."""
+
+
+@dataclass(frozen=True)
+class NestToGpuPass(ModulePass):
+    """Lowers nests in `gpu.func`s to `gpu`, `scf`, `memref`, `vector` and `arith`.
+
+    Parallel loops become the numbers of work-groups and work-items, serial ones `scf.for`;
+    unrolled ones and vectors that are left are written out. A private buffer that is accessed at
+    written out places alone becomes values, and what two places load from the same address is
+    loaded once. Index expressions are computed in the outermost block where they can be.
+    """
+
+    name = "nest-to-gpu"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every kernel."""
+        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+            if any(isinstance(x, ForOp | LoadOp | StoreOp | BufferOp) for x in function.walk()):
+                NestToGpu(function).run()

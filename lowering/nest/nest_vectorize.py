@@ -1,0 +1,210 @@
+"""nest-vectorize: loops whose steps are lanes, as ops on vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math, vector
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, VectorType, i1
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
+from tiledialect.dialects.nest.ops import ForOp, LoadOp, StoreOp
+from tiledialect.index.integer import Comparison, Condition, Expr, Junction, map_expressions
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
+from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.schedule.leaves import Role
+
+LANES = (2, 3, 4, 8, 16)
+"""How many elements the vectors of OpenCL C have."""
+
+
+class NotVectorizedError(Exception):
+    """Why the steps of a loop cannot be lanes."""
+
+
+@dataclass
+class Vectorizer:
+    """Makes the ops of one vector loop ops on vectors."""
+
+    loop: ForOp
+    scope: NestScope
+
+    def __post_init__(self):
+        self.lanes = self.loop.extent or 0
+        self.lane = self.scope.name(self.loop.index)
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.ops: list[Operation] = []
+
+    def run(self) -> list[Operation]:
+        """The ops that take the place of the loop; raises ``NotVectorizedError``."""
+        if self.lanes not in LANES:
+            raise NotVectorizedError(f"OpenCL C has no vectors of {self.lanes}")
+        self._check_overlap()
+        for op in self.loop.block.ops:
+            if isinstance(op, LoadOp):
+                self._load(op)
+            elif isinstance(op, StoreOp):
+                self._store(op)
+            else:
+                self._compute(op)
+        return self.ops
+
+    def _check_overlap(self) -> None:
+        """No lane may use what another one writes."""
+        accesses = [op for op in self.loop.block.ops if isinstance(op, LoadOp | StoreOp)]
+        for op in accesses:
+            if isinstance(op, StoreOp):
+                own = self.scope.address(op)
+                if any(x.memory is op.memory and self.scope.address(x) != own for x in accesses):
+                    raise NotVectorizedError("a step uses what another one writes")
+
+    def _stride(self, op: LoadOp | StoreOp) -> int | None:
+        """By how many elements the address moves from lane to lane, if that is a number."""
+        address = self.scope.address(op)
+        moved = address.substitute({str(self.lane): self.lane + 1})
+        return constant_difference(moved, address, self.scope.env)
+
+    def _first(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """Expressions at the first lane."""
+        return [simplify(e.substitute({str(self.lane): Expr()}), self.scope.env) for e in exprs]
+
+    def _condition(self, op: LoadOp | StoreOp) -> Condition:
+        condition = self.scope.condition(op)
+        name = str(self.lane)
+        if not is_uniform(condition, name, self.lanes, self.scope.env):
+            raise NotVectorizedError(f"whether '{condition}' holds depends on the lane")
+        first = map_expressions(condition, lambda e: e.substitute({name: Expr()}))
+        return simplify_condition(first, self.scope.env)
+
+    def _load(self, op: LoadOp) -> None:
+        stride = self._stride(op)
+        if stride not in (0, 1):
+            raise NotVectorizedError("the steps load elements that are no neighbours")
+        if stride and op.result.type == i1:
+            raise NotVectorizedError("there are no vectors of truth values in memory")
+        default = None if op.default is None else self.values.get(op.default, op.default)
+        if stride and default is not None:
+            default = self._wide(default)
+        new = LoadOp(
+            self.scope.values,
+            op.memory,
+            self._first(self.scope.access(op)),
+            self._condition(op),
+            default,
+            lanes=self.lanes if stride else 1,
+        )
+        self._keep(op, new)
+
+    def _store(self, op: StoreOp) -> None:
+        stride, value = self._stride(op), self.values.get(op.value, op.value)
+        if stride not in (0, 1):
+            raise NotVectorizedError("the steps store elements that are no neighbours")
+        if stride and op.value.type == i1:
+            raise NotVectorizedError("there are no vectors of truth values in memory")
+        if not stride and isinstance(value.type, VectorType):
+            raise NotVectorizedError("the steps store different values in one place")
+        self.ops.append(
+            StoreOp(
+                self.scope.values,
+                self._wide(value) if stride else value,
+                op.memory,
+                self._first(self.scope.access(op)),
+                self._condition(op),
+            )
+        )
+
+    def _compute(self, op: Operation) -> None:
+        operands = [self.values.get(v, v) for v in op.operands]
+        if not any(isinstance(v.type, VectorType) for v in operands):
+            if self.loop.index in op.operands or op.regions:
+                raise NotVectorizedError(f"there is no {op.name} of vectors")
+            self._keep(op, op.clone(self.values.copy()))
+            return
+        if op.dialect_name() not in (arith.Arith.name, math.Math.name) or any(
+            isinstance(v.type, IndexType) for v in (*op.operands, *op.results)
+        ):
+            raise NotVectorizedError(f"there is no {op.name} of vectors")
+        new = type(op).create(
+            operands=[self._wide(v) for v in operands],
+            result_types=[VectorType(r.type, [self.lanes]) for r in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        self._keep(op, new)
+
+    def _keep(self, old: Operation, new: Operation) -> None:
+        self.ops.append(new)
+        for a, b in zip(old.results, new.results, strict=True):
+            b.name_hint = a.name_hint
+            self.values[a] = b
+
+    def _wide(self, value: SSAValue) -> SSAValue:
+        """A value in all lanes."""
+        if isinstance(value.type, VectorType):
+            return value
+        op = vector.BroadcastOp(value, VectorType(value.type, [self.lanes]))
+        op.results[0].name_hint = value.name_hint
+        self.ops.append(op)
+        return op.results[0]
+
+
+def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
+    """Whether a condition holds for all values of ``name`` from 0 to ``lanes``, or for none."""
+    match condition:
+        case Junction(_, parts):
+            return all(is_uniform(part, name, lanes, env) for part in parts)
+        case Comparison(expr, kind) if name in expr.names:
+            factor = constant_difference(expr.substitute({name: Expr.var(name) + 1}), expr, env)
+            if kind != ">=" or factor is None:
+                return False
+            # With rest + factor*lane >= 0, lanes differ where rest is among these numbers.
+            ends = sorted((0, -factor * (lanes - 1)))
+            first = expr.substitute({name: Expr()})
+            known, values = env.range(first), env.residue(first)
+            return not any(
+                known.lower <= r < known.upper
+                and (
+                    r == values.remainder
+                    if not values.modulus
+                    else (r - values.remainder) % values.modulus == 0
+                )
+                for r in range(ends[0], ends[1])
+            )
+        case _:
+            return True
+
+
+def vectorize(loop: ForOp) -> None:
+    """Put ops on vectors in the place of a vector loop, or write out its steps."""
+    try:
+        ops = Vectorizer(loop, NestScope()).run()
+    except NotVectorizedError as e:
+        loop.role = RoleAttr(LoopRole(Role.UNROLL))
+        loop.attributes["not_vectorized"] = StringAttr(str(e))
+        return
+    Rewriter.insert_op(ops, InsertPoint.before(loop))
+    Rewriter.erase_op(loop, safe_erase=False)
+
+
+@dataclass(frozen=True)
+class NestVectorizePass(ModulePass):
+    """Makes loops with the role `vector` ops on vectors.
+
+    Neighbours in memory are loaded and stored together; what is the same in all lanes stays a
+    scalar until it meets a vector. A loop whose steps cannot be lanes gets the role `unroll`, and
+    says why.
+    """
+
+    name = "nest-vectorize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Vectorize every vector loop."""
+        for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
+            if loop.role.data.role is Role.VECTOR:
+                vectorize(loop)

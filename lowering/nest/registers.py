@@ -1,0 +1,112 @@
+"""Private buffers as values: a table from places to the values, or their lanes, that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+Emit = Callable[[Operation], SSAValue]
+
+
+def zero(t: Attribute) -> Operation:
+    """A constant 0 of an element or vector type."""
+    if isinstance(t, VectorType):
+        return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(t, [0]))
+    if isinstance(t, IntegerType):
+        return arith.ConstantOp(IntegerAttr(0, t))
+    return arith.ConstantOp(FloatAttr(0.0, t))  # pyright: ignore
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Neighbouring places that one value holds, a lane each."""
+
+    place: int
+    lanes: int
+
+
+@dataclass
+class Registers:
+    """What a private buffer holds."""
+
+    element_type: Attribute
+    places: dict[int, tuple[SSAValue, int]] = field(default_factory=dict[int, tuple[SSAValue, int]])
+    """The value at each place, and which of its lanes."""
+
+    def copy(self) -> Registers:
+        """The same contents, to be changed."""
+        return Registers(self.element_type, dict(self.places))
+
+    def type(self, lanes: int) -> Attribute:
+        """The type of so many neighbours."""
+        return self.element_type if lanes == 1 else VectorType(self.element_type, [lanes])
+
+    def write(self, place: int, value: SSAValue) -> None:
+        """Put a value at a place, or a vector at it and those after."""
+        for lane in range(lanes_of(value)):
+            self.places[place + lane] = (value, lane)
+
+    def read(self, place: int, lanes: int, emit: Emit) -> SSAValue:
+        """The value at a place, or the vector from there on; what was never written is 0."""
+        found = [self.places.get(place + lane) for lane in range(lanes)]
+        whole = found[0][0] if found[0] is not None else None
+        if whole is not None and found == [(whole, lane) for lane in range(lanes_of(whole))]:
+            return whole
+        elements = [self._element(place + lane, emit) for lane in range(lanes)]
+        if lanes == 1:
+            return elements[0]
+        t = self.type(lanes)
+        assert isinstance(t, VectorType)
+        total = emit(vector.BroadcastOp(elements[0], t))
+        for lane in range(1, lanes):
+            if elements[lane] is not elements[0]:
+                total = emit(vector.InsertOp(elements[lane], total, [lane]))
+        return total
+
+    def _element(self, place: int, emit: Emit) -> SSAValue:
+        found = self.places.get(place)
+        if found is None:
+            return emit(zero(self.element_type))
+        value, lane = found
+        if not isinstance(value.type, VectorType):
+            return value
+        element = emit(vector.ExtractOp(value, [lane], self.element_type))
+        element.name_hint = value.name_hint
+        return element
+
+    def chunks(self) -> list[Chunk]:
+        """The places that are written, by the values that hold them."""
+        found: list[Chunk] = []
+        for place in sorted(self.places):
+            value, lane = self.places[place]
+            if lane and found and self._continues(found[-1], place, value, lane):
+                found[-1] = Chunk(found[-1].place, lane + 1)
+            else:
+                found.append(Chunk(place, 1))
+        return [part for chunk in found for part in self._whole(chunk)]
+
+    def _continues(self, chunk: Chunk, place: int, value: SSAValue, lane: int) -> bool:
+        """Whether a place holds the lane after those of a chunk."""
+        own = self.places[chunk.place][0] is value and chunk.place + lane == place
+        return own and chunk.lanes == lane
+
+    def _whole(self, chunk: Chunk) -> list[Chunk]:
+        """The chunk, if it is all of its value, else its places one by one."""
+        if lanes_of(self.places[chunk.place][0]) == chunk.lanes:
+            return [chunk]
+        return [Chunk(chunk.place + k, 1) for k in range(chunk.lanes)]
+
+
+def lanes_of(value: SSAValue) -> int:
+    """How many elements a value holds."""
+    return value.type.get_shape()[0] if isinstance(value.type, VectorType) else 1

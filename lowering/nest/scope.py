@@ -1,0 +1,63 @@
+"""What is known about the indices of a nest at one of its ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, SSAValue
+
+from tiledialect.dialects.nest.ops import ForOp, IfOp, LoadOp, StoreOp
+from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.ranges import Env
+
+
+def flat_strides(t: MemRefType) -> tuple[int, ...]:
+    """The number of elements between neighbours along each axis."""
+    strides = t.get_strides()
+    assert strides is not None and None not in strides
+    return tuple(s for s in strides if s is not None)
+
+
+@dataclass
+class NestScope:
+    """Names for the indices of a nest, with their ranges; every index value has one name."""
+
+    names: dict[SSAValue, Expr] = field(default_factory=dict[SSAValue, Expr])
+    values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    env: Env = field(default_factory=Env)
+
+    def name(self, value: SSAValue) -> Expr:
+        """The name of an index value; that of a loop has the loop's range."""
+        if value not in self.names:
+            base = value.name_hint or "index"
+            name, count = base, 0
+            while name in self.values:
+                count += 1
+                name = f"{base}_{count}"
+            self.names[value] = Expr.var(name)
+            self.values[name] = value
+            loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+            if isinstance(loop, ForOp):
+                lower, upper, step = loop.exprs_of(self.operands(loop), loop.bounds)
+                self.env = self.env.with_range(name, lower, upper, step)
+        return self.names[value]
+
+    def operands(self, op: ForOp | IfOp | LoadOp | StoreOp) -> dict[SSAValue, Expr]:
+        """The names of an op's index operands."""
+        return {v: self.name(v) for v in op.indices}
+
+    def address(self, op: LoadOp | StoreOp) -> Expr:
+        """Where in its memory an access is, as one number."""
+        t = op.memory.type
+        assert isinstance(t, MemRefType)
+        exprs = op.exprs_of(self.operands(op), op.access)
+        return sum((e * s for e, s in zip(exprs, flat_strides(t), strict=True)), Expr())
+
+    def access(self, op: LoadOp | StoreOp) -> tuple[Expr, ...]:
+        """The coordinates of an access."""
+        return op.exprs_of(self.operands(op), op.access)
+
+    def condition(self, op: IfOp | LoadOp | StoreOp) -> Condition:
+        """When an op happens."""
+        return op.condition_of(self.operands(op), op.condition)

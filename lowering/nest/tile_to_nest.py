@@ -1,0 +1,250 @@
+"""tile-to-nest: scheduled kernels to nests in a `gpu.module`, and functions to host functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    UnrankedTensorType,
+    i32,
+)
+from xdsl.dialects.dlti import DataLayoutEntryAttr, DataLayoutSpecAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.base import TileOp
+from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.errors import TileError
+from tiledialect.lowering.index_width import index_width
+from tiledialect.lowering.nest.kernel import (
+    KernelLaunch,
+    buffer_type,
+    fill_kernel,
+    kernel_nest,
+    needs_fill,
+)
+
+
+@dataclass
+class HostFunction:
+    """Builds the host's side of a function: allocations, launches, and what is returned."""
+
+    source: func.FuncOp
+    module_name: str
+    local_size: int
+    kernels: list[gpu.FuncOp] = field(default_factory=list[gpu.FuncOp])
+
+    def __post_init__(self):
+        types = [buffer_type(arg.type) for arg in self.source.body.block.args]
+        self.block = Block(arg_types=types)
+        self.builder = Builder(InsertPoint.at_end(self.block))
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        for old, new in zip(self.source.body.block.args, self.block.args, strict=True):
+            new.name_hint = old.name_hint
+            self.buffers[old] = new
+        self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
+        """The allocation, or argument, behind each buffer."""
+        self.constants: dict[int, SSAValue] = {}
+
+    def build(self) -> func.FuncOp:
+        """The host function."""
+        last_uses = self._last_uses()
+        for op in self.source.body.block.ops:
+            if isinstance(op, KernelOp):
+                self._kernel(op)
+            elif isinstance(op, ReshapeOp):
+                self._reshape(op)
+            elif isinstance(op, func.ReturnOp):
+                return self._finish(op)
+            elif isinstance(op, TileOp) and not isinstance(op, ConstantOp):
+                raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse first")
+            elif not isinstance(op, ConstantOp):
+                raise TileError.at(op, f"the host cannot execute {op.name}")
+            for value in last_uses.get(op, ()):
+                self.builder.insert(gpu.DeallocOp(self.origin[self.buffers[value]]))
+        raise TileError.at(self.source, "the function does not return")
+
+    # -- the ops ---------------------------------------------------------------------------
+
+    def _kernel(self, op: KernelOp) -> None:
+        outputs = [self._allocate(v) for v in op.outputs]
+        name = op.outputs[0].name_hint or "kernel"
+        inputs = [self.buffers[v] for v in op.inputs]
+        if (contraction := needs_fill(op)) is not None:
+            (output,) = outputs
+            if contraction.default is not None:
+                position = op.block.args.index(contraction.default)
+                self.builder.insert(gpu.MemcpyOp(inputs[position], output))
+            else:
+                fill = kernel_nest(
+                    fill_kernel(op.outputs[0].type, self.local_size), self._name(f"{name}_fill")
+                )
+                self._launch(fill, [output])
+        self._launch(kernel_nest(op, self._name(name)), [*inputs, *outputs])
+
+    def _name(self, hint: str) -> str:
+        return f"{self.source.sym_name.data}_{len(self.kernels)}_{hint}".replace(".", "_")
+
+    def _launch(self, launch: KernelLaunch, operands: Sequence[SSAValue]) -> None:
+        if not prod((*launch.grid, *launch.block)):
+            return
+        self.kernels.append(launch.function)
+        callee = SymbolRefAttr(self.module_name, [launch.function.sym_name.data])
+        self.builder.insert(
+            gpu.LaunchFuncOp(
+                callee,
+                [self._constant(n) for n in launch.grid],
+                [self._constant(n) for n in launch.block],
+                kernelOperands=operands,
+            )
+        )
+
+    def _reshape(self, op: ReshapeOp) -> None:
+        source, t = self.buffers[op.operand], buffer_type(op.result.type)
+        shape = t.get_shape()
+        strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
+        cast = memref.ReinterpretCastOp.from_dynamic(source, [0], list(shape), strides, t)
+        self.builder.insert(cast)
+        self.buffers[op.result] = cast.results[0]
+        self.origin[cast.results[0]] = self.origin[source]
+        cast.results[0].name_hint = op.result.name_hint
+
+    def _allocate(self, value: SSAValue) -> SSAValue:
+        buffer = self.builder.insert(gpu.AllocOp(buffer_type(value.type))).result
+        buffer.name_hint = value.name_hint
+        self.buffers[value] = buffer
+        self.origin[buffer] = buffer
+        return buffer
+
+    def _constant(self, value: int) -> SSAValue:
+        if value not in self.constants:
+            op = arith.ConstantOp(IntegerAttr(value, IndexType()))
+            self.constants[value] = self.builder.insert(op).result
+        return self.constants[value]
+
+    # -- lifetimes -------------------------------------------------------------------------
+
+    def _last_uses(self) -> dict[Operation, list[SSAValue]]:
+        """After which op each value that is not returned is dead; views keep their source alive."""
+        source: dict[SSAValue, SSAValue] = {}
+        last: dict[SSAValue, Operation] = {}
+        for op in self.source.body.block.ops:
+            for value in (*op.operands, *(op.results if isinstance(op, KernelOp) else ())):
+                last[source.get(value, value)] = op
+            if isinstance(op, ReshapeOp):
+                source[op.result] = source.get(op.operand, op.operand)
+        result: dict[Operation, list[SSAValue]] = {}
+        for value, op in last.items():
+            if isinstance(value.owner, KernelOp) and not isinstance(op, func.ReturnOp):
+                result.setdefault(op, []).append(value)
+        return result
+
+    def _finish(self, op: func.ReturnOp) -> func.FuncOp:
+        """Return buffers of their own: not an argument's, and none twice."""
+        returned: list[SSAValue] = []
+        taken: set[SSAValue] = set(self.block.args)
+        for value in op.operands:
+            buffer = self.buffers[value]
+            if self.origin[buffer] in taken:
+                copy = self._allocate(value)
+                self.builder.insert(gpu.MemcpyOp(buffer, copy))
+                buffer = copy
+            taken.add(self.origin[buffer])
+            returned.append(buffer)
+        self.builder.insert(func.ReturnOp(*returned))
+        types = FunctionType.from_lists(self.block.arg_types, [v.type for v in returned])
+        function = func.FuncOp(self.source.sym_name.data, types, Region(self.block))
+        function.arg_attrs = _attributes(self.source.arg_attrs, self.source.function_type.inputs)
+        function.res_attrs = _attributes(self.source.res_attrs, self.source.function_type.outputs)
+        function.location = self.source.location
+        return function
+
+
+def _attributes(
+    given: ArrayAttr[DictionaryAttr] | None, types: ArrayAttr[Attribute]
+) -> ArrayAttr[DictionaryAttr]:
+    """The name of each argument or result, and its element type where level 4 loses the sign."""
+    entries: list[DictionaryAttr] = []
+    for k, t in enumerate(types):
+        assert isinstance(t, TensorType)
+        old = given.data[k].data if given is not None else {}
+        entry: dict[str, Attribute] = {"tile.name": old["tile.name"]} if "tile.name" in old else {}
+        if is_unsigned(t.element_type):
+            entry["tile.element_type"] = t.element_type
+        entries.append(DictionaryAttr(entry))
+    return ArrayAttr(entries)
+
+
+def lower_function(function: func.FuncOp, local_size: int) -> tuple[gpu.ModuleOp, func.FuncOp]:
+    """The kernels' module and the host function of a function of scheduled kernels."""
+    host = HostFunction(function, f"{function.sym_name.data}_kernels", local_size)
+    host_function = host.build()
+    body = Region(Block(host.kernels))
+    module = gpu.ModuleOp(SymbolRefAttr(host.module_name), body)
+    module.properties["sym_name"] = StringAttr(host.module_name)
+    width = DataLayoutEntryAttr(IndexType(), IntegerAttr(index_width(function), i32))
+    module.attributes["dlti.dl_spec"] = DataLayoutSpecAttr(ArrayAttr([width]))
+    return module, host_function
+
+
+@dataclass(frozen=True)
+class TileToNestPass(ModulePass):
+    """Lowers functions of scheduled kernels to nests in `gpu.module`s, and host functions.
+
+    Functions on tensors whose types are not all known stay, if there are others. A kernel becomes
+    a `gpu.func` that holds a nest; one that leaves elements of its output unwritten is preceded by
+    a kernel that fills them (or a copy of the default).
+    """
+
+    name = "tile-to-nest"
+
+    local_size: int = 64
+    """How many work-items a work-group of a fill kernel has at most."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every function on tensors of known types; a TileError if all others remain."""
+        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and _has_tensors(f)]
+        specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
+        if functions and not specialized:
+            name, types = functions[0].sym_name.data, functions[0].function_type.inputs
+            given = ", ".join(map(str, types))
+            raise TileError(f"{name} takes {given}: run tile-specialize first")
+        for function in specialized:
+            module, host = lower_function(function, self.local_size)
+            Rewriter.replace_op(function, [module, host], [])
+            op.attributes["gpu.container_module"] = UnitAttr()
+
+
+def _types(function: func.FuncOp) -> tuple[Attribute, ...]:
+    return (*function.function_type.inputs, *function.function_type.outputs)
+
+
+def _has_tensors(function: func.FuncOp) -> bool:
+    return not function.is_declaration and any(
+        isinstance(t, TensorType | UnrankedTensorType) for t in _types(function)
+    )
+
+
+def _is_specialized(t: Attribute) -> bool:
+    if not isinstance(t, TensorType):
+        return False
+    return t.has_static_shape() and t.element_type in CONCRETE.values()

@@ -1,0 +1,14 @@
+"""The nest dialect: a kernel as loops with roles over named indices."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleAttr
+from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+
+Nest = Dialect(
+    "nest",
+    [ForOp, IfOp, BufferOp, LoadOp, StoreOp, IndexOp],
+    [RoleAttr, ExprsAttr, ConditionAttr],
+)

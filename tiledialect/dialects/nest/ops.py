@@ -1,0 +1,643 @@
+"""The ops of the nest dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    opt_region_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.index_syntax import parse_condition, parse_index
+from tiledialect.dialects.nest.attributes import (
+    ConditionAttr,
+    ExprsAttr,
+    LoopRole,
+    RoleAttr,
+    parse_role,
+)
+from tiledialect.index.integer import Condition, Expr, Truth, expressions_of, map_expressions
+from tiledialect.schedule.leaves import PARALLEL, Role
+
+ALWAYS = Truth(True)
+
+Names = Mapping[str, SSAValue]
+"""The index value behind each name of an expression."""
+
+
+class IndexedOp(IRDLOperation):
+    """An op with expressions of its index operands."""
+
+    indices = var_operand_def(IndexType())
+
+    def exprs_of(self, values: Mapping[SSAValue, Expr], attr: ExprsAttr) -> tuple[Expr, ...]:
+        """The expressions, with what each index operand is."""
+        numbered = {f"d{k}": values[v] for k, v in enumerate(self.indices)}
+        return tuple(e.substitute(numbered) for e in attr.data)
+
+    def condition_of(
+        self, values: Mapping[SSAValue, Expr], attr: ConditionAttr | None
+    ) -> Condition:
+        """A condition, with what each index operand is."""
+        if attr is None:
+            return ALWAYS
+        numbered = {f"d{k}": values[v] for k, v in enumerate(self.indices)}
+        return map_expressions(attr.data, lambda e: e.substitute(numbered))
+
+    def verify_names(self, *attrs: ExprsAttr | ConditionAttr | None) -> None:
+        """Check that expressions name nothing but the operands."""
+        for attr in attrs:
+            exprs: Sequence[Expr] = ()
+            if isinstance(attr, ExprsAttr):
+                exprs = attr.data
+            elif attr is not None:
+                exprs = expressions_of(attr.data)
+            for name in (name for e in exprs for name in e.names):
+                if name not in {f"d{k}" for k in range(len(self.indices))}:
+                    raise VerifyException(
+                        f"{name} is none of the {len(self.indices)} index operands"
+                    )
+
+
+def bind(
+    names: Names, exprs: Sequence[Expr], condition: Condition = ALWAYS
+) -> tuple[list[SSAValue], tuple[Expr, ...], Condition]:
+    """The operands that expressions of names need, and the expressions of those operands."""
+    used = dict.fromkeys(n for e in (*exprs, *expressions_of(condition)) for n in e.names)
+    numbered = {name: Expr.var(f"d{k}") for k, name in enumerate(used)}
+    return (
+        [names[name] for name in used],
+        tuple(e.substitute(numbered) for e in exprs),
+        map_expressions(condition, lambda e: e.substitute(numbered)),
+    )
+
+
+class _Syntax:
+    """Prints and parses expressions with the names of operands."""
+
+    @staticmethod
+    def print(printer: Printer, op: IndexedOp, text: object) -> None:
+        for part in re.split(r"\b(d\d+)\b", str(text)):
+            if re.fullmatch(r"d\d+", part):
+                printer.print_ssa_value(op.indices[int(part[1:])])
+            else:
+                printer.print_string(part)
+
+    def __init__(self, parser: Parser):
+        self.parser = parser
+        self.indices: list[SSAValue] = []
+
+    def name(self) -> str | None:
+        operand = self.parser.parse_optional_unresolved_operand()
+        if operand is None:
+            return None
+        value = self.parser.resolve_operand(operand, IndexType())
+        if value not in self.indices:
+            self.indices.append(value)
+        return f"d{self.indices.index(value)}"
+
+    def expr(self) -> Expr:
+        return parse_index(self.parser, self.name)
+
+    def exprs(self, delimiter: Parser.Delimiter) -> ExprsAttr:
+        return ExprsAttr(self.parser.parse_comma_separated_list(delimiter, self.expr))
+
+    def condition(self) -> ConditionAttr:
+        return ConditionAttr(parse_condition(self.parser, self.name))
+
+
+@irdl_op_definition
+class ForOp(IndexedOp):
+    """A loop over an index from a lower end (0 unless given) to an upper end, which is excluded.
+
+    The role says what runs the steps: `group` and `local` are the work-groups of the grid and the
+    work-items of a group, along an axis; all of them run at the same time, op by op. `serial` is
+    a loop, `unroll` one that is written out, `vector` one whose steps are lanes. The ends and the
+    step (1 unless given) may be expressions of symbols and outer indices. A loop carries nothing:
+    what is kept is in a `nest.buffer`.
+
+    Example:
+
+    ```mlir
+    nest.for %i : local.x to 64 {
+      nest.for %k = %i to 1024 step 64 : serial {
+      }
+    }
+    ```
+    """
+
+    name = "nest.for"
+
+    bounds = prop_def(ExprsAttr)
+    role = prop_def(RoleAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def __init__(
+        self,
+        names: Names,
+        role: LoopRole,
+        upper: Expr | int,
+        body: Block | None = None,
+        *,
+        lower: Expr | int = 0,
+        step: Expr | int = 1,
+    ):
+        """A loop over what ``names`` call the values of the expressions' names."""
+        operands, exprs, _ = bind(names, [Expr.of(lower), Expr.of(upper), Expr.of(step)])
+        super().__init__(
+            operands=[operands],
+            properties={"bounds": ExprsAttr(exprs), "role": RoleAttr(role)},
+            regions=[Region(body or Block(arg_types=[IndexType()]))],
+        )
+
+    @property
+    def index(self) -> SSAValue:
+        """The index."""
+        return self.body.block.args[0]
+
+    @property
+    def block(self) -> Block:
+        """The body."""
+        return self.body.block
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the steps are work-groups or work-items."""
+        return self.role.data.role in PARALLEL
+
+    @property
+    def extent(self) -> int | None:
+        """How many steps there are, if that is a number."""
+        lower, upper, step = (e.value for e in self.bounds.data)
+        if lower is None or upper is None or step is None:
+            return None
+        return max(0, -(-(upper - lower) // step))
+
+    def verify_(self) -> None:
+        """Check the bounds, the body's argument and the place of parallel loops."""
+        self.verify_names(self.bounds)
+        if len(self.bounds.data) != 3:
+            raise VerifyException("a nest.for has a lower end, an upper end and a step")
+        if tuple(self.body.block.arg_types) != (IndexType(),):
+            raise VerifyException("the body of a nest.for takes the index")
+        step = self.bounds.data[2].value
+        if step is not None and step < 1:
+            raise VerifyException("the step of a nest.for is at least 1")
+        if self.role.data.role in (Role.UNROLL, Role.VECTOR) and self.extent is None:
+            raise VerifyException(f"a loop with role {self.role.data} has a known number of steps")
+        parent = self.parent_op()
+        if self.is_parallel and isinstance(parent, ForOp) and not parent.is_parallel:
+            raise VerifyException(
+                f"the {self.role.data} loop must stand outside the loops of a work-item"
+            )
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        lower, upper, step = self.bounds.data
+        printer.print_string(" ")
+        printer.print_ssa_value(self.index)
+        if lower:
+            printer.print_string(" = ")
+            _Syntax.print(printer, self, lower)
+            printer.print_string(" to ")
+            _Syntax.print(printer, self, upper)
+            if step.value != 1:
+                printer.print_string(" step ")
+                _Syntax.print(printer, self, step)
+            printer.print_string(f" : {self.role.data} ")
+        else:
+            printer.print_string(f" : {self.role.data} to ")
+            _Syntax.print(printer, self, upper)
+            if step.value != 1:
+                printer.print_string(" step ")
+                _Syntax.print(printer, self, step)
+            printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_block_terminators=False)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        """Parse the form shown in the class's example."""
+        syntax = _Syntax(parser)
+        index = parser.parse_argument(expect_type=False).resolve(IndexType())
+        lower = role = None
+        if parser.parse_optional_punctuation("="):
+            lower = syntax.expr()
+        else:
+            parser.parse_punctuation(":")
+            role = parse_role(parser)
+        parser.parse_keyword("to")
+        upper = syntax.expr()
+        step = syntax.expr() if parser.parse_optional_keyword("step") else Expr.const(1)
+        if role is None:
+            parser.parse_punctuation(":")
+            role = parse_role(parser)
+        body = parser.parse_region([index])
+        op = cls.create(
+            operands=syntax.indices,
+            properties={
+                "bounds": ExprsAttr([lower or Expr(), upper, step]),
+                "role": RoleAttr(role),
+            },
+            regions=[body],
+        )
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+@irdl_op_definition
+class IfOp(IndexedOp):
+    """What happens where a condition on indices holds; elsewhere the second region, if there.
+
+    Example:
+
+    ```mlir
+    nest.if %i + %j < 8 {
+    } else {
+    }
+    ```
+    """
+
+    name = "nest.if"
+
+    condition = prop_def(ConditionAttr)
+    then = region_def("single_block")
+    otherwise = opt_region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def __init__(
+        self, names: Names, condition: Condition, then: Block, otherwise: Block | None = None
+    ):
+        """A branch on a condition of ``names``."""
+        operands, _, own = bind(names, (), condition)
+        super().__init__(
+            operands=[operands],
+            properties={"condition": ConditionAttr(own)},
+            regions=[Region(then), Region(otherwise) if otherwise is not None else []],
+        )
+
+    def verify_(self) -> None:
+        """Check the condition."""
+        self.verify_names(self.condition)
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(" ")
+        _Syntax.print(printer, self, self.condition.data)
+        printer.print_string(" ")
+        printer.print_region(self.then, print_block_terminators=False)
+        if self.otherwise is not None:
+            printer.print_string(" else ")
+            printer.print_region(self.otherwise, print_block_terminators=False)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IfOp:
+        """Parse the form shown in the class's example."""
+        syntax = _Syntax(parser)
+        condition = syntax.condition()
+        regions = [parser.parse_region()]
+        if parser.parse_optional_keyword("else"):
+            regions.append(parser.parse_region())
+        for region in regions:
+            if not region.blocks:
+                region.add_block(Block())
+        op = cls.create(
+            operands=syntax.indices, properties={"condition": condition}, regions=regions
+        )
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+@irdl_op_definition
+class BufferOp(IRDLOperation):
+    """Memory that a kernel keeps something in, for as long as the enclosing loop's step lasts.
+
+    The memory space of its type says where: 3 is local memory, one for a work-group, and 5
+    private memory, one for each work-item. A private buffer that is accessed at unrolled places
+    alone becomes registers. Strides give padding. With `copies 2` the next contents are fetched
+    while the present ones are used (`nest-pipeline`).
+
+    Example:
+
+    ```mlir
+    %tile = nest.buffer copies 2 : memref<16x128xf32, strided<[132, 1]>, 3 : i32>
+    ```
+    """
+
+    name = "nest.buffer"
+
+    copies = opt_prop_def(IntegerAttr)
+    result = result_def(AnyAttr())
+
+    def __init__(self, t: MemRefType[Attribute], copies: int = 1):
+        """A buffer of this type."""
+        super().__init__(
+            result_types=[t],
+            properties={"copies": IntegerAttr(copies, i64) if copies > 1 else None},
+        )
+
+    @property
+    def number_of_copies(self) -> int:
+        """How many copies there are."""
+        return 1 if self.copies is None else self.copies.value.data
+
+    def verify_(self) -> None:
+        """Check the type."""
+        if not isinstance(self.result.type, MemRefType):
+            raise VerifyException("a nest.buffer is a memref")
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        if self.copies is not None:
+            printer.print_string(f" copies {self.number_of_copies}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BufferOp:
+        """Parse the form shown in the class's example."""
+        copies = 1
+        if parser.parse_optional_keyword("copies"):
+            copies = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        t = parser.parse_type()
+        if not isinstance(t, MemRefType):
+            parser.raise_error("a nest.buffer is a memref")
+        op = cls(t, copies)
+        op.attributes.update(attributes)
+        return op
+
+
+def _verify_access(op: IndexedOp, memory: SSAValue, access: ExprsAttr, value: SSAValue) -> None:
+    t = memory.type
+    if not isinstance(t, MemRefType):
+        raise VerifyException(f"{op.name} accesses a memref")
+    if len(access.data) != len(t.get_shape()):
+        raise VerifyException(
+            f"{op.name} has {len(access.data)} indices for a memref of rank {len(t.get_shape())}"
+        )
+    element = value.type.element_type if isinstance(value.type, VectorType) else value.type
+    if element != t.element_type:
+        raise VerifyException(f"{op.name} of {value.type} on elements of {t.element_type}")
+
+
+@irdl_op_definition
+class LoadOp(IndexedOp):
+    """The element of a buffer at index expressions; a vector: so many neighbours from there.
+
+    Where the condition does not hold, nothing is read, and the value is `else` (0 if not given).
+
+    Example:
+
+    ```mlir
+    %a = nest.load %A[8*%i + %k, (%j mod 4)] if 0 <= %i - 1 : memref<8x4xf32>
+    %b = nest.load %B[4*%i] if %i < 2 else %one : memref<8xf32>, vector<4xf32>
+    ```
+    """
+
+    name = "nest.load"
+
+    memory = operand_def(AnyAttr())
+    indices = var_operand_def(IndexType())
+    default = opt_operand_def(AnyAttr())
+    access = prop_def(ExprsAttr)
+    condition = opt_prop_def(ConditionAttr)
+    result = result_def(AnyAttr())
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        names: Names,
+        memory: SSAValue,
+        access: Sequence[Expr],
+        condition: Condition = ALWAYS,
+        default: SSAValue | None = None,
+        *,
+        lanes: int = 1,
+    ):
+        """A load at expressions of ``names``; of a vector if it has several ``lanes``."""
+        operands, exprs, own = bind(names, access, condition)
+        assert isinstance(memory.type, MemRefType)
+        element = memory.type.element_type
+        super().__init__(
+            operands=[memory, operands, default],
+            properties={
+                "access": ExprsAttr(exprs),
+                "condition": None if own == ALWAYS else ConditionAttr(own),
+            },
+            result_types=[element if lanes == 1 else VectorType(element, [lanes])],
+        )
+
+    def verify_(self) -> None:
+        """Check the number of indices and the types."""
+        self.verify_names(self.access, self.condition)
+        _verify_access(self, self.memory, self.access, self.result)
+        if self.default is not None and self.default.type != self.result.type:
+            raise VerifyException("the value after `else` has the type of the loaded one")
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(" ")
+        _print_access(printer, self, self.memory, self.access, self.condition)
+        if self.default is not None:
+            printer.print_string(" else ")
+            printer.print_ssa_value(self.default)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.memory.type)
+        if isinstance(self.result.type, VectorType):
+            printer.print_string(", ")
+            printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        """Parse the form shown in the class's example."""
+        syntax = _Syntax(parser)
+        memory, access, condition = _parse_access(parser, syntax)
+        default = None
+        if parser.parse_optional_keyword("else"):
+            default = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        t = parser.parse_type()
+        if not isinstance(t, MemRefType):
+            parser.raise_error("a nest.load reads a memref")
+        result = parser.parse_type() if parser.parse_optional_punctuation(",") else t.element_type
+        op = cls.build(
+            operands=[
+                parser.resolve_operand(memory, t),
+                syntax.indices,
+                None if default is None else parser.resolve_operand(default, result),
+            ],
+            properties={"access": access, "condition": condition},
+            result_types=[result],
+        )
+        op.attributes.update(attributes)
+        return op
+
+
+@irdl_op_definition
+class StoreOp(IndexedOp):
+    """Writes an element, or the neighbours of a vector, of a buffer, where the condition holds.
+
+    Example: `nest.store %v, %A[8*%i, %j] if %j < 4 : f32, memref<64x8xf32>`
+    """
+
+    name = "nest.store"
+
+    value = operand_def(AnyAttr())
+    memory = operand_def(AnyAttr())
+    indices = var_operand_def(IndexType())
+    access = prop_def(ExprsAttr)
+    condition = opt_prop_def(ConditionAttr)
+
+    def __init__(
+        self,
+        names: Names,
+        value: SSAValue,
+        memory: SSAValue,
+        access: Sequence[Expr],
+        condition: Condition = ALWAYS,
+    ):
+        """A store at expressions of ``names``."""
+        operands, exprs, own = bind(names, access, condition)
+        super().__init__(
+            operands=[value, memory, operands],
+            properties={
+                "access": ExprsAttr(exprs),
+                "condition": None if own == ALWAYS else ConditionAttr(own),
+            },
+        )
+
+    def verify_(self) -> None:
+        """Check the number of indices and the types."""
+        self.verify_names(self.access, self.condition)
+        _verify_access(self, self.memory, self.access, self.value)
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        _print_access(printer, self, self.memory, self.access, self.condition)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
+        printer.print_string(", ")
+        printer.print_attribute(self.memory.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        """Parse the form shown in the class's example."""
+        syntax = _Syntax(parser)
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        memory, access, condition = _parse_access(parser, syntax)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        value_type = parser.parse_type()
+        parser.parse_punctuation(",")
+        t = parser.parse_type()
+        op = cls.build(
+            operands=[
+                parser.resolve_operand(value, value_type),
+                parser.resolve_operand(memory, t),
+                syntax.indices,
+            ],
+            properties={"access": access, "condition": condition},
+        )
+        op.attributes.update(attributes)
+        return op
+
+
+def _print_access(
+    printer: Printer,
+    op: IndexedOp,
+    memory: SSAValue,
+    access: ExprsAttr,
+    condition: ConditionAttr | None,
+) -> None:
+    printer.print_ssa_value(memory)
+    with printer.in_square_brackets():
+        printer.print_list(access.data, lambda e: _Syntax.print(printer, op, e))
+    if condition is not None:
+        printer.print_string(" if ")
+        _Syntax.print(printer, op, condition.data)
+
+
+def _parse_access(parser: Parser, syntax: _Syntax):
+    memory = parser.parse_unresolved_operand()
+    access = syntax.exprs(parser.Delimiter.SQUARE)
+    condition = syntax.condition() if parser.parse_optional_keyword("if") else None
+    return memory, access, condition
+
+
+@irdl_op_definition
+class IndexOp(IndexedOp):
+    """The value of an index expression, for arithmetic on data.
+
+    Example: `%p = nest.index 8*%i + %j`
+    """
+
+    name = "nest.index"
+
+    expr = prop_def(ExprsAttr)
+    result = result_def(IndexType())
+
+    traits = traits_def(Pure())
+
+    def __init__(self, names: Names, expr: Expr):
+        """The value of an expression of ``names``."""
+        operands, exprs, _ = bind(names, [expr])
+        super().__init__(
+            operands=[operands],
+            properties={"expr": ExprsAttr(exprs)},
+            result_types=[IndexType()],
+        )
+
+    def verify_(self) -> None:
+        """Check the expression."""
+        self.verify_names(self.expr)
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(" ")
+        _Syntax.print(printer, self, self.expr.data[0])
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IndexOp:
+        """Parse the form shown in the class's example."""
+        syntax = _Syntax(parser)
+        expr = ExprsAttr([syntax.expr()])
+        op = cls.build(
+            operands=[syntax.indices], properties={"expr": expr}, result_types=[IndexType()]
+        )
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
