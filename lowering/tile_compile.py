@@ -1,4 +1,4 @@
-"""tile-compile: the whole way from tile to level 4."""
+"""tile-compile: the whole way from tile to the kernel level."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tiledialect.dialects.tile import Tile
+from tiledialect.errors import TileError
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -29,7 +30,7 @@ LOCAL_SIZE = 64
 
 
 def pipeline(local_size: int) -> tuple[ModulePass, ...]:
-    """The passes from specialized functions to level 4."""
+    """The passes from specialized functions to the kernel level."""
     return (
         CanonicalizePass(),
         CommonSubexpressionElimination(),
@@ -64,12 +65,13 @@ def compile_module(
     types: Sequence[TensorType[Attribute]],
     target: Attribute | None = None,
     gradients: Sequence[Gradient] = (),
+    after: str | None = None,
 ) -> ModuleOp:
-    """The level-4 module of a function for inputs of these types; ``module`` stays as it is.
+    """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
-    differentiated that often, and ``types`` includes those of the cotangents. Raises a TileError
-    if the types do not fit.
+    differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
+    passes after the one of that name are not run. Raises a TileError if the types do not fit.
     """
     module = module.clone()
     function = find_function(module, name)
@@ -84,17 +86,37 @@ def compile_module(
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    TileCompilePass().apply(context, module)
+    PassPipeline(_until(_passes(module), after)).apply(context, module)
     return module
+
+
+def _passes(module: ModuleOp) -> tuple[ModulePass, ...]:
+    """The pipeline for the module's device."""
+    return pipeline(min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE)))
+
+
+BEFORE = ("tile-specialize", "tile-gradient")
+"""What is done before the pipeline."""
+
+
+def _until(passes: tuple[ModulePass, ...], after: str | None) -> tuple[ModulePass, ...]:
+    """The passes up to the one called ``after``."""
+    if after is None:
+        return passes
+    names = [p.name for p in passes]
+    if after in BEFORE:
+        return ()
+    if after not in names:
+        raise TileError(f"there is no pass {after}; there is {', '.join((*BEFORE, *names))}")
+    return passes[: names.index(after) + 1]
 
 
 @dataclass(frozen=True)
 class TileCompilePass(ModulePass):
-    """Runs all passes from specialized tile functions to level 4, for the module's device."""
+    """Runs all passes from specialized functions to the kernel level, for the module's device."""
 
     name = "tile-compile"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Compile every function."""
-        local_size = min(LOCAL_SIZE, device_limit(op, "max_work_group_size", LOCAL_SIZE))
-        PassPipeline(pipeline(local_size)).apply(ctx, op)
+        PassPipeline(_passes(op)).apply(ctx, op)

@@ -40,6 +40,8 @@ class Gradient:
 
     wrt: tuple[str, ...]
     with_outputs: bool = False
+    only_reals: bool = False
+    """Whether inputs that turn out to hold integers are left out; else they are refused."""
 
     def signature(
         self, inputs: tuple[str, ...], outputs: tuple[str, ...]
@@ -86,7 +88,7 @@ def specialize_gradient(
     specialize(function, types[:count])
     for step in gradients:
         outputs = result_names(function)
-        differentiate(function, step.wrt, with_outputs=step.with_outputs)
+        _apply(function, step, step is gradients[-1])
         cotangents = function.body.block.args[count:]
         check_cotangent_types(
             [c.name_hint or "a cotangent" for c in cotangents],
@@ -97,6 +99,35 @@ def specialize_gradient(
         count += len(cotangents)
     if count != len(types):
         raise TileError(f"the gradient takes {count} inputs, but {len(types)} were given")
+
+
+def cotangent_types(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
+) -> list[TensorType[Attribute]]:
+    """The types of the cotangents that the gradient takes besides inputs of ``types``."""
+    function = function.clone()
+    specialize(function, types)
+    for step in gradients:
+        _apply(function, step, step is gradients[-1])
+    added = [c.type for c in function.body.block.args[len(types) :]]
+    return [t for t in added if isinstance(t, TensorType)]
+
+
+def _apply(function: func.FuncOp, step: Gradient, is_last: bool) -> None:
+    """Make a specialized function its gradient, in place."""
+    args = zip(argument_names(function), function.body.block.args, strict=True)
+    reals = {name for name, a in args if _is_real(tensor_type(a).element_type)}
+    wrt = tuple(n for n in step.wrt if n in reals) if step.only_reals else step.wrt
+    integers = ", ".join(n for n in step.wrt if n not in reals)
+    if not wrt:
+        raise TileError(f"there is no gradient with respect to integers, which {integers} hold")
+    if wrt != step.wrt and not is_last:
+        # Its cotangent would be an input that is there or not.
+        raise TileError(
+            f"{integers} holds integers: say by what the inner gradient differentiates, "
+            f"as in .gradient(wrt={wrt}).gradient()"
+        )
+    differentiate(function, wrt, with_outputs=step.with_outputs)
 
 
 def gradient(
@@ -320,7 +351,7 @@ class TileGradientPass(ModulePass):
     function: str | None = None
     """Which function; may be left out if there is only one."""
     wrt: tuple[str, ...] = ()
-    """By which inputs to differentiate; all that hold reals if left out."""
+    """By which inputs to differentiate; all that hold reals, or whose type is open, if left out."""
     with_outputs: bool = False
     """Whether the gradient function also returns the function's own outputs, first."""
 

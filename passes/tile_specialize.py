@@ -41,7 +41,13 @@ from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
-from tiledialect.signature import argument_names, find_function, parse_type, result_names
+from tiledialect.signature import (
+    argument_names,
+    check_tensors,
+    find_function,
+    parse_type,
+    result_names,
+)
 
 
 def _truncate(a: int, b: int) -> int:
@@ -89,6 +95,7 @@ def _specialize(
 
 
 def _check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+    check_tensors(function)
     names = argument_names(function)
     if len(names) != len(types):
         raise TileError(

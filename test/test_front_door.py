@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 import subprocess
 import sys
 import threading
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -342,3 +346,135 @@ def test_the_reference_semantics():
     f = td.compile(PRODUCT)
     assert np.array_equal(f.reference(A, B), A @ B)
     assert td.compile(TWO).reference([1], 2).S == 3
+
+
+# -- what is kept ----------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    f = td.compile("function (A[N]) -> (B) { B = A + 1; }")
+    kept = (f._runners, f._specializations, f._device_runners)  # pyright: ignore[reportPrivateUsage]
+    for recent in kept:
+        monkeypatch.setattr(recent, "limit", 4)
+    queue = queue_for(f.device)
+    for n in (1, 2, 1, 3, 4, 1, 5, 1):
+        a = np.zeros(n, np.float32)
+        assert f(a).shape == f(cla.to_device(queue, a)).shape == (n,)
+        assert all(len(recent) + len(recent.old) <= 4 for recent in kept)
+    # What is used again and again stays.
+    monkeypatch.setattr(program, "compile_module", None)
+    monkeypatch.setattr(program, "build_program", None)
+    assert f(np.zeros(1, np.float32)) == 1
+
+
+# -- what can be seen ------------------------------------------------------------------------
+
+
+def test_tile_text_of_a_function_and_its_gradient():
+    f = td.compile(PRODUCT)
+    assert np.array_equal(td.compile(f.tile)(A, B), A @ B)
+    g = f.gradient(wrt="A")
+    assert "+(DC[" in g.tile and "-> (DA)" in g.tile
+    assert np.array_equal(td.compile(g.tile)(A, B, A @ B), A @ B @ B.T)
+
+
+def test_ir_after_a_pass(tmp_path: Path):
+    f = td.compile(PRODUCT)
+    with pytest.raises(td.TileError, match="shapes of A, B are not known yet: call main first"):
+        f.ir("tile-bounds")
+    bounds = f.ir("tile-bounds", A, B)
+    assert "domain <i = 0 to 3" in bounds
+    assert "domain" not in f.ir("tile-specialize", "3x4xf32", "4x5xf32")
+    f(A, B)
+    assert f.ir("tile-bounds") == bounds
+    assert f.ir("tile-to-gpu") == f.mlir(A, B)
+    assert "DC" in f.gradient().ir("tile-gradient", A, B, A @ B)
+    with pytest.raises(
+        td.TileError, match=r"no pass nowhere; there is tile-specialize, .*tile-fus"
+    ):
+        f.ir("nowhere")
+    path = tmp_path / "static.mlir"
+    path.write_text(
+        "func.func @f(%A: tensor<3xf32>) -> tensor<3xf32> { func.return %A : tensor<3xf32> }"
+    )
+    assert "tensor<3xf32>" in td.compile(path).ir("tile-bounds")
+
+
+def test_what_a_notebook_shows():
+    shown = td.compile("function f(A[N]) -> (B) { B = A < 1; }")._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "<code>Function f (A[N]) -&gt; (B)</code>" in shown and "B = A &lt; 1;" in shown
+
+
+# -- pickles and tracebacks ------------------------------------------------------------------
+
+
+def test_functions_can_be_pickled():
+    f = td.compile("function two(A[N], B) -> (S, D) { S = A + B; D = A - B; }", device="pocl")
+    for g in (f, f.gradient(wrt="A"), f.value_and_gradient()):
+        again = pickle.loads(pickle.dumps(g))
+        assert (repr(again), again.device) == (repr(g), g.device)
+        inputs = [np.float32([1, 2])] * len(g.inputs)
+        assert all(map(np.array_equal, tuple(again(*inputs)), tuple(g(*inputs))))
+    assert copy.deepcopy(f).name == "two"
+
+
+def test_a_pickled_function_still_shows_the_source():
+    f = td.compile("function (A[N]) -> (B) {\n  B[i: N - 5] = +(A[i]);\n}")
+    with pytest.raises(td.TileError, match=r"2:.*\n  B\[i: N - 5\].*\n.*\^"):
+        pickle.loads(pickle.dumps(f))(np.zeros(3, np.float32))
+
+
+def test_results_can_be_pickled():
+    result = td.compile(TWO)([1, 2], 3)
+    again = pickle.loads(pickle.dumps(result))
+    assert type(again) is type(result) and again._fields == ("S", "D_prime")
+    assert np.array_equal(again.S, result.S) and np.array_equal(copy.copy(result).S, result.S)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: td.compile("function (A[N]) -> (B) { B = ; }"),
+        lambda: td.compile(PRODUCT)(A, A),
+        lambda: td.compile(PRODUCT).opencl(A, A),
+        lambda: td.compile(PRODUCT).reference(A, A),
+        lambda: td.compile(PRODUCT).profile(A, A),
+        lambda: td.compile(PRODUCT).gradient(wrt="X"),
+        lambda: td.compile(PRODUCT).ir("tile-bounds", A, A),
+    ],
+)
+def test_tracebacks_end_at_the_front_door(wrong: Callable[[], Any]):
+    with pytest.raises(td.TileError) as caught:
+        wrong()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    own = [f for f in frames if f.filename != __file__]
+    assert len(own) <= 1 and caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+# -- what is wrong ---------------------------------------------------------------------------
+
+
+def test_numbers_that_are_no_tensors(tmp_path: Path):
+    path = tmp_path / "f.mlir"
+    path.write_text("func.func @f(%a: f32) -> f32 { func.return %a : f32 }")
+    with pytest.raises(td.TileError, match=r"a of f is declared as f32, .* is a tensor<f32>"):
+        td.compile(path)
+
+
+def test_the_reference_leaves_out_what_nothing_uses():
+    f = td.compile(
+        "function (A[N]) -> (B) { U[i, j, k: 1000000, 1000000, 1000000] = +(A[i + j + k]); B = A + 1; }"
+    )
+    for call in (f, f.reference):
+        assert np.array_equal(call(A[0]), A[0] + 1)
+
+
+def test_a_profile_of_several_runs():
+    f = td.compile(PRODUCT)
+    result, profile = f.profile(A, B, repeat=5)
+    assert np.array_equal(result, A @ B)
+    assert profile.runs == 5 and len(profile.kernels) == 1
+    for repeat in (0, -1, 1.5, True):
+        with pytest.raises(td.TileError, match="repeat says how often to run"):
+            f.profile(A, B, repeat=repeat)  # pyright: ignore

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import keyword
-from collections import namedtuple
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+import html
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute
 from xdsl.transforms.dead_code_elimination import region_dce
-from xdsl.utils.exceptions import DiagnosticException
 
+from tiledialect.boundary import for_user, front_door, sourced
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.loading import Source, load, print_module
+from tiledialect.inputs import KEPT, Inputs, Types, types_of
+from tiledialect.loading import Source, load, parse_mlir, print_module
+from tiledialect.recent import Recent
+from tiledialect.results import pack, result_type
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
-Types: TypeAlias = "tuple[TensorType[Attribute], ...]"
 Runner = Callable[[Sequence[Any]], Any]
 
-MAX_QUEUES = 64
-"""For how many combinations of shapes and queues of the user's a function stays ready."""
 
-
+@front_door
 def compile(
     source: str | Path | ModuleOp,
     *,
@@ -58,29 +55,17 @@ def compile(
     Raises:
         TileError: the source, the name or the device is wrong.
     """
-    from tiledialect.signature import find_function
+    from tiledialect.signature import check_tensors, find_function
 
-    with _sourced(""):
+    with sourced(""):
         loaded = load(source, name)
-    with _sourced(loaded.text):
+    with sourced(loaded.text):
         is_tile_text = isinstance(source, str) and loaded.text == source
         # A Tile function has the name in its text, if there is one.
         wanted = None if is_tile_text else name
-        chosen = find_function(loaded.module, wanted).sym_name.data
-    return Function(loaded, chosen, device)
-
-
-@contextmanager
-def _sourced(text: str) -> Generator[None]:
-    """Errors get the source text; what xDSL or the parsers raise becomes a TileError."""
-    try:
-        yield
-    except TileError as error:
-        raise error.with_source(text) from error.__cause__
-    except RecursionError:
-        raise TileError("the program is nested too deeply") from None
-    except DiagnosticException as error:
-        raise TileError(f"the program is malformed: {error}") from None
+        chosen = find_function(loaded.module, wanted)
+        check_tensors(chosen)
+    return Function(loaded, chosen.sym_name.data, device)
 
 
 class Function:
@@ -116,12 +101,14 @@ class Function:
         """The inputs' names, in order."""
         self.outputs: tuple[str, ...] = outputs
         """The outputs' names, in order."""
+        self._inputs = Inputs(self.name, inputs, function, gradients, source.text)
         if device is not None:
             _ = self.device
         self._lock = RLock()
-        self._specializations: dict[tuple[Types, Device], Specialization] = {}
-        self._runners: dict[tuple[Any, ...], Runner] = {}
-        self._device_runners: dict[tuple[Any, ...], Runner] = {}
+        self._specializations: Recent[tuple[Types, Device], Specialization] = Recent(KEPT)
+        self._runners: Recent[tuple[Any, ...], Runner] = Recent(KEPT)
+        self._device_runners: Recent[tuple[Any, ...], Runner] = Recent(KEPT)
+        self._last_types: Types | None = None
 
     @cached_property
     def device(self) -> Device:
@@ -137,6 +124,21 @@ class Function:
         )
         return f"<Function {self.name} ({inputs}) -> ({', '.join(self.outputs)})>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the header, and the program as Tile text."""
+        try:
+            text = self.tile
+        except TileError as error:
+            text = f"// {error.message}"
+        return f"<code>{html.escape(repr(self)[1:-1])}</code><pre>{html.escape(text)}</pre>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The program, and where it runs: what is compiled stays here."""
+        device = self._wanted_device
+        wanted = device if device is None or isinstance(device, str | int) else device.id
+        text = print_module(self._source.module, locations=True)
+        return _restored, (text, self._source.text, self._base_name, wanted, self._gradients)
+
     def _dims(self) -> list[tuple[str, ...] | None]:
         """The dimensions that the header gives each input; None where it gives none."""
         found: list[tuple[str, ...] | None] = [None] * len(self.inputs)
@@ -146,71 +148,94 @@ class Function:
                 found[k] = tuple(d.data for d in dims if isinstance(d, StringAttr))
         return found
 
+    # -- gradients -------------------------------------------------------------------------
+
+    @front_door
     def gradient(
-        self, wrt: Sequence[str] | str | None = None, *, with_outputs: bool = False
+        self, wrt: Sequence[str | int] | str | int | None = None, *, with_outputs: bool = False
     ) -> Function:
         """The function that propagates cotangents back to the inputs.
 
         For ``f(A, B) -> (C)`` it is ``(A, B, DC) -> (DA, DB)``: ``DC``, of the shape and element
         type of ``C``, holds the derivatives of some number by the elements of ``C``; ``DA`` those
-        by the elements of ``A``.
+        by the elements of ``A``. The cotangent of an output without axes is 1 if it is left out.
 
         Args:
-            wrt: the inputs to differentiate by, in the order of the results; all if None. They
-                must hold real numbers.
+            wrt: the inputs to differentiate by, in the order of the results, by name or place.
+                They must hold real numbers. If None, all are meant that do: an input that a call
+                gives as integers is left out of that call's results.
             with_outputs: whether to return the function's own outputs too, before the others.
 
         Raises:
-            TileError: there is no such input.
+            TileError: there is no such input, or none that may hold reals.
         """
         from tiledialect.passes.tile_gradient import Gradient
 
-        names = (wrt,) if isinstance(wrt, str) else self.inputs if wrt is None else tuple(wrt)
-        step = Gradient(names, with_outputs)
-        return Function(
-            self._source, self._base_name, self._wanted_device, (*self._gradients, step)
-        )
+        names = self._inputs.chosen(wrt)
+        step = Gradient(names, with_outputs, only_reals=wrt is None)
+        steps = (*self._gradients, step)
+        return Function(self._source, self._base_name, self._wanted_device, steps)
+
+    def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
+        """The function that gives the outputs and then the gradient, as one named tuple.
+
+        ``loss, DA, DB = f.value_and_gradient()(a, b)``: it is ``gradient(wrt, with_outputs=True)``.
+        """
+        return self.gradient(wrt, with_outputs=True)
 
     # -- calling ---------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs; a TileError if they do not fit."""
-        if named:
-            args = self.bind(args, named)
-        signature: list[Any] = []
-        for value in args:
-            # This is on the way of every call: no more than it takes to know the types.
-            if type(value) is not np.ndarray or not value.flags.c_contiguous:
-                return self._call_any(args)
-            signature += (value.shape, value.dtype)
-        runner = self._runners.get(tuple(signature))
-        return runner(args) if runner is not None else self._call_any(args)
+        try:
+            if named:
+                args = self.bind(args, named)
+            signature: list[Any] = []
+            for value in args:
+                # This is on the way of every call: no more than it takes to know the types.
+                if type(value) is not np.ndarray or not value.flags.c_contiguous:
+                    return self._call_any(args)
+                signature += (value.shape, value.dtype)
+            runner = self._runners.get(tuple(signature))
+            return runner(args) if runner is not None else self._call_any(args)
+        except TileError as error:
+            raise for_user(error) from None
 
-    def profile(self, *args: Any, **named: Any) -> tuple[Any, Profile]:
-        """The outputs for host arrays, and the times and memory that they took on the device."""
+    @front_door
+    def profile(self, *args: Any, repeat: int = 1, **named: Any) -> tuple[Any, Profile]:
+        """The outputs for host arrays, and the times and memory that they took on the device.
+
+        Runs ``repeat`` times; the times are the medians.
+        """
         from tiledialect.lowering.runtime.devices import queue_for
         from tiledialect.lowering.runtime.launch import lane_of
 
-        arrays = self._arrays(self.bind(args, named))
-        host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
+        if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(f"repeat says how often to run, at least 1, not {repeat!r}")
+        host = self._host_arrays(args, named)
         lane = lane_of(queue_for(self.device, profiling=True))
-        executable = self._specialize(_types(host), self.device).executable(lane, on_host=True)
-        outputs, profile = executable.profile(host)
-        return self._packed(outputs), profile
+        executable = self._specialize(types_of(host), self.device).executable(lane, on_host=True)
+        outputs, profile = executable.profile(host, repeat)
+        names = self._given([t.name for t in executable.plan.outputs])
+        return pack(self.name, names, outputs), profile
 
+    def _host_arrays(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
+        arrays = self._inputs.arrays(self.bind(args, named))
+        return [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
+
+    @front_door
     def reference(self, *args: Any, **named: Any) -> Any:
         """The outputs by the reference semantics: NumPy, slow, without a device."""
         from tiledialect.interpreters.tile import run_function
         from tiledialect.lowering.runtime.arrays import check_shape
         from tiledialect.passes.tile_gradient import specialize_gradient
-        from tiledialect.signature import find_function
+        from tiledialect.signature import find_function, result_names
 
-        arrays = self._arrays(self.bind(args, named))
-        host = [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
+        host = self._host_arrays(args, named)
         module = self._source.module.clone()
         function = find_function(module, self._base_name)
-        with _sourced(self._source.text):
-            specialize_gradient(function, _types(host), self._gradients)
+        with sourced(self._source.text):
+            specialize_gradient(function, types_of(host), self._gradients)
             # What nothing uses is not compiled either, whatever is wrong with it.
             region_dce(function.body)
             for value in (v for op in function.body.block.ops for v in op.results):
@@ -218,58 +243,30 @@ class Function:
                     dtype = NUMPY_TYPES[et.concrete(t.element_type)]
                     check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
             try:
-                return self._packed(run_function(module, function.sym_name.data, host))
+                outputs = run_function(module, function.sym_name.data, host)
+                return pack(self.name, self._given(result_names(function)), outputs)
             except MemoryError as error:
                 raise TileError(f"there is not enough memory for this: {error}") from None
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The inputs in order; a TileError if one is missing, unknown or given twice."""
-        for name in named:
-            if name not in self.inputs:
-                raise TileError(f"{self.name} has no input {name}; it takes {self._header()}")
-        for name in self.inputs[: len(args)]:
-            if name in named:
-                raise TileError(f"{name} is given twice, by place and by name")
-        rest = self.inputs[len(args) :]
-        missing = [name for name in rest if name not in named]
-        if missing or len(args) > len(self.inputs):
-            given = len(args) + len(named)
-            lacking = f"; {', '.join(missing)} is missing" if missing and named else ""
-            raise TileError(
-                f"{self.name} takes {len(self.inputs)} inputs ({self._header()}), "
-                f"but {given} were given{lacking}"
-            )
-        return (*args, *(named[name] for name in rest))
+        return self._inputs.bind(args, named)
 
-    def _header(self) -> str:
-        return ", ".join(self.inputs) or "no inputs"
+    def types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
+        """The types of the inputs; they are given as for ``opencl``."""
+        return self._inputs.types(args, named)
 
     def _call_any(self, args: Sequence[Any]) -> Any:
         if self._device_runners and (runner := self._ready_on_device(args)) is not None:
             return runner(args)
-        arrays = self._arrays(self.bind(args, {}))
+        arrays = self._inputs.arrays(self.bind(args, {}))
         if not all(isinstance(a, np.ndarray) for a in arrays):
             return self._call_on_device(arrays)
         signature = tuple(part for a in arrays for part in (a.shape, a.dtype))
-        runner = self._runners.get(signature)
+        runner = self._runners.find(signature)
         if runner is None:
-            runner = self._runners[signature] = self._host_runner(_types(arrays))
+            runner = self._runners.put(signature, self._host_runner(types_of(arrays)))
         return runner(arrays)
-
-    def _arrays(self, args: Sequence[Any]) -> list[Any]:
-        from tiledialect.lowering.runtime.arrays import as_array
-
-        return [
-            as_array(name, value, declared)
-            for name, value, declared in zip(self.inputs, args, self._declared, strict=True)
-        ]
-
-    @cached_property
-    def _declared(self) -> list[np.dtype[Any] | None]:
-        """The element types that the inputs are declared with; None where that is open."""
-        types = list(self._function.function_type.inputs)
-        types += [et.any_type] * (len(self.inputs) - len(types))
-        return [NUMPY_TYPES.get(getattr(t, "element_type", None)) for t in types]  # pyright: ignore[reportArgumentType]
 
     def _host_runner(self, types: Types) -> Runner:
         from tiledialect.lowering.runtime.devices import queue_for
@@ -301,12 +298,10 @@ class Function:
         queue = self._queue(given)
         arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in arrays]
         signature = (queue, *(part for a in arrays for part in (a.shape, a.dtype)))
-        runner = self._device_runners.get(signature)
+        runner = self._device_runners.find(signature)
         if runner is None:
-            runner = self._device_runner(_types(arrays), queue)
-            while len(self._device_runners) >= MAX_QUEUES:
-                self._device_runners.pop(next(iter(self._device_runners)), None)
-            self._device_runners[signature] = runner
+            runner = self._device_runner(types_of(arrays), queue)
+            self._device_runners.put(signature, runner)
         return runner(arrays)
 
     def _device_runner(self, types: Types, queue: cl.CommandQueue) -> Runner:
@@ -333,17 +328,15 @@ class Function:
         return CommandQueue(context)
 
     def _runner(self, executable: Executable, run: Callable[[Any], list[Any]]) -> Runner:
-        if len(executable.plan.outputs) == 1:
+        names = self._given([t.name for t in executable.plan.outputs])
+        if len(names) == 1:
             return lambda arrays: run(arrays)[0]
-        return lambda arrays: self._packed(run(arrays))
+        kind = result_type(self.name, names)
+        return lambda arrays: kind(*run(arrays))
 
-    def _packed(self, outputs: Sequence[Any]) -> Any:
-        return outputs[0] if len(outputs) == 1 else self._result_type(*outputs)
-
-    @cached_property
-    def _result_type(self) -> Any:
-        fields = [_field(name) for name in self.outputs]
-        return namedtuple(self.name, fields, rename=True)  # pyright: ignore
+    def _given(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The names of the outputs that a call has: a gradient by integers is left out."""
+        return self.outputs if len(names) == len(self.outputs) else tuple(names)
 
     # -- compiling -------------------------------------------------------------------------
 
@@ -358,59 +351,64 @@ class Function:
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.program import Specialization
 
-        with self._lock, _sourced(self._source.text):
-            found = self._specializations.get((types, device))
+        with self._lock, sourced(self._source.text):
+            found = self._specializations.find((types, device))
             if found is None:
                 found = Specialization(self._program, types, device)
-                self._specializations[types, device] = found
+                self._specializations.put((types, device), found)
+            self._last_types = types
             return found
 
+    # -- what can be read --------------------------------------------------------------------
+
+    @property
+    @front_door
+    def tile(self) -> str:
+        """The function as Tile text, gradients too; a TileError if Tile cannot say it."""
+        from tiledialect.language.printer import print_tile
+        from tiledialect.passes.tile_gradient import differentiate
+        from tiledialect.signature import find_function
+
+        module = self._source.module.clone()
+        function = find_function(module, self._base_name)
+        with sourced(self._source.text):
+            for step in self._gradients:
+                differentiate(function, step.wrt, with_outputs=step.with_outputs)
+            return print_tile(function)
+
+    @front_door
+    def ir(self, after: str, /, *args: Any, **named: Any) -> str:
+        """The IR after the compiler's pass ``after``, such as ``tile-bounds``, as MLIR.
+
+        Inputs are given as for ``opencl``. Without any they are those that were last compiled for,
+        else those that the function is declared with.
+        """
+        types = self.types(args, named) if args or named else self._inputs.known(self._last_types)
+        with sourced(self._source.text):
+            return print_module(self._program.lowered(types, self.device, after))
+
+    @front_door
     def opencl(self, *args: Any, **named: Any) -> str:
         """The OpenCL C text of the kernels for these inputs.
 
         An input is an array, a pair of shape and element type, or a text such as ``2x9xf32``.
         """
-        return self._specialize(self._given_types(args, named), self.device).plan.source
+        return self._specialize(self.types(args, named), self.device).plan.source
 
+    @front_door
     def mlir(self, *args: Any, **named: Any) -> str:
         """The kernels and the host function for these inputs, as MLIR; inputs as for ``opencl``."""
-        types = self._given_types(args, named)
-        with _sourced(self._source.text):
-            return print_module(self._program.kernel_level(types, self.device))
-
-    def _given_types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
-        given = self.bind(args, named)
-        declared = self._declared
-        return tuple(
-            _given_type(name, value, dtype)
-            for name, value, dtype in zip(self.inputs, given, declared, strict=True)
-        )
+        types = self.types(args, named)
+        with sourced(self._source.text):
+            return print_module(self._program.lowered(types, self.device))
 
 
-def _field(name: str) -> str:
-    """The field of a named tuple for an output: Python's names have no apostrophes."""
-    name = name.replace("'", "_prime")
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def _types(arrays: Sequence[Any]) -> Types:
-    return tuple(TensorType(ELEMENT_TYPES[a.dtype], a.shape) for a in arrays)
-
-
-def _given_type(name: str, value: Any, declared: np.dtype[Any] | None) -> TensorType[Attribute]:
-    """The type that ``value`` stands for: it is an array or says shape and element type."""
-    from tiledialect.lowering.runtime.arrays import DTYPES, as_array
-    from tiledialect.signature import parse_type
-
-    if isinstance(value, str):
-        return parse_type(value)
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple | list):
-        shape, dtype = value
-        try:
-            dtype, shape = np.dtype(dtype), tuple(int(n) for n in shape)
-        except (TypeError, ValueError):
-            dtype = None
-        if dtype is not None and dtype in DTYPES and min(shape, default=0) >= 0:
-            return TensorType(ELEMENT_TYPES[dtype], shape)
-    (t,) = _types([as_array(name, value, declared)])
-    return t
+def _restored(
+    module: str,
+    text: str,
+    name: str,
+    device: str | int | None,
+    gradients: tuple[Gradient, ...],
+) -> Function:
+    """A function that was pickled."""
+    return Function(Source(parse_mlir(module, name), text), name, device, gradients)

@@ -64,10 +64,10 @@ def _load_file(path: Path, name: str | None) -> Source:
     return Source(verified(parse_mlir(text, str(path)), text), text)
 
 
-def print_module(module: ModuleOp) -> str:
-    """The module as MLIR text."""
+def print_module(module: ModuleOp, locations: bool = False) -> str:
+    """The module as MLIR text, with the ops' places in the source if these are wanted."""
     stream = StringIO()
-    Printer(stream).print_op(module)
+    Printer(stream, print_debuginfo=locations).print_op(module)
     return stream.getvalue() + "\n"
 
 

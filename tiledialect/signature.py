@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -33,6 +33,19 @@ def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
     if len(chosen) > 1:
         raise TileError(f"name one of the functions here: {names}")
     return chosen[0]
+
+
+def check_tensors(function: func.FuncOp) -> None:
+    """Raise a TileError if an input or output is no tensor: arrays are taken and given."""
+    types = function.function_type
+    inputs = zip(argument_names(function), types.inputs, strict=True)
+    outputs = zip(result_names(function), types.outputs, strict=True)
+    for name, t in (*inputs, *outputs):
+        if not isinstance(t, TensorType | UnrankedTensorType):
+            raise TileError(
+                f"{name} of {function.sym_name.data} is declared as {t}, which is no tensor; "
+                f"a number is a tensor<{t}>"
+            )
 
 
 def argument_names(function: func.FuncOp) -> list[str]:

@@ -7,14 +7,19 @@ PyTorch is not among the requirements of tiledialect; importing this module need
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tiledialect.boundary import front_door
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.function import Function
+from tiledialect.function import Function, compile
+from tiledialect.inputs import MISSING
+from tiledialect.lowering.runtime.arrays import as_array
 
 try:
     import torch
@@ -24,24 +29,27 @@ except ImportError:
 Tensor = torch.Tensor
 
 
-def function(f: Function) -> Callable[..., Any]:
+def function(f: Function | str | Path) -> Callable[..., Any]:
     """``f`` on PyTorch tensors, differentiable as often as one likes.
 
-    The result takes CPU tensors (and whatever else ``f`` takes) in order or by name, and gives a
-    tensor, or a tuple of them where ``f`` has several outputs. On a device that works
-    in the host's memory, dense tensors pass without a copy. Backward computes the gradients of
-    those inputs only that need one, and the forward values that they take anew.
+    ``f`` is a function, or a program that ``compile`` takes. The result takes CPU tensors (and
+    whatever else the function takes) in order or by name, and gives a tensor, or a tuple of them
+    where there are several outputs. On a device that works in the host's memory, dense tensors pass
+    without a copy. Backward computes the gradients of those inputs only that need one, and the
+    forward values that they take anew.
 
     Raises:
         TileError: the inputs do not fit ``f``, or are tensors that NumPy cannot see.
     """
 
-    def call(*args: Any, **named: Any) -> Any:
-        given = zip(f.inputs, f.bind(args, named), strict=True)
-        return _Call.apply(f, *(_tensor(name, value) for name, value in given))
+    compiled = f if isinstance(f, Function) else compile(f)
 
-    call.__name__ = f.name
-    call.__doc__ = repr(f)
+    @front_door
+    def call(*args: Any, **named: Any) -> Any:
+        return _Call.apply(compiled, *_tensors(compiled, args, named))
+
+    call.__name__ = compiled.name
+    call.__doc__ = repr(compiled)
     return call
 
 
@@ -89,13 +97,28 @@ class _Call(torch.autograd.Function):
         return None, *(next(results) if is_needed else None for is_needed in needed)
 
 
-def _tensor(name: str, value: Any) -> Tensor:
-    """A tensor, or one made of what else a Tile function takes."""
-    if isinstance(value, Tensor):
-        return value
-    from tiledialect.lowering.runtime.arrays import as_array
+def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
+    """The inputs as tensors: those that are given, and ones made of what else ``f`` takes."""
+    values = f.bind(args, named)
+    if all(isinstance(value, Tensor) for value in values):
+        return list(values)
+    # Only shapes and types are looked at: what PyTorch transforms cannot be read.
+    types = f.types([_shape_and_type(v) if isinstance(v, Tensor) else v for v in values], {})
+    return [
+        v if isinstance(v, Tensor) else _made(name, v, NUMPY_TYPES[t.element_type])
+        for name, v, t in zip(f.inputs, values, types, strict=True)
+    ]
 
-    array = as_array(name, value)
+
+def _shape_and_type(tensor: Tensor) -> tuple[tuple[int, ...], str]:
+    name = str(tensor.dtype).removeprefix("torch.")
+    # What NumPy does not have is refused when it is read.
+    return tuple(tensor.shape), name if name in map(str, NUMPY_TYPES.values()) else "float32"
+
+
+def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
+    """A tensor of what is none; of a cotangent that is missing, 1."""
+    array = np.ones((), dtype) if value is MISSING else as_array(name, value, dtype)
     host = array if isinstance(array, np.ndarray) else array.get()
     # PyTorch has no tensors that cannot be written.
     return torch.from_numpy(np.require(host, requirements="W"))

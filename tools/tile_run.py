@@ -205,6 +205,7 @@ def run(args: Namespace) -> bool:
     from pathlib import Path
 
     function = forward = td.compile(Path(args.file), device=args.device, name=args.function)
+    wrt: tuple[str, ...] = ()
     if args.gradient is not None:
         wrt = tuple(name.strip() for name in args.gradient.split(",") if name.strip())
         function = forward.gradient(wrt or None)
@@ -212,6 +213,11 @@ def run(args: Namespace) -> bool:
     destinations(paths)
     inputs = read_inputs(named(args.input, "--input", function.inputs), function.inputs)
     if function is not forward:
+        if not wrt:
+            # What holds integers has no gradient.
+            kinds = {name: np.asarray(inputs.get(name)).dtype.kind for name in forward.inputs}
+            wrt = tuple(name for name, kind in kinds.items() if kind == "f")
+            function = forward.gradient(wrt or None)
         inputs = with_cotangents(forward, function, inputs)
     if args.print_opencl:
         print(function.opencl(**inputs), end="")

@@ -64,6 +64,15 @@ def is_device_array(value: object) -> TypeGuard[cla.Array]:
     return module is not None and isinstance(value, module.Array)
 
 
+def is_python(value: object) -> bool:
+    """Is it made of Python's own numbers, which have no width?"""
+    if isinstance(value, np.ndarray | np.generic) or is_device_array(value):
+        return False
+    return not any(
+        hasattr(value, name) for name in ("__dlpack__", "__array__", "__array_interface__")
+    )
+
+
 def as_array(name: str, value: object, declared: np.dtype[Any] | None = None) -> Array | cla.Array:
     """``value`` as a contiguous array of numbers in native byte order.
 
@@ -138,7 +147,10 @@ def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Ar
         weak = WEAK_DTYPES.get(kind, array.dtype)
         return array.astype(weak) if _fits(array, weak) else array
     if RANKS[kind] > RANKS[declared.kind] or not _fits(array, declared):
-        raise TileError(f"{name} has values that are no {declared}, which it is declared as")
+        raise TileError(
+            f"{name} has values that are no {declared}, the type that it takes here; "
+            "give it as an array of another type"
+        )
     return array.astype(declared)
 
 

@@ -45,10 +45,13 @@ class Program:
     gradients: tuple[Gradient, ...] = ()
     """How often, and by what, the function is differentiated."""
 
-    def kernel_level(self, types: Sequence[TensorType[Attribute]], device: Device) -> ModuleOp:
-        """The module of kernels and host function for inputs of these types on a device."""
+    def lowered(self, types: Types, device: Device, after: str | None = None) -> ModuleOp:
+        """The module for inputs of these types on a device, after a pass: by default the last.
+
+        That gives kernels and the host function.
+        """
         target = target_system_spec(device)
-        return compile_module(self.module, self.name, types, target, self.gradients)
+        return compile_module(self.module, self.name, types, target, self.gradients, after)
 
     @property
     def result_name(self) -> str:
@@ -78,7 +81,7 @@ class Specialization:
             # Where buffers are watched, each intermediate has one of its own.
             share = device.type != SIMULATOR
             with progress(f"compiling {self.name} for {', '.join(map(type_text, types))}"):
-                module = program.kernel_level(types, device)
+                module = program.lowered(types, device)
                 self.plan, self.binary = make_plan(module, self.name, share), b""
         else:
             self.plan, self.binary = stored

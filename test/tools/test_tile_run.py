@@ -172,3 +172,124 @@ def test_help(run: Run):
 def test_errors(run: Run, arguments: list[str], words: str):
     status, _, err = run(*arguments)
     assert status == 1 and words in err and "Traceback" not in err
+
+
+# -- arrays ----------------------------------------------------------------------------------
+
+
+def test_numbers():
+    assert read_array("3") == 3 and read_array("-0.5") == -0.5 and read_array("True") is True
+
+
+def test_random_numbers():
+    a = random_array("20, 30")
+    assert a.dtype == np.float32 and a.shape == (20, 30)
+    assert a.min() < -0.9 and a.max() > 0.9 and abs(a.mean()) < 0.1
+    assert np.array_equal(a, random_array("20,30")) and (a != random_array("20,30", 1)).any()
+    assert np.array_equal(random_array("4,seed=3"), random_array("4", 3))
+    integers = read_array("random(100,dtype=int8)")
+    assert isinstance(integers, np.ndarray)
+    assert set(integers.tolist()) == set(range(-10, 11)) and integers.dtype == np.int8
+    assert random_array("9,dtype=bool").dtype == bool
+    assert random_array("").shape == () and random_array("0,3").shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "2,-1", "2,dtype=complex64", "2,dtype=foo", "2,size=3", "seed=-1", "1.5"]
+)
+def test_bad_random_numbers(text: str):
+    with pytest.raises(TileError, match=r"random\(.*\) is not sizes"):
+        random_array(text)
+
+
+def test_too_many_random_numbers():
+    with pytest.raises(TileError, match="is too large"):
+        random_array(f"{10**9},{10**9}")
+
+
+@pytest.mark.parametrize(
+    ("mode", "shape", "dtype"),
+    [
+        ("L", (2, 3), "uint8"),
+        ("1", (2, 3), "uint8"),
+        ("RGB", (2, 3, 3), "uint8"),
+        ("RGBA", (2, 3, 3), "uint8"),
+        ("P", (2, 3, 3), "uint8"),
+        ("I;16", (2, 3), "uint16"),
+    ],
+)
+def test_images(tmp_path: Path, mode: str, shape: tuple[int, ...], dtype: str):
+    path = tmp_path / "x.png"
+    Image.new(mode, (3, 2)).save(path)
+    array = read_array(str(path))
+    assert isinstance(array, np.ndarray)
+    assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
+
+
+def test_images_come_back(tmp_path: Path):
+    path = str(tmp_path / "x.png")
+    picture = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    assert write_arrays({"A": picture}, {"A": path}) == []
+    assert np.array_equal(read_array(path), picture)
+    for grey in (picture[..., 0], picture[..., :1], picture[..., 0].astype(np.float32)):
+        write_arrays({"A": grey}, {"A": path})
+        assert np.array_equal(read_array(path), picture[..., 0])
+    write_arrays({"A": picture[..., 0] > 5}, {"A": path})
+    assert set(np.ravel(read_array(path))) == {0, 255}
+
+
+def test_values_that_no_image_has(tmp_path: Path):
+    path = str(tmp_path / "x.png")
+    (remark,) = write_arrays({"A": np.float32([[-5, 0.6, 300]])}, {"A": path})
+    assert remark == f"{path}: A has values from -5 to 300, cut to 0 to 255"
+    assert np.array_equal(read_array(path), [[0, 1, 255]])
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2), (2, 2, 3, 1), (0, 3)])
+def test_arrays_that_are_no_image(tmp_path: Path, shape: tuple[int, ...]):
+    with pytest.raises(TileError, match="is no image"):
+        write_arrays({"A": np.zeros(shape)}, {"A": str(tmp_path / "x.png")})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.npy", b"nonsense", "is not a sound .npy file"),
+        ("x.npy", b"", "is not a sound .npy file"),
+        ("x.npz", b"nonsense", "is not a sound .npz file"),
+        ("x.png", b"nonsense", "is not an image"),
+        ("x.png", b"", "is not an image"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, name: str, content: bytes, words: str):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TileError, match=words):
+        read_array(str(tmp_path / name))
+
+
+def test_files_of_objects_are_not_executed(tmp_path: Path):
+    np.save(tmp_path / "x.npy", np.array([print]), allow_pickle=True)
+    with pytest.raises(TileError, match="is not a sound"):
+        read_array(str(tmp_path / "x.npy"))
+
+
+def test_archives(tmp_path: Path):
+    path = str(tmp_path / "x.npz")
+    np.savez(path, a=np.zeros(2))
+    assert np.array_equal(read_array(path), [0, 0])
+    np.savez(path, a=np.zeros(2), b=np.ones(2))
+    assert np.array_equal(read_array(f"{path}:b"), [1, 1])
+    with pytest.raises(TileError, match=r"has several arrays; write .*:KEY, a, b"):
+        read_array(path)
+    with pytest.raises(TileError, match=r"has no array c; write"):
+        read_array(f"{path}:c")
+
+
+def test_a_gradient_leaves_integers_out(run: Run):
+    Path("look.tile").write_text(
+        "function (A[N], I[M]) -> (S) { G = gather(A, I); S[] = +(G[m]); }"
+    )
+    np.save("a.npy", np.float32([1, 2, 3]))
+    np.save("i.npy", np.int32([0, 2, 2]))
+    status, out, err = run("look.tile", "--input", "A=a.npy", "--input", "I=i.npy", "--gradient")
+    assert (status, err) == (0, "") and "DA: float32[3]" in out and "DI" not in out

@@ -1,0 +1,47 @@
+"""What crosses the front door: errors with the source text, without the compiler's own frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from xdsl.utils.exceptions import DiagnosticException
+
+from tiledialect.errors import TileError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@contextmanager
+def sourced(text: str) -> Generator[None]:
+    """Errors get the source text; what xDSL or the parsers raise becomes a TileError."""
+    try:
+        yield
+    except TileError as error:
+        raise error.with_source(text) from error.__cause__
+    except RecursionError:
+        raise TileError("the program is nested too deeply") from None
+    except DiagnosticException as error:
+        raise TileError(f"the program is malformed: {error}") from None
+
+
+def for_user(error: TileError) -> TileError:
+    """The error without the frames below; with them if ``TILE_TRACEBACK`` is set."""
+    return error if os.environ.get("TILE_TRACEBACK") else error.with_traceback(None)
+
+
+def front_door(function: Callable[P, R]) -> Callable[P, R]:
+    """Tracebacks of errors that leave ``function`` end where the user called it."""
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*args, **named)
+        except TileError as error:
+            raise for_user(error) from None
+
+    return call

@@ -1,0 +1,38 @@
+"""What was used last."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(dict[Key, Value]):
+    """The values that were used last, at most ``limit``; several threads may use it.
+
+    They are in two generations, of which the dictionary itself is the young one, so that ``get``
+    is no more than that of a dictionary. A value that is not used while the young generation fills
+    goes with the old one.
+    """
+
+    def __init__(self, limit: int):
+        super().__init__()
+        self.limit = limit
+        self.old: dict[Key, Value] = {}
+
+    def find(self, key: Key) -> Value | None:
+        """The value kept under ``key``, which is young then."""
+        value = self.get(key)
+        if value is None and (value := self.old.pop(key, None)) is not None:
+            self.put(key, value)
+        return value
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Keep a value."""
+        if len(self) >= max(1, self.limit // 2):
+            self.old = dict(self)
+            self.clear()
+        self[key] = value
+        return value
