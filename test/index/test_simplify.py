@@ -197,6 +197,14 @@ def test_assumptions():
     assert prove(equal("y", 4), env) is False
 
 
+def test_another_variable_of_the_same_name():
+    env = ENV.with_range("i", 5, "N").assume(less("i", "x"))
+    assert env.range("i") == Range(5, 998)
+    assert prove(less(5, "N"), env) is True
+    assert env.with_range("i", 0, 2).range("i") == Range(0, 1)
+    assert prove(less(5, "N"), env.with_range("i", 0, 2)) is None
+
+
 def test_constant_differences():
     row = index_of("N*(x floordiv 4) + 4*(j floordiv 4)")
     assert constant_difference(row + 3, row) == 3

@@ -209,9 +209,10 @@ class Env:
     """
 
     def __init__(self, ranges: Ranges | None = None, facts: Iterable[Condition] = ()):
-        self._given: Ranges = dict(ranges or {})
-        self._stated = tuple(facts)
-        self._rank = {name: rank for rank, name in enumerate(self._given)}
+        given = ranges or {}
+        stated = (fact for name, ends in given.items() for fact in _stated(name, ends))
+        self.facts: tuple[Condition, ...] = (*stated, *facts)
+        self._rank = {name: rank for rank, name in enumerate(given)}
         self._ranges: dict[Atom, Range] = {}
         self._bounds: dict[tuple[Atom, Side], list[Bound]] = {}
         self._residues: dict[Atom, Residue] = {}
@@ -221,42 +222,43 @@ class Env:
         self._all_bounds: dict[tuple[Atom, Side], Sequence[Bound]] = {}
         self._intervals: dict[tuple[Expr, int], Range] = {}
         self._assumed: dict[Condition, Env] = {}
-        self._file_all(
-            *(fact for name, ends in self._given.items() for fact in _stated(name, ends)),
-            *self._stated,
-        )
+        self._file_all(*self.facts)
 
     def __str__(self) -> str:
-        stated = (fact for name, ends in self._given.items() for fact in _stated(name, ends))
-        return ", ".join(map(str, (*stated, *self._stated)))
+        return ", ".join(map(str, self.facts))
 
     def with_range(
         self, name: str, lower: Operand | None, upper: Operand | None, step: Operand = 1
     ) -> Env:
-        """This environment with one more variable, or with other bounds of a variable.
+        """This environment with one more variable, or with another one of this name.
 
         With a step, the variable is ``lower`` plus a multiple of it.
         """
-        facts = self._stated
+        new = list(_stated(name, (lower, upper)))
         if step != 1:
-            facts = (*facts, divides(step, Expr.var(name) - (0 if lower is None else lower)))
-        return Env({**self._given, name: (lower, upper)}, facts)
+            new.append(divides(step, Expr.var(name) - (0 if lower is None else lower)))
+        if name not in self._rank:
+            return self._extended(*new)
+        return Env(facts=(*(fact for fact in self.facts if name not in _names_in(fact)), *new))
 
     def assume(self, condition: Condition) -> Env:
         """This environment where the condition holds too."""
         if condition in self._known:
             return self
         if condition not in self._assumed:
-            env = Env()
-            env._given, env._rank = self._given, dict(self._rank)
-            env._stated = (*self._stated, condition)
-            env._ranges, env._known = dict(self._ranges), set(self._known)
-            env._residues = dict(self._residues)
-            env._bounds = {key: list(bounds) for key, bounds in self._bounds.items()}
-            env._divisors = {atom: list(found) for atom, found in self._divisors.items()}
-            env._file_all(condition)
-            self._assumed[condition] = env
+            self._assumed[condition] = self._extended(condition)
         return self._assumed[condition]
+
+    def _extended(self, *facts: Condition) -> Env:
+        """A copy with more facts."""
+        env = Env()
+        env.facts = (*self.facts, *facts)
+        env._ranges, env._residues = dict(self._ranges), dict(self._residues)
+        env._known, env._rank = set(self._known), dict(self._rank)
+        env._bounds = {key: list(bounds) for key, bounds in self._bounds.items()}
+        env._divisors = {atom: list(found) for atom, found in self._divisors.items()}
+        env._file_all(*facts)
+        return env
 
     def knows(self, condition: Condition) -> bool:
         """Whether the condition is one of the facts."""
@@ -279,7 +281,7 @@ class Env:
         if fact in self._known or len(self._known) > _MOST_FACTS:
             return ()
         self._known.add(fact)
-        for name in (name for expr in expressions_of(fact) for name in expr.names):
+        for name in _names_in(fact):
             self._rank.setdefault(name, len(self._rank))
         match fact:
             case Junction("and", parts):
@@ -381,22 +383,31 @@ class Env:
                 self.assume(condition)._least(factor * value + rest, depth - 1)
                 for condition, value in cases
             )
-        signs = self._interval(factor, depth) if factor.value is None else None
-        if signs is not None and signs.least < 0 < signs.greatest:
-            signs = self._range(factor, depth - 1)
-        positive = factor.constant > 0 if signs is None else signs.least >= 0
-        if not positive and signs is not None and signs.greatest > 0:
-            return
-        side: Side = "below" if positive else "above"
-        for bound in (*self._bounds_of(atom, side), *self._number_bounding(atom, side)):
-            # a multiple of the expression, in which the scaled atom occurs: 4*(x floordiv 4)
-            scale, value = bound.scale.value, factor.value
-            multiple = scale // gcd(scale, value) if scale and value else 1
-            times = exact_quotient(factor * multiple, bound.scale)
-            if times is not None:
-                ends = (times * end + rest * multiple for end in bound.alternatives)
-                least = min(self._least(end, depth - 1) for end in ends)
-                yield least if least == -inf else -(-least // multiple)
+        for side in self._sides_for(factor, depth - 1):
+            for bound in (*self._bounds_of(atom, side), *self._number_bounding(atom, side)):
+                least = self._least_at(bound, factor, rest, depth - 1)
+                if least is not None:
+                    yield least
+
+    def _sides_for(self, factor: Expr, depth: int) -> Sequence[Side]:
+        """On which side the bounds are that make a product with the factor least."""
+        for known in (find(factor, depth) for find in (self._interval, self._range)):
+            if known.least >= 0:
+                return ("below",)
+            if known.greatest <= 0:
+                return ("above",)
+        return ()
+
+    def _least_at(self, bound: Bound, factor: Expr, rest: Expr, depth: int) -> Number | None:
+        """A lower bound of ``factor * atom + rest`` with the bound for the atom, if it fits."""
+        scale, value = bound.scale.value, factor.value
+        # a multiple of it, in which the atom occurs scaled as it is in the bound
+        multiple = scale // gcd(scale, value) if scale and value else 1
+        times = exact_quotient(factor * multiple, bound.scale)
+        if times is None:
+            return None
+        least = min(self._least(times * end + rest * multiple, depth) for end in bound.alternatives)
+        return least if least == -inf else -(-least // multiple)
 
     def _bounds_of(self, atom: Atom, side: Side) -> Sequence[Bound]:
         """The bounds of an atom that are expressions."""
@@ -524,6 +535,10 @@ class Env:
                 return self.residue(yes).join(self.residue(no))
             case _:
                 return ANY
+
+
+def _names_in(fact: Condition) -> Iterator[str]:
+    return (name for expr in expressions_of(fact) for name in expr.names)
 
 
 def _stated(name: str, ends: rational.Range | Ends) -> Iterator[Condition]:
