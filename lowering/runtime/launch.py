@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 BYTE = np.dtype(np.uint8)
+NOTHING = np.empty(0, BYTE)
 READ = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
 WRITE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 
@@ -42,7 +43,6 @@ class Lane:
             queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         )
         self.scratch: list[cl.Buffer] = []
-        self.kept: list[cl.Buffer] = []
         self.generation = 0
         """Counts how often a buffer was replaced by a larger one."""
 
@@ -53,8 +53,6 @@ class Lane:
         and every read of what was not written.
         """
         if self.device.type == SIMULATOR:
-            # They are kept: what Oclgrind knows of a freed buffer sticks to the one in its place.
-            self.kept += self.scratch
             self.scratch.clear()
         for k, size in enumerate(sizes):
             if k < len(self.scratch) and self.scratch[k].size >= size:
@@ -64,7 +62,16 @@ class Lane:
 
     def allocate(self, size: int) -> cl.Buffer:
         """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
-        return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
+        buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
+        self.renew(buffer)
+        return buffer
+
+    def renew(self, buffer: Any) -> None:
+        """Have a simulator know nothing of what was in the place of this new buffer."""
+        if self.device.type == SIMULATOR:
+            # What Oclgrind knows of a freed buffer, its size too, sticks to the one in its place,
+            # until the host writes to it: then it knows as many bytes as are written, here none.
+            cl.enqueue_copy(self.queue, buffer, NOTHING)
 
     def finish(self) -> None:
         """Wait until nothing runs any more, however often the user interrupts that."""
@@ -308,6 +315,9 @@ class Executable:
             cla.Array(lane.queue, t.shape, dtype, allocator=allocator)
             for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
         ]
+        for output in outputs:
+            if output.base_data:
+                lane.renew(output.base_data)
         buffers: list[Any] = [a.base_data or lane.allocate(0) for a in (*arrays, *outputs)]
         # The arrays may still be written to by commands of other queues.
         pending = [event for array in arrays for event in array.events]

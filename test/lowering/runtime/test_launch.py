@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,11 @@ a, b = np.arange(N), np.arange(400)
 """
 
 
-def run_python(code: str) -> str:
+def run_python(code: str, *args: str) -> str:
     """What Python prints on ``code``, in a process that must end well."""
     program = "import numpy as np\nimport tiledialect as td\n" + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program, *args], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
     return done.stdout
@@ -190,3 +191,50 @@ def test_results_that_are_no_arrays(sizes: list[str], words: str):
     for call in (f, f.reference):
         with pytest.raises(TileError, match=words):
             call(np.ones(3, np.float32))
+
+
+# -- what a simulator knows ------------------------------------------------------------------
+
+AFTER_OTHERS = """
+import gc
+import sys
+import numpy as np, pyopencl as cl, pyopencl.array as cla, tiledialect as td
+from tiledialect.lowering.runtime.launch import lane_of
+
+queue = td.queue("oclgrind")
+others = [cla.to_device(queue, np.zeros(int(sys.argv[1]), np.float32)) for _ in range(8)]
+del others
+gc.collect()
+"""
+SOUND = """
+two_kernels = "function (I[M]) -> (O) { J = -I; P[] = >(J[i]); O = -P; }"
+assert td.compile(two_kernels, device="oclgrind")(np.ones(64, np.float32)) == 1
+"""
+READS_WHAT_IS_NOT_WRITTEN = """
+text = "__kernel void k(__global float *a, __global float *b) { if (a[3] > 0) b[3] = 1; }"
+program = cl.Program(queue.context, text).build()
+a, b = (lane_of(queue).allocate(256) for _ in range(2))
+cl.Kernel(program, "k")(queue, (1,), None, a, b)
+queue.finish()
+"""
+
+
+@pytest.mark.skipif(
+    all(device.short_platform != "oclgrind" for device in td.devices()), reason="without Oclgrind"
+)
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("on_device", [False, True])
+def test_the_simulator_sees_every_buffer_anew(
+    size: int, on_device: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whatever was in its place before, and of whatever size that was."""
+    log = tmp_path / "log"
+    monkeypatch.setenv("OCLGRIND_LOG", str(log))
+    sound = SOUND
+    if on_device:
+        sound = SOUND.replace("(np.ones(64, np.float32))", "(cla.to_device(queue, ONES)).get()")
+        sound = sound.replace("ONES", "np.ones(64, np.float32)")
+    run_python(AFTER_OTHERS + sound, str(size))
+    assert log.read_text() == ""
+    run_python(AFTER_OTHERS + READS_WHAT_IS_NOT_WRITTEN, str(size))
+    assert "depends on uninitialized value" in log.read_text()

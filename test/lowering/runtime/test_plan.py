@@ -130,14 +130,7 @@ def test_what_a_plan_says():
     ]
 
 
-def leave_out_simulator(device: td.Device) -> None:
-    if device.type == "simulator":
-        # Its shadow memory takes a buffer at a freed one's address for uninitialized at times.
-        pytest.skip("the simulator reports buffers that are reused")
-
-
 def test_a_chain(device: td.Device):
-    leave_out_simulator(device)
     o, p = executable(chain(), device).on_host([A, B])
     assert np.array_equal(p, A + 2 * B)
     assert np.array_equal(o, 2 * A + 3 * B)
@@ -284,7 +277,6 @@ def part(source: str, offset: int, t: str) -> str:
 
 
 def test_parts_of_buffers(device: td.Device):
-    leave_out_simulator(device)
     p = plan(
         f"(%A: M, %B: M) -> ({HALF}, {HALF}, M)",
         "%o = ALLOC",
