@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+from tiledialect.index.parallel import implied
 from tiledialect.passes.change_indices import set_domain, unbounded
 
 
@@ -61,23 +62,10 @@ def check_single_valued(op: ContractionOp, space: IndexSpace) -> None:
 
 def needed_constraints(space: IndexSpace) -> list[int]:
     """Which of the user's constraints do not follow from the tensors and from one another."""
-    needed = list(range(len(space.constraints)))
-    for k in range(len(space.constraints)):
-        others = [j for j in needed if j != k]
-        without = replace(space, constraints=tuple(space.constraints[j] for j in others))
-        if set(without.variables) == set(space.variables) and _is_implied(space, without, k):
-            needed = others
-    return needed
-
-
-def _is_implied(space: IndexSpace, without: IndexSpace, k: int) -> bool:
-    try:
-        box = sets.ranges(without)
-    except UnboundedIndexError:
-        return False
-    constrained = replace(without, constraints=(*without.constraints, space.constraints[k]))
-    last = len(constrained.all_constraints()) - 1
-    return all(guard.source != last for guard in sets.guards(constrained, box))
+    first = len(space.accesses)
+    numbers = range(len(space.constraints))
+    dropped = implied(space, range(first, first + len(numbers)))
+    return [k for k in numbers if first + k not in dropped]
 
 
 @dataclass(frozen=True)

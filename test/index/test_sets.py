@@ -237,7 +237,7 @@ def test_sizes_beyond_machine_integers():
     space = space_of(["i", "j"], [big, 3], [[I + J - 1]], [[big]])
     found = sets.ranges(space)
     assert found == {"i": Range(0, big), "j": Range(0, 3)}
-    assert [str(g) for g in sets.guards(space, found)] == ["0 <= i + j - 1", f"i + j - 1 < {big}"]
+    assert [str(g) for g in sets.guards(space, found)] == ["0 <= i + j - 1", f"i + j < {big + 1}"]
     assert sets.is_single_valued(space)
     assert not sets.covers_output(space)
     few = space_of([I - big], [3], [[I]], [[big + 2]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -50,20 +51,57 @@ def _form(row: Row, offset: int = 0, scale: int = 1) -> dict[int, int]:
 def _add_points(constraints: System, component: Component, offset: int = 0) -> list[int]:
     """Ask that the unknowns from ``offset`` on are a point.
 
-    Gives the unknowns that are the values of the component's rows.
+    Gives the unknowns that are the values of the component's rows of the output.
     """
     values: list[int] = []
-    for row in component.rows:
+    for number, row in enumerate(component.rows):
+        if number >= component.outputs and row.divisor == 1:
+            _add_test(constraints, row, Test.LOWER, offset)
+            _add_test(constraints, row, Test.UPPER, offset)
+            continue
         value = constraints.new_unknown()
         constraints.add_zero({**_form(row, offset), value: -row.divisor}, row.constant)
         constraints.add_range(value, 0, row.bound)
-        values.append(value)
+        if number < component.outputs:
+            values.append(value)
     return values
+
+
+def _holds_at(row: Row, point: Sequence[int]) -> bool:
+    value = row.constant + sum(c * x for c, x in zip(row.coefficients, point, strict=True))
+    return 0 <= value < row.bound * row.divisor and value % row.divisor == 0
+
+
+def _evident_box(component: Component) -> Box | None:
+    """The bounding box where it is plain to see: its lower and upper corners are points.
+
+    The bounds are those of rows that hold a single variable.
+    """
+    box: list[tuple[int, int] | None] = [None] * component.size
+    for row in component.rows:
+        variables = [i for i, c in enumerate(row.coefficients) if c]
+        if len(variables) != 1 or row.divisor != 1:
+            continue
+        (i,) = variables
+        ends = (-row.constant, row.bound - 1 - row.constant)
+        lower, upper = ends if row.coefficients[i] > 0 else (-ends[1], -ends[0])
+        scale = abs(row.coefficients[i])
+        found = box[i] or (-(-lower // scale), upper // scale + 1)
+        box[i] = max(found[0], -(-lower // scale)), min(found[1], upper // scale + 1)
+    known = [ends for ends in box if ends is not None]
+    if len(known) < component.size or any(lower >= upper for lower, upper in known):
+        return None
+    corners = [lower for lower, _ in known], [upper - 1 for _, upper in known]
+    if all(_holds_at(row, corner) for corner in corners for row in component.rows):
+        return tuple(known)
+    return None
 
 
 @lru_cache(_REMEMBERED)
 def is_empty(component: Component) -> bool:
     """Whether there is no point."""
+    if _evident_box(component) is not None:
+        return False
     constraints = System(component.size)
     _add_points(constraints, component)
     return system.is_empty(constraints.solutions())
@@ -78,6 +116,8 @@ def bounding_box(component: Component) -> Box:
     unbounded = first_undetermined([row.coefficients for row in component.rows], component.size)
     if unbounded is not None:
         raise UnboundedVariableError(unbounded)
+    if (box := _evident_box(component)) is not None:
+        return box
     if is_empty(component):
         return ((0, 0),) * component.size
     constraints = System(component.size)
@@ -142,15 +182,15 @@ def _is_implied(
     return system.is_empty(constraints.solutions())
 
 
-def _add_test(constraints: System, row: Row, test: Test) -> None:
+def _add_test(constraints: System, row: Row, test: Test, offset: int = 0) -> None:
     if test is Test.LOWER:
-        constraints.add_not_negative(_form(row), row.constant)
+        constraints.add_not_negative(_form(row, offset), row.constant)
     elif test is Test.UPPER:
         limit = row.bound * row.divisor - 1
-        constraints.add_not_negative(_form(row, scale=-1), limit - row.constant)
+        constraints.add_not_negative(_form(row, offset, -1), limit - row.constant)
     else:
         quotient = constraints.new_unknown()
-        constraints.add_zero({**_form(row), quotient: -row.divisor}, row.constant)
+        constraints.add_zero({**_form(row, offset), quotient: -row.divisor}, row.constant)
 
 
 def _add_failure(constraints: System, row: Row, test: Test) -> None:
@@ -170,10 +210,13 @@ def _add_failure(constraints: System, row: Row, test: Test) -> None:
 def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int, ...]:
     """Those of the rows ``candidates`` that can be dropped together without adding points.
 
-    Of two that follow from each other, the later one is dropped.
+    Of two that follow from each other, the one that comes first there is dropped; none is where
+    there is no point.
     """
     dropped: list[int] = []
-    for number in reversed(candidates):
+    if is_empty(component):
+        return ()
+    for number in candidates:
         others = [i for i in range(len(component.rows)) if i != number and i not in dropped]
         rest = Component(component.size, tuple(component.rows[i] for i in others), 0)
         if all(_holds_everywhere(rest, component.rows[number], test) for test in Test):
@@ -182,6 +225,8 @@ def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int
 
 
 def _holds_everywhere(component: Component, row: Row, test: Test) -> bool:
+    if test is Test.DIVISIBLE and row.divisor == 1:
+        return True
     constraints = System(component.size)
     _add_points(constraints, component)
     _add_failure(constraints, row, test)
@@ -216,7 +261,7 @@ def collision(component: Component) -> tuple[tuple[int, ...], tuple[int, ...]] |
 def covers_output(component: Component) -> bool:
     """Whether the rows of the output take every combination of values inside their bounds."""
     constraints = System(component.size)
-    values = _add_points(constraints, component)[: component.outputs]
+    values = _add_points(constraints, component)
     box = [(value, 0, row.bound) for value, row in zip(values, component.rows, strict=False)]
     return system.covers(constraints.solutions(), box)
 

@@ -103,11 +103,20 @@ def without_redundant(space: IndexSpace, kept: Sequence[Constraint] = ()) -> Ind
         merged = (*constants, *merge_parallel(merged))
     space = replace(space, constraints=(*merged, *kept))
     first = len(space.accesses)
-    candidates = range(first, first + len(merged))
-    dropped: set[int] = set()
-    for part in space.parts:
-        rows = tuple(i for i, source in enumerate(part.rows) if source in candidates)
-        if rows:
-            dropped |= {part.rows[i] for i in domain.implied_rows(part.component, rows)}
+    dropped = implied(space, range(first + len(merged) - 1, first - 1, -1))
     left = [c for i, c in enumerate(space.constraints) if first + i not in dropped]
     return replace(space, constraints=tuple(left))
+
+
+def implied(space: IndexSpace, candidates: Sequence[int]) -> set[int]:
+    """Which of some of ``all_constraints`` can be dropped together without adding points.
+
+    Of two that follow from each other, the one that comes first in ``candidates`` is dropped.
+    """
+    dropped: set[int] = set()
+    for part in space.parts:
+        where = {source: i for i, source in enumerate(part.rows)}
+        rows = tuple(where[source] for source in candidates if source in where)
+        if rows:
+            dropped |= {part.rows[i] for i in domain.implied_rows(part.component, rows)}
+    return dropped

@@ -50,19 +50,15 @@ class System:
 
     def solutions(self) -> isl.Set:
         """The set of all solutions; its dimensions are the unknowns."""
-        context = _context()
-        space = isl.Space.set_alloc(context, 0, self.unknowns)
-        kind = isl.dim_type
-        basic = isl.BasicSet.from_constraint_matrices(
-            space,
-            _matrix(context, self._equations, self.unknowns),
-            _matrix(context, self._inequalities, self.unknowns),
-            kind.set,
-            kind.div,
-            kind.param,
-            kind.cst,
-        )
-        return isl.Set.from_basic_set(basic)
+        rows = [self._row(0, *equation) for equation in self._equations]
+        rows += [self._row(1, *inequality) for inequality in self._inequalities]
+        # In PolyLib's format, as isl copies a matrix whenever one of its elements is set.
+        text = "\n".join([f"{len(rows)} {self.unknowns + 2}", *rows, ""])
+        return isl.Set.from_basic_set(isl.BasicSet.read_from_str(_context(), text))
+
+    def _row(self, kind: int, form: Mapping[int, int], constant: int) -> str:
+        """A line of PolyLib's format: whether it is an inequality, coefficients, constant."""
+        return " ".join(map(str, (kind, *(form.get(i, 0) for i in range(self.unknowns)), constant)))
 
 
 def is_empty(solutions: isl.Set) -> bool:
@@ -138,20 +134,6 @@ def _projected(solutions: isl.Set, chosen: set[int]) -> isl.Set:
         if unknown not in chosen:
             solutions = solutions.project_out(isl.dim_type.set, unknown, 1)
     return solutions
-
-
-def _matrix(
-    context: isl.Context, forms: Sequence[tuple[Mapping[int, int], int]], unknowns: int
-) -> isl.Mat:
-    """One row per form: the coefficients, then the constant."""
-    matrix = isl.Mat.alloc(context, len(forms), unknowns + 1)
-    zero = isl.Val(0, context)
-    for row, (form, constant) in enumerate(forms):
-        for column in range(unknowns):
-            value = form.get(column, 0)
-            matrix = matrix.set_element_val(row, column, _value(context, value) if value else zero)
-        matrix = matrix.set_element_val(row, unknowns, _value(context, constant))
-    return matrix
 
 
 def _value(context: isl.Context, value: int) -> isl.Val:
