@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     LocationAttr,
     StringAttr,
+    TensorType,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -35,6 +36,72 @@ Origin = tuple[SSAValue, int]
 """An axis of a tensor."""
 
 
+Found = int | SSAValue | Origin
+"""The size of an axis: a number, the operand that gives it, or an axis that has it too."""
+
+
+@dataclass
+class Origins:
+    """Where the sizes of axes come from, each found once."""
+
+    found: dict[Origin, Found] = field(default_factory=dict[Origin, Found])
+
+    def of(self, value: SSAValue, axis: int) -> Found:
+        """Where the size of an axis comes from."""
+        key = value, axis
+        if key not in self.found:
+            self.found[key] = self._find(value, axis)
+        return self.found[key]
+
+    def note(self, values: Iterable[SSAValue]) -> None:
+        """Find those of all axes of tensors."""
+        for value in values:
+            t = value.type
+            for axis in range(len(t.get_shape()) if isinstance(t, TensorType) else 0):
+                self.of(value, axis)
+
+    def _find(self, value: SSAValue, axis: int) -> Found:
+        shape = shape_of(tensor_type(value))
+        if shape is None:
+            return value, axis
+        if shape[axis] != DYNAMIC_INDEX:
+            return shape[axis]
+        owner = value.owner
+        if isinstance(owner, ContractionOp | SizedOp):
+            return self.of_size(owner.sizes[shape[:axis].count(DYNAMIC_INDEX)])
+        if isinstance(owner, ew.ElementwiseOp):
+            return self._broadcast(owner, axis - len(shape)) or (value, axis)
+        if isinstance(owner, SumToOp):
+            return self.of(owner.like, axis)
+        if isinstance(owner, CustomGradientOp):
+            return self.of(owner.value, axis)
+        return _header_origin(value, axis)
+
+    def of_size(self, size: SSAValue) -> SSAValue | Origin:
+        """The axis that a size is asked of, or else the size itself."""
+        owner = size.owner
+        if isinstance(owner, tensor.DimOp):
+            number = owner.index.owner
+            if isinstance(number, arith.ConstantOp) and isinstance(number.value, IntegerAttr):
+                origin = self.of(owner.source, number.value.value.data)
+                return size if isinstance(origin, int) else origin
+        return size
+
+    def _broadcast(self, op: ew.ElementwiseOp, axis: int) -> SSAValue | Origin | None:
+        """Where the size of an axis, counted from the end, comes from unless from several."""
+        found: list[SSAValue | Origin] = []
+        for operand in op.operands:
+            shape = shape_of(tensor_type(operand))
+            if shape is None:
+                return None
+            if len(shape) >= -axis and shape[axis] != 1:
+                origin = self.of(operand, len(shape) + axis)
+                if isinstance(origin, int):
+                    return None
+                found.append(origin)
+        return found[0] if len(set(found)) == 1 else None
+
+
 @dataclass
 class TensorBuilder:
     """Inserts tile ops before an op; each method gives the result."""
@@ -46,6 +113,8 @@ class TensorBuilder:
     """For cotangents, what they have the shape of."""
     sizes: dict[Origin, SSAValue] = field(default_factory=dict[Origin, SSAValue])
     """The sizes that were asked for."""
+    origins: Origins = field(default_factory=Origins)
+    """Shared by the builders of one function, in which values do not change."""
 
     def insert(self, op: Operation, name: str | None = None) -> SSAValue:
         """Insert an op with one result."""
@@ -106,9 +175,9 @@ class TensorBuilder:
             like = like.owner.operands[0]
         return self.insert(SumToOp.make(value, like))
 
-    def origin(self, value: SSAValue, axis: int) -> int | SSAValue | Origin:
+    def origin(self, value: SSAValue, axis: int) -> Found:
         """Where the size of an axis comes from."""
-        return size_origin(self.shaped_as.get(value, value), axis)
+        return self.origins.of(self.shaped_as.get(value, value), axis)
 
     def size(self, value: SSAValue, axis: int) -> int | SSAValue:
         """The size of an axis: a number if it is known."""
@@ -169,7 +238,7 @@ class ContractionBuilder:
 
     def _origin(self, size: SSAValue) -> SSAValue | Origin:
         origins = {made: origin for origin, made in self.builder.sizes.items()}
-        return origins.get(size, dim_origin(size))
+        return origins.get(size, self.builder.origins.of_size(size))
 
     def make(
         self,
@@ -207,52 +276,6 @@ class ContractionBuilder:
                 no_defract=self.op.no_defract is not None,
             )
         )
-
-
-def size_origin(value: SSAValue, axis: int) -> int | SSAValue | Origin:
-    """The size of an axis as a number, the operand that gives it, or an axis that has it too."""
-    shape = shape_of(tensor_type(value))
-    if shape is None:
-        return value, axis
-    if shape[axis] != DYNAMIC_INDEX:
-        return shape[axis]
-    owner = value.owner
-    if isinstance(owner, ContractionOp | SizedOp):
-        size = owner.sizes[shape[:axis].count(DYNAMIC_INDEX)]
-        return dim_origin(size)
-    if isinstance(owner, ew.ElementwiseOp):
-        return _broadcast_origin(owner, axis - len(shape)) or (value, axis)
-    if isinstance(owner, SumToOp):
-        return size_origin(owner.like, axis)
-    if isinstance(owner, CustomGradientOp):
-        return size_origin(owner.value, axis)
-    return _header_origin(value, axis)
-
-
-def dim_origin(size: SSAValue) -> SSAValue | Origin:
-    """The axis that a size is asked of, or else the size itself."""
-    owner = size.owner
-    if isinstance(owner, tensor.DimOp):
-        number = owner.index.owner
-        if isinstance(number, arith.ConstantOp) and isinstance(number.value, IntegerAttr):
-            origin = size_origin(owner.source, number.value.value.data)
-            return size if isinstance(origin, int) else origin
-    return size
-
-
-def _broadcast_origin(op: ew.ElementwiseOp, axis: int) -> SSAValue | Origin | None:
-    """Where the size of an axis, counted from the end, comes from if not from several operands."""
-    found: list[SSAValue | Origin] = []
-    for operand in op.operands:
-        shape = shape_of(tensor_type(operand))
-        if shape is None:
-            return None
-        if len(shape) >= -axis and shape[axis] != 1:
-            origin = size_origin(operand, len(shape) + axis)
-            if isinstance(origin, int):
-                return None
-            found.append(origin)
-    return found[0] if len(set(found)) == 1 else None
 
 
 def _header_origin(value: SSAValue, axis: int) -> Origin:

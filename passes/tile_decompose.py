@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -21,7 +22,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, IndexOp
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, IndexOp
 from tiledialect.dialects.tile.special import ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
 
@@ -42,13 +43,25 @@ class DecomposeScatter(RewritePattern):
         points = [IndexExpr.of(f"i{k}") for k in range(len(indices))]
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]
         place = IndexExpr.of("v")
-        rows = IndexOp.along(op.like, 0)
+        column = op.like
+        made: list[Operation] = []
+        if len(like) > 1 and like[0] != DYNAMIC_INDEX:
+            # The numbers of the rows alone, not a table of the shape of `like`.
+            one = ConstantOp.of(1)
+            ones = ContractionOp(
+                Aggregation.assign, Combination.none, [place], [(one.result, ())], shape=like[:1]
+            )
+            one.result.name_hint, ones.result.name_hint = "one", "ones"
+            made += one, ones
+            column = ones.result
+        rows = IndexOp.along(column, 0)
+        axes = len(shape_of(tensor_type(column)) or ())
         contraction = ContractionOp(
             Aggregation.add,
             Combination.cond,
             [place, *rest],
             [
-                (rows.result, [place, *(IndexExpr() for _ in like[1:])]),
+                (rows.result, [place, *(IndexExpr() for _ in range(1, axes))]),
                 (op.indices, points),
                 (op.updates, [*points, *rest]),
             ],
@@ -57,7 +70,9 @@ class DecomposeScatter(RewritePattern):
         contraction.location = rows.location = op.location
         rows.result.name_hint = "rows"
         contraction.result.name_hint = op.result.name_hint
-        rewriter.replace(op, [rows, contraction])
+        for new in made:
+            new.location = op.location
+        rewriter.replace(op, [*made, rows, contraction])
 
 
 class DecomposeSumTo(RewritePattern):

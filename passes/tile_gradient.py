@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    LocationAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -29,7 +30,7 @@ from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES
-from tiledialect.passes.tensor_builder import TensorBuilder
+from tiledialect.passes.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.tile_specialize import check_cotangent_types, specialize
 from tiledialect.signature import argument_names, find_function, result_names
 
@@ -194,6 +195,7 @@ class _Differentiator:
     """What each cotangent is one of."""
     active: set[SSAValue] = field(default_factory=set[SSAValue])
     """The values that depend on the inputs in question."""
+    origins: Origins = field(default_factory=Origins)
 
     def run(self) -> None:
         block = self.function.body.block
@@ -203,13 +205,19 @@ class _Differentiator:
         names = argument_names(self.function)
         old_outputs = result_names(self.function) if self.with_outputs else []
         self._find_active(ops, [block.args[k] for k in self.inputs])
+        for op in ops:
+            # In order, so that no question goes deep.
+            self.origins.note(op.results)
         added = self._add_cotangents(returned)
         for op in reversed(ops):
-            self._visit(op, TensorBuilder(returned, op.location, self.shaped_as))
+            self._visit(op, self._builder(returned, op.location))
         outputs = list(returned.operands) if self.with_outputs else []
-        results = [self._result(k, names[k], TensorBuilder(returned)) for k in self.inputs]
+        results = [self._result(k, names[k], self._builder(returned)) for k in self.inputs]
         new_names = cotangent_names([names[k] for k in self.inputs], old_outputs)
         self._finish(returned, added, outputs, results, new_names)
+
+    def _builder(self, before: Operation, location: LocationAttr | None = None) -> TensorBuilder:
+        return TensorBuilder(before, location, self.shaped_as, origins=self.origins)
 
     def _find_active(self, ops: Sequence[Operation], sources: Sequence[SSAValue]) -> None:
         self.active.update(sources)
@@ -223,7 +231,7 @@ class _Differentiator:
         """An argument for the cotangent of each output; their names."""
         block = self.function.body.block
         added = cotangent_names(result_names(self.function), argument_names(self.function))
-        b = TensorBuilder(returned)
+        b = self._builder(returned)
         for output, name in zip(returned.operands, added, strict=True):
             argument = block.insert_arg(output.type, len(block.args))
             argument.name_hint = name

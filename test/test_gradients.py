@@ -216,6 +216,14 @@ def test_what_is_not_asked_for_is_not_there():
     )
 
 
+def test_sizes_are_found_once():
+    # Each square asks both operands for its sizes: 2 to the 40th questions without a memory.
+    squares = " ".join(f"X{k + 1} = X{k} * X{k};" for k in range(40))
+    source = f"function (X0[N, M]) -> (S) {{ {squares} S[i: N] = +(X40[i, j]); }}"
+    made = gradient(find_function(load(source)))
+    assert [op.name for op in made.walk()].count("tensor.dim") <= 4
+
+
 def test_outputs_of_mlir_without_names(tmp_path: Path):
     path = tmp_path / "f.mlir"
     path.write_text(

@@ -12,6 +12,7 @@ from spaces import every_point, index_spaces, output_of
 from tiledialect.index import domain, sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.index.reduce import reduce
 from tiledialect.index.sets import Guard, GuardKind, magnitude
 
 I, J, K = map(IndexExpr.of, "ijk")  # noqa: E741
@@ -288,3 +289,15 @@ def test_layers_alike_are_reckoned_once():
     before = domain.guards.cache_info().misses
     ask(64)
     assert domain.guards.cache_info().misses == before
+
+
+def test_sixty_indices():
+    names = [f"i{k}" for k in range(60)]
+    limits = [(name, 1 + (k < 3)) for k, name in enumerate(names)]
+    space = space_of([], [], [[sum(map(IndexExpr.of, names), IndexExpr())]], [[5]], limits)
+    assert sets.ranges(space) == {name: Range(0, bound) for name, bound in limits}
+    assert sets.guards(space, sets.ranges(space)) == ()
+    assert reduce(space).space.variables
+    wide = space_of([], [], space.inputs, [[5]], [(name, 2) for name in names])
+    (guard,) = sets.guards(wide, sets.ranges(wide))
+    assert guard.kind is GuardKind.UPPER and guard.bound == 5

@@ -1,7 +1,9 @@
 // RUN: tile-opt %s --split-input-file -p tile-decompose | filecheck %s
 
-// CHECK:      %rows = tile.index %V axis 0 : (tensor<9x8xf32>) -> tensor<9x8xi32>
-// CHECK-NEXT: %S = tile.contraction add(%rows[v, 0] eq %I[i0] cond %U[i0, r0]) -> [v, r0] : (tensor<9x8xi32>, tensor<4xi32>, tensor<4x8xf32>) -> tensor<9x8xf32>
+// The numbers of the rows are a vector, not a table.
+// CHECK:      %ones = tile.contraction assign(%one[]) -> [v] : (tensor<index>) -> tensor<9xi32>
+// CHECK-NEXT: %rows = tile.index %ones axis 0 : (tensor<9xi32>) -> tensor<9xi32>
+// CHECK-NEXT: %S = tile.contraction add(%rows[v] eq %I[i0] cond %U[i0, r0]) -> [v, r0] : (tensor<9xi32>, tensor<4xi32>, tensor<4x8xf32>) -> tensor<9x8xf32>
 func.func @scatter(%U: tensor<4x8xf32>, %I: tensor<4xi32>, %V: tensor<9x8xf32>) -> tensor<9x8xf32> {
   %S = tile.scatter %U, %I, %V : (tensor<4x8xf32>, tensor<4xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
   func.return %S : tensor<9x8xf32>

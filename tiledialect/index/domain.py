@@ -142,7 +142,7 @@ def sample(component: Component) -> tuple[int, ...] | None:
 def guards(component: Component, box: Box) -> tuple[Condition, ...]:
     """Conditions that, tested at every integer point of ``box``, leave exactly the points.
 
-    None of them follows from the others.
+    None of them follows from the others, as far as that can be told.
     """
     if any(lower >= upper for lower, upper in box):
         return ()
@@ -179,7 +179,7 @@ def _is_implied(
         _add_test(constraints, component.rows[number], test)
     number, test = condition
     _add_failure(constraints, component.rows[number], test)
-    return system.is_empty(constraints.solutions())
+    return system.is_surely_empty(constraints.solutions())
 
 
 def _add_test(constraints: System, row: Row, test: Test, offset: int = 0) -> None:
@@ -230,7 +230,7 @@ def _holds_everywhere(component: Component, row: Row, test: Test) -> bool:
     constraints = System(component.size)
     _add_points(constraints, component)
     _add_failure(constraints, row, test)
-    return system.is_empty(constraints.solutions())
+    return system.is_surely_empty(constraints.solutions())
 
 
 # -- the output ----------------------------------------------------------------------------------

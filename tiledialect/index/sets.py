@@ -1,8 +1,8 @@
 """Exact questions about the points of a contraction.
 
 Everything is decided over the integers, with no size too large; only the two questions about
-coverage may be given up. The questions are put to the components of the space (``component``),
-whose answers are remembered.
+coverage, and whether a guard follows from others, may be given up. The questions are put to the
+components of the space (``component``), whose answers are remembered.
 """
 
 from __future__ import annotations

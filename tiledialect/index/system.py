@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import islpy as isl
 
@@ -66,6 +66,24 @@ def is_empty(solutions: isl.Set) -> bool:
     return solutions.is_empty()
 
 
+def is_surely_empty(solutions: isl.Set) -> bool:
+    """Whether there is no solution; no if that is too hard to tell."""
+    return _surely(solutions.is_empty)
+
+
+def _surely(question: Callable[[], bool]) -> bool:
+    """The answer, or no after a fixed number of isl's operations: several times what is usual."""
+    context = _context()
+    context.reset_operations()
+    context.set_max_operations(_PATIENCE)
+    try:
+        return question()
+    except isl.Error:
+        return False
+    finally:
+        context.set_max_operations(0)
+
+
 def extent(solutions: isl.Set, unknown: int) -> tuple[int, int]:
     """The least value of an unknown, and one more than the greatest; the set is not empty."""
     lower = solutions.dim_min_val(unknown).to_python()
@@ -89,8 +107,7 @@ def covers(solutions: isl.Set, box: Sequence[tuple[int, int, int]]) -> bool:
     ``box`` gives each such unknown with its least value and one more than its greatest, in
     ascending order of the unknowns. This is the one question that can take minutes, where the
     coefficients are large and have nothing to do with each other. So a few combinations are tried
-    first, for a quick no; and the proof is given up, and the answer is no, after a fixed number of
-    isl's operations, several times what usual spaces need.
+    first, for a quick no; and the answer is no where the proof is too hard.
     """
     wanted = System(len(box))
     for position, (_, lower, upper) in enumerate(box):
@@ -102,14 +119,7 @@ def covers(solutions: isl.Set, box: Sequence[tuple[int, int, int]]) -> bool:
     found = _projected(solutions, {unknown for unknown, _, _ in box})
     if any(_fixed(context, found, probe).is_empty() for probe in set(_probes(box))):
         return False
-    context.reset_operations()
-    context.set_max_operations(_PATIENCE)
-    try:
-        return combinations.is_subset(found)
-    except isl.Error:
-        return False
-    finally:
-        context.set_max_operations(0)
+    return _surely(lambda: combinations.is_subset(found))
 
 
 def _probes(box: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, ...]]:
