@@ -365,6 +365,11 @@ class Function:
     @front_door
     def tile(self) -> str:
         """The function as Tile text, gradients too; a TileError if Tile cannot say it."""
+        from xdsl.context import Context
+        from xdsl.dialects.arith import Arith
+        from xdsl.transforms.canonicalize import CanonicalizePass
+
+        from tiledialect.dialects.tile import Tile
         from tiledialect.language.printer import print_tile
         from tiledialect.passes.tile_gradient import differentiate
         from tiledialect.signature import find_function
@@ -374,6 +379,11 @@ class Function:
         with sourced(self._source.text):
             for step in self._gradients:
                 differentiate(function, step.wrt, with_outputs=step.with_outputs)
+            if self._gradients:
+                context = Context()
+                for dialect in (Arith, Tile):
+                    context.load_dialect(dialect)
+                CanonicalizePass().apply(context, module)
             return print_tile(function)
 
     @front_door

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,14 +141,6 @@ def summary(name: str, array: Array) -> str:
     return f"{head}  least {low:.6g}  greatest {high:.6g}  mean {mean:.6g}"
 
 
-def profiled(function: td.Function, inputs: Mapping[str, Any], repeat: int) -> Profile:
-    """The profile of ``repeat`` runs, with the median times."""
-    runs = [function.profile(**inputs)[1] for _ in range(repeat)]
-    launches = zip(*(run.kernels for run in runs), strict=True)
-    kernels = (replace(same[0], seconds=median(k.seconds for k in same)) for same in launches)
-    return replace(runs[0], kernels=tuple(kernels), runs=repeat)
-
-
 def show_profile(profile: Profile) -> None:
     """The kernels' times and the memory, as a table."""
     from tiledialect.lowering.runtime.launch import format_bytes
@@ -226,7 +216,7 @@ def run(args: Namespace) -> bool:
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:
-        show_profile(profiled(function, inputs, args.repeat or REPEAT))
+        show_profile(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
     if args.check:
         return check(results, outputs_of(function, function.reference(**inputs)))
     return True

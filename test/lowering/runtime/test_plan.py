@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -386,6 +387,20 @@ def test_a_profile(device: td.Device):
     assert all(k.seconds >= 0 and k.nbytes == 48 for k in profile.kernels)
     assert profile.seconds == pytest.approx(sum(k.seconds for k in profile.kernels))
     assert profile.peak_memory == 80 and profile.device == device
+
+
+def test_a_profile_is_of_medians(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    run = executable(chain(), device, queue=queue_for(device, profiling=True))
+    ends = iter([9000, 2000, 1000])
+
+    def measured(*_: Any) -> Any:
+        times = SimpleNamespace(profile=SimpleNamespace(start=0, end=next(ends)))
+        return [A], [times] * len(run.steps)
+
+    monkeypatch.setattr(run, "_guarded", measured)
+    _, profile = run.profile([A, B], repeat=3)
+    assert profile.runs == 3
+    assert [k.seconds for k in profile.kernels] == pytest.approx([2e-6] * 4)
 
 
 def test_tensors_larger_than_the_device(device: td.Device):
