@@ -13,12 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
+from xdsl.dialects.arith import Arith
 from xdsl.dialects.test import Test
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.traits import HasParent
 
+from tiledialect.dialects.lift import Lift
+from tiledialect.dialects.lift.base import LiftOp, YieldOp
+from tiledialect.dialects.lift.layout import LAYOUT_OPS
+from tiledialect.dialects.lift.maps import MAP_OPS
+from tiledialect.dialects.lift.memory import MEMORY_OPS
+from tiledialect.dialects.lift.reductions import REDUCTION_OPS
+from tiledialect.dialects.lift.values import VALUE_OPS
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -40,6 +48,29 @@ SECTIONS: dict[str, Sequence[type[Operation]]] = {
     "Gradients": (CustomGradientOp,),
     "Kernels": KERNEL_OPS,
 }
+
+LIFT_SECTIONS: dict[str, Sequence[type[Operation]]] = {
+    "Maps": MAP_OPS,
+    "Reductions, iteration, search": REDUCTION_OPS,
+    "Layout": LAYOUT_OPS,
+    "Tuples, elements, generated arrays": VALUE_OPS,
+    "Memory": MEMORY_OPS,
+    "Functions": (YieldOp,),
+}
+
+LIFT_INTRODUCTION = """
+The `lift` dialect says what a program computes as a composition of patterns over arrays. An array
+is an upstream `tensor`: of numbers, of builtin `vector`s or of builtin `tuple`s; an array of
+arrays is a tensor with more axes. So ops of `tile` and of `lift` can stand in one function.
+
+A size that is not known yet has a name, such as `N`, in the encoding of the tensor's type, and the
+patterns compute with it: `lift.slide(3, 1)` makes `tensor<?x3xf32, #lift.sizes<N - 2>>` of
+`tensor<?xf32, #lift.sizes<N>>`. `tile-specialize` gives the names their values.
+
+The function of a pattern is a region: its arguments range over the operands as written between the
+parentheses, and it ends in a `lift.yield`. In it are ops of `arith` and `math` on numbers and
+vectors, of `tile` on arrays, more patterns, and values from around the region.
+"""
 
 DIALECT_INTRODUCTION = """
 The `tile` dialect says what a tensor program computes: contractions with named indices,
@@ -79,7 +110,7 @@ def example(op: type[Operation]) -> str:
     assert found, f"{op.name} has no example"
     body = re.sub(r"\n\s*:", "\n     :", found[1]).strip()
     ctx = Context()
-    for dialect in (Tile, Test):
+    for dialect in (Tile, Lift, Arith, Test):
         ctx.load_dialect(dialect)
     parser = Parser(ctx, body)
     while parser.parse_optional_operation() is not None:
@@ -106,8 +137,9 @@ def type_rule(op: type[Operation]) -> Iterator[str]:
 def table(op: type[Any]) -> str:
     """The operands, properties, regions and results."""
     definition = op.get_irdl_definition()
+    anything = "array, tuple or number" if issubclass(op, LiftOp) else "tensor"
     rows = [
-        f"| {kind} | `{name}` | {describe(member)} |"
+        f"| {kind} | `{name}` | {describe(member, anything)} |"
         for kind, members in (
             ("operand", definition.operands),
             ("property", definition.properties.items()),
@@ -120,7 +152,7 @@ def table(op: type[Any]) -> str:
     return "\n".join(["| | name | |", "| --- | --- | --- |", *rows])
 
 
-def describe(member: Any) -> str:
+def describe(member: Any, anything: str) -> str:
     """What an operand, property, region or result may be."""
     word = type(member).__name__
     many = "any number of " if word.startswith("Var") else "optional " if "Opt" in word else ""
@@ -130,7 +162,7 @@ def describe(member: Any) -> str:
     names = dict.fromkeys(re.findall(r"\b([A-Z]\w*(?:Attr|Type))\b", constraint))
     names = [n for n in names if n not in ("AnyAttr", "BaseAttr", "EqAttr", "ParamAttr")]
     plain = {"IndexType": "`index`", "TensorType": "tensor"}
-    return many + (" of ".join(plain.get(n, f"`{n}`") for n in names) or "tensor")
+    return many + (" of ".join(plain.get(n, f"`{n}`") for n in names) or anything)
 
 
 def syntax(op: type[Any]) -> str | None:
@@ -140,7 +172,19 @@ def syntax(op: type[Any]) -> str | None:
     if issubclass(op, UnaryOp):
         return "%a : (type) -> type"
     found = re.search(r"`(.*)`", op.print.__doc__ or "")
+    if found and issubclass(op, LiftOp):
+        parameters = ", ".join(op.parameters())
+        form = found[1].replace("(parameters)", f"({parameters})" if parameters else "")
+        return form.replace("%argument in %operand, …", ranges(op))
     return found[1] if found else None
+
+
+def ranges(op: type[Any]) -> str:
+    """What the arguments of a pattern's function range over."""
+    if "print_arguments" in vars(op):
+        return re.findall(r"`(.*)`", op.print_arguments.__doc__)[0]
+    last = f" {op.LAST_KEYWORD} %operand" if getattr(op, "LAST_KEYWORD", None) else ""
+    return ", ".join(f"%argument {word} %operand" for word in getattr(op, "KEYWORDS", ())) + last
 
 
 def op_page(op: type[Operation]) -> Iterator[str]:
@@ -148,7 +192,7 @@ def op_page(op: type[Operation]) -> Iterator[str]:
     yield f"### `{op.name}`"
     yield paragraphs(op)
     if form := syntax(op):
-        yield f"Syntax: `{op.name} {form}`"
+        yield f"Syntax: `{op.name}{form if issubclass(op, LiftOp) else f' {form}'}`"
     yield from type_rule(op)
     yield table(op)
     # An op that stands inside another is in the example of that one.
@@ -181,6 +225,18 @@ def dialect_page() -> Iterator[str]:
     yield "## Types and attributes"
     yield "\n".join(attribute_section(a) for a in Tile.attributes)
     for title, ops in SECTIONS.items():
+        yield f"## {title}"
+        for op in ops:
+            yield from op_page(op)
+
+
+def lift_page() -> Iterator[str]:
+    """The page of the lift dialect."""
+    yield "# The `lift` dialect"
+    yield LIFT_INTRODUCTION
+    yield "## Attributes"
+    yield "\n".join(attribute_section(a) for a in Lift.attributes)
+    for title, ops in LIFT_SECTIONS.items():
         yield f"## {title}"
         for op in ops:
             yield from op_page(op)
@@ -252,7 +308,11 @@ EXAMPLES = {
 
 # -- writing ---------------------------------------------------------------------------------
 
-PAGES = {"dialect-tile.md": dialect_page, "passes.md": passes_page}
+PAGES = {
+    "dialect-lift.md": lift_page,
+    "dialect-tile.md": dialect_page,
+    "passes.md": passes_page,
+}
 
 
 def text(parts: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
+from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
@@ -92,6 +93,13 @@ def compile_module(
 
 def _passes(module: ModuleOp) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
+    for op in module.walk():
+        if isinstance(op, LiftOp):
+            raise TileError.at(
+                op,
+                f"{op.pattern()} does not run on devices yet: "
+                "patterns are evaluated by the reference semantics alone",
+            )
     return pipeline(min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE)))
 
 

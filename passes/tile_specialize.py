@@ -23,6 +23,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.lift import values as lift
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.binding import bind_sizes
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import symbol
 from tiledialect.dialects.tile.base import (
@@ -84,6 +87,7 @@ def _specialize(
 ) -> None:
     _check_arguments(function, types)
     _check_cotangents(function, types, module)
+    bind_sizes(function, argument_names(function), types)
     block = function.body.block
     for argument, t in zip(list(block.args), types, strict=True):
         Rewriter.replace_value_with_new_type(argument, t)
@@ -213,7 +217,9 @@ class _Specializer:
         return ops
 
     def visit(self, op: Operation) -> None:
-        if op.results and isinstance(op.results[0].type, IndexType):
+        if isinstance(op, LiftOp):
+            self.pattern(op)
+        elif op.results and isinstance(op.results[0].type, IndexType):
             self.sizes[op.results[0]] = self.evaluate(op)
         elif isinstance(op, ContractionOp):
             self.replace(op, self.contraction(op))
@@ -227,6 +233,12 @@ class _Specializer:
             self.infer(op)
         elif isinstance(op, func.ReturnOp):
             self.finish(op)
+
+    def pattern(self, op: LiftOp) -> None:
+        """A pattern, whose sizes are bound by now."""
+        if isinstance(op, lift.SizeOp) and op.size.data.value is not None:
+            self.sizes[op.result] = op.size.data.value
+        op.verify_()
 
     def evaluate(self, op: Operation) -> int:
         """The integer that an op on sizes computes."""

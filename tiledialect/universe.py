@@ -16,6 +16,7 @@ def _load(module: str, name: str) -> Callable[[], Any]:
 
 TILE_UNIVERSE = Universe(
     all_dialects={
+        "lift": _load("dialects.lift", "Lift"),
         "tile": _load("dialects.tile", "Tile"),
         "nest": _load("dialects.nest", "Nest"),
     },

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.interpreter import (
     Interpreter,
@@ -23,7 +23,6 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.interpreters.arith import ArithFunctions
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
@@ -58,6 +57,8 @@ from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
 from tiledialect.interpreters import philox
 from tiledialect.interpreters.contraction import contract
+from tiledialect.interpreters.lift import LiftFunctions
+from tiledialect.interpreters.scalars import ScalarFunctions
 
 Array = npt.NDArray[Any]
 
@@ -229,8 +230,8 @@ register_impls(TileFunctions)
 
 
 @register_impls
-class SizeFunctions(InterpreterFunctions):
-    """The ops on sizes that xDSL's own interpreters lack."""
+class TensorFunctions(InterpreterFunctions):
+    """The upstream ops on tensors that stand between those of the dialects."""
 
     @impl(tensor.DimOp)
     def run_dim(
@@ -240,19 +241,22 @@ class SizeFunctions(InterpreterFunctions):
         array, axis = args
         return (array.shape[axis],)
 
-    @impl(arith.MaxSIOp)
-    def run_max(
-        self, interpreter: Interpreter, op: arith.MaxSIOp, args: PythonValues
+    @impl(tensor.ExtractOp)
+    def run_extract(
+        self, interpreter: Interpreter, op: tensor.ExtractOp, args: PythonValues
     ) -> PythonValues:
-        """The larger size."""
-        return (max(args),)
+        """An element."""
+        array, *indices = args
+        return (array[tuple(indices)],)
 
-    @impl(arith.MinSIOp)
-    def run_min(
-        self, interpreter: Interpreter, op: arith.MinSIOp, args: PythonValues
+    @impl(tensor.FromElementsOp)
+    def run_from_elements(
+        self, interpreter: Interpreter, op: tensor.FromElementsOp, args: PythonValues
     ) -> PythonValues:
-        """The smaller size."""
-        return (min(args),)
+        """Numbers as a tensor."""
+        t = tensor_type(op.result)
+        elements = np.array(args, numeric.NUMPY_TYPES[t.element_type])
+        return (elements.reshape(shape_of(t) or ()),)
 
 
 def _element_type(value: SSAValue) -> Attribute:
@@ -265,6 +269,15 @@ def _shape(result: SSAValue, sizes: Sequence[int]) -> tuple[int, ...]:
     assert declared is not None
     return tuple(next(rest) if d == DYNAMIC_INDEX else d for d in declared)
 
+
+INTERPRETERS = (
+    FuncFunctions(),
+    ScalarFunctions(),
+    TensorFunctions(),
+    TileFunctions(),
+    LiftFunctions(),
+)
+"""The functions of all dialects that programs are made of."""
 
 # -- running a function ------------------------------------------------------------------------
 
@@ -285,7 +298,7 @@ def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) ->
         function = find_function(module, function.sym_name.data)
         specialize(function, types)
     interpreter = Interpreter(module)
-    for functions in (ArithFunctions(), FuncFunctions(), SizeFunctions(), TileFunctions()):
+    for functions in INTERPRETERS:
         interpreter.register_implementations(functions)
     try:
         with np.errstate(all="ignore"):

@@ -1,0 +1,126 @@
+"""Giving names of sizes their values, throughout a piece of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.lift.attributes import IndexMapAttr, SizeAttr, SizesAttr
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.reductions import IterateOp
+from tiledialect.dialects.lift.types import (
+    MismatchError,
+    SizeSolver,
+    names_in,
+    sizes_of,
+    substituted,
+)
+from tiledialect.errors import TileError
+from tiledialect.index.size import Size
+
+Values = Mapping[str, Size | int]
+
+
+def bind(root: Operation, values: Values) -> None:
+    """Replace names of sizes in ``root`` and all ops in it, in place.
+
+    Raises a TileError, at the op, where a size cannot be what it becomes.
+    """
+    if not values:
+        return
+    for op in root.walk():
+        try:
+            _bind(op, values)
+        except VerifyException as error:
+            raise TileError.at(op, str(error)) from None
+
+
+def _bind(op: Operation, values: Values) -> None:
+    for attributes in (op.properties, op.attributes):
+        for name, attribute in attributes.items():
+            attributes[name] = bound(attribute, values)
+    arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+    for value in (*op.results, *arguments):
+        try:
+            t = substituted(value.type, values)
+        except VerifyException:
+            if isinstance(op, LiftOp):
+                op.inferred_type()  # which says in the pattern's terms what is wrong
+            raise
+        if t != value.type:
+            Rewriter.replace_value_with_new_type(value, t)
+
+
+def bound(attribute: Attribute, values: Values) -> Attribute:
+    """The attribute with names of sizes replaced."""
+    match attribute:
+        case SizeAttr():
+            return SizeAttr(attribute.data.substitute(values))
+        case IndexMapAttr():
+            return IndexMapAttr(attribute.data.substitute(values))
+        case FunctionType():
+            inputs = [substituted(t, values) for t in attribute.inputs]
+            return FunctionType.from_lists(
+                inputs, [substituted(t, values) for t in attribute.outputs]
+            )
+        case _:
+            return attribute
+
+
+def bind_sizes(
+    function: func.FuncOp, names: Sequence[str], types: Sequence[TensorType[Attribute]]
+) -> None:
+    """Give the names of sizes in a function the values that its inputs' static types tell.
+
+    Raises a TileError, in the names of the inputs, if sizes contradict each other, or an op cannot
+    have the sizes that it gets, or there is a size that no input tells.
+    """
+    bind(function, solve(names, function.function_type.inputs.data, types))
+    for op in function.walk():
+        unknown = (names_of(op) - _local_names(op)) if isinstance(op, LiftOp) else ()
+        if unknown:
+            raise TileError.at(op, f"no input tells what size {min(unknown)} is")
+
+
+def solve(
+    names: Sequence[str], declared: Sequence[Attribute], given: Sequence[TensorType[Attribute]]
+) -> dict[str, Size]:
+    """What the names of sizes stand for if inputs are of the ``given`` types."""
+    solver = SizeSolver()
+    for name, wanted, t in zip(names, declared, given, strict=True):
+        if isinstance(wanted, TensorType) and isinstance(wanted.encoding, SizesAttr):
+            for axis, (size, known) in enumerate(zip(sizes_of(wanted), t.get_shape(), strict=True)):
+                solver.equate(size, Size.of(known), f"{name} (axis {axis})")
+    try:
+        return solver.solve()
+    except MismatchError as error:
+        raise TileError(str(error)) from None
+
+
+def names_of(op: Operation) -> frozenset[str]:
+    """The names of sizes in an op, those in its regions left out."""
+    found: set[str] = set()
+    for t in (*op.result_types, *(t for region in op.regions for t in region.block.arg_types)):
+        found |= names_in(t)
+    for attribute in op.properties.values():
+        if isinstance(attribute, SizeAttr):
+            found |= attribute.data.names
+        elif isinstance(attribute, IndexMapAttr):
+            found |= {*attribute.data.expr.names} - {attribute.data.variable}
+    return frozenset(found)
+
+
+def _local_names(op: Operation) -> frozenset[str]:
+    """The names of sizes that only the iterations around an op know."""
+    found: frozenset[str] = frozenset()
+    outer: Operation | None = op
+    while outer is not None:
+        if isinstance(outer, IterateOp):
+            found |= names_in(outer.block.args[0].type)
+        outer = outer.parent_op()
+    return found
