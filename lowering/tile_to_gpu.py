@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
+from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
@@ -30,6 +31,7 @@ class TileToGpuPass(ModulePass):
         """Lower every function that has tile ops."""
         passes = (
             TileToNestPass(self.local_size),
+            NestPipelinePass(),
             NestVectorizePass(),
             NestBarriersPass(),
             NestToGpuPass(),

@@ -86,9 +86,11 @@ class NestBuilder:
         self.builder.insertion_point = outer
 
     @contextmanager
-    def loop(self, role: LoopRole, extent: int, hint: str) -> Generator[Expr]:
-        """A loop from 0 to ``extent``; its index."""
-        if extent == 1:
+    def loop(
+        self, role: LoopRole, extent: int, hint: str, *, always: bool = False
+    ) -> Generator[Expr]:
+        """A loop from 0 to ``extent``; its index. One of a single step only if ``always``."""
+        if extent == 1 and not always:
             yield Expr()
             return
         op = ForOp(self.names, role, extent)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -42,11 +43,11 @@ from tiledialect.index.integer import (
     less,
 )
 from tiledialect.index.sets import Guard, GuardKind
-from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import Scalars, kind_of
-from tiledialect.lowering.nest.staging import Staging, reduce_over_items
+from tiledialect.lowering.nest.staging import Staging
 from tiledialect.lowering.nest.tiles import place_of, step_name
 from tiledialect.schedule.leaves import PARALLEL, Role
 from tiledialect.schedule.output_box import always_lands, visited
@@ -101,11 +102,17 @@ class ContractionNest:
 
     @cached_property
     def first_reduction(self) -> int:
-        """The number of the first leaf inside a work-item that moves no output index."""
+        """The number of the first leaf inside a work-item that moves no output index.
+
+        Without one, that of the first of the innermost leaves that are written out.
+        """
         for k, leaf in enumerate(self.leaves):
             if k >= self.parallel and leaf.index not in self.outputs:
                 return k
-        return len(self.leaves)
+        k = len(self.leaves)
+        while k > self.parallel and self.leaves[k - 1].role in (Role.UNROLL, Role.VECTOR):
+            k -= 1
+        return k
 
     @cached_property
     def accumulator_leaves(self) -> tuple[int, ...]:
@@ -254,7 +261,8 @@ class ContractionNest:
             if accumulator is not None:
                 self._join_lanes(accumulator)
                 self._join_items(accumulator)
-        self._finish(0, tests, acc, flag)
+        with self.nest.when(equal(self.kernel.linear_id(self.shared_leaves), 0)):
+            self._finish(0, tests, acc, flag)
 
     def _accumulators(self) -> tuple[Accumulator, Accumulator | None]:
         shape = [self.leaves[k].extent for k in (*self.accumulator_leaves, *self.lanes)]
@@ -308,18 +316,33 @@ class ContractionNest:
             self.nest.store(total, accumulator.buffer, first)
 
     def _join_items(self, accumulator: Accumulator) -> None:
-        """Aggregate what the work-items that share an element hold."""
-        if self.shared_leaves:
-            with self.kernel.loops(self.accumulator_leaves):
-                place = self._place(Expr())
-                total = reduce_over_items(
-                    self.kernel,
-                    self.shared_leaves,
-                    self.nest.load(accumulator.buffer, place),
-                    accumulator.type,
-                    lambda a, b: self._join(accumulator, a, b),
-                )
-                self.nest.store(total, accumulator.buffer, place)
+        """Aggregate what the work-items that share an element hold, by a tree in local memory.
+
+        All of them get it.
+        """
+        if not self.shared_leaves:
+            return
+        nest, kernel = self.nest, self.kernel
+        others = [k for k in kernel.local_leaves if k not in self.shared_leaves]
+        count, rows = (prod(self.leaves[k].extent for k in x) for x in (self.shared_leaves, others))
+        row, own = kernel.linear_id(others), kernel.linear_id(self.shared_leaves)
+        tile = [self.leaves[k].extent for k in self.accumulator_leaves]
+        buffer = nest.buffer(accumulator.type, [rows, count, *tile], LOCAL, "partial")
+
+        def place(item: Expr) -> list[Expr]:
+            return [row, item, *self._place(Expr())[: len(tile)]]
+
+        with kernel.loops(self.accumulator_leaves):
+            nest.store(nest.load(accumulator.buffer, self._place(Expr())), buffer, place(own))
+        half = 1 << max(count - 1, 0).bit_length() >> 1
+        while half:
+            inside = both(less(own, half), less(own + half, count))
+            with nest.when(inside), kernel.loops(self.accumulator_leaves):
+                a, b = (nest.load(buffer, place(item)) for item in (own, own + half))
+                nest.store(self._join(accumulator, a, b), buffer, place(own))
+            half //= 2
+        with kernel.loops(self.accumulator_leaves):
+            nest.store(nest.load(buffer, place(Expr())), accumulator.buffer, self._place(Expr()))
 
     def _join(self, accumulator: Accumulator, a: SSAValue, b: SSAValue) -> SSAValue:
         if accumulator.type == i1 and self.type != i1:
@@ -353,7 +376,7 @@ class ContractionNest:
             landed = self.nest.load(flag.buffer, place)
             result = scalars.select(landed, result, unwritten)
         elements.known[self.op.result] = result
-        with self.nest.when(equal(self.kernel.linear_id(self.shared_leaves), 0)), ExitStack() as s:
+        with ExitStack() as s:
             if flag is not None and self.box is None:
                 s.enter_context(self.nest.where(self.nest.load(flag.buffer, place)))
             self.kernel.store_outputs(elements)

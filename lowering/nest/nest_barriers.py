@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.ops import ForOp, IfOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, equal
 from tiledialect.index.simplify import prove
@@ -85,18 +85,27 @@ class Barriers:
             # Nothing inside it needs a barrier: it is one use of all that it uses.
             return self._use(op, self._uses_in(op), pending, uniform)
         after = self._block(op.block, pending, uniform=uniform)
+        return self._block(op.block, self._in_step_before(op, after), uniform=uniform)
+
+    def _in_step_before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
+        """Uses in a step of a loop as the next one sees them."""
         name = str(self.scope.name(op.index))
         before = {name: Expr.var(name) - 1}
-        earlier = frozenset(
+        return frozenset(
             Use(u.memory, u.writes, None if u.copy is None else u.copy.substitute(before))
-            for u in after
+            for u in uses
         )
-        return self._block(op.block, earlier, uniform=uniform)
 
     def _clashes(self, op: ForOp) -> bool:
-        """Whether uses inside a loop are in conflict with one another."""
+        """Whether uses inside a loop are in conflict, in one step or with those of the next.
+
+        The steps of a loop that only writes fill different places.
+        """
         uses = [u for u in self._uses_in(op) if u is not None]
-        return any(a.conflicts(b, self.scope) for a in uses for b in uses if a is not b)
+        read = {u.memory for u in uses if not u.writes}
+        own = [u for u in uses if u.memory in read]
+        later = self._in_step_before(op, own)
+        return any(a.conflicts(b, self.scope) for a in own for b in (*own, *later) if a is not b)
 
     def _branch(self, op: IfOp, pending: frozenset[Use], uniform: bool) -> frozenset[Use]:
         then = self._block(op.then.block, pending, uniform=uniform)
@@ -110,7 +119,7 @@ class Barriers:
         if not isinstance(t, MemRefType) or t.memory_space != LOCAL:
             return None
         copy = None
-        if "copies" in getattr(op.memory.owner, "attributes", {}):
+        if isinstance(op.memory.owner, BufferOp) and "double" in op.memory.owner.attributes:
             copy = self.scope.access(op)[0]
         return Use(op.memory, isinstance(op, StoreOp), copy)
 

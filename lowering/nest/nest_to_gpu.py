@@ -8,7 +8,16 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu, memref, scf, vector
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    i64,
+)
+from xdsl.dialects.dlti import DLTIEntryMap
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -16,7 +25,8 @@ from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod
-from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.index.simplify import is_multiple
+from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.index_values import IndexValues
 from tiledialect.lowering.nest.registers import Chunk, Registers, lanes_of, zero
 from tiledialect.lowering.nest.scope import flat_strides
@@ -24,6 +34,12 @@ from tiledialect.schedule.leaves import Role
 
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
 """The roles of loops that are written out, step by step."""
+
+
+LOCAL_ALIGNMENT = 16
+"""On how many bytes arrays in a kernel are aligned, at least."""
+GPU_ALIGNMENT = 16
+"""On how many bytes buffers on a GPU are aligned; arrays in a CPU's memory need not be."""
 
 
 def is_written_out(index: SSAValue) -> bool:
@@ -52,8 +68,10 @@ def are_registers(buffer: BufferOp) -> bool:
 class NestToGpu:
     """Lowers the body of one function."""
 
-    def __init__(self, function: gpu.FuncOp):
+    def __init__(self, function: gpu.FuncOp, global_alignment: int = 0):
         self.function = function
+        self.global_alignment = global_alignment
+        """On how many bytes the arguments' memory is aligned."""
         old = function.body.block
         self.block = Block(arg_types=old.arg_types)
         self.indices = IndexValues(self.block)
@@ -306,6 +324,9 @@ class NestToGpu:
         if are_registers(op):
             self.registers[op.result] = Registers(t.element_type)
             return
+        if op.result in self.values and t.memory_space == LOCAL:
+            # A loop that is written out has one array for all its steps.
+            return
         size = 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
         array = memref.AllocaOp.get(t.element_type, shape=[size], memory_space=t.memory_space)
         self.values[op.result] = self.emit(array)
@@ -355,7 +376,18 @@ class NestToGpu:
         memory, index = self.values[op.memory], self.indices.value(place)
         if lanes_of(op.result) == 1:
             return self.emit(memref.LoadOp.get(memory, [index]))
-        return self.emit(vector.LoadOp(memory, [index], op.result.type))  # pyright: ignore
+        load = vector.LoadOp(memory, [index], op.result.type)  # pyright: ignore
+        self._align(load, op.memory, place, lanes_of(op.result))
+        return self.emit(load)
+
+    def _align(self, op: Operation, memory: SSAValue, place: Expr, lanes: int) -> None:
+        """Note that an access to a vector is aligned, if that can be proved."""
+        t = memory.type
+        assert isinstance(t, MemRefType)
+        size = lanes * getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+        known = self.global_alignment if t.memory_space == GLOBAL else LOCAL_ALIGNMENT
+        if size <= known and is_multiple(place, lanes, self.indices.here.env):
+            op.attributes["alignment"] = IntegerAttr(size, i64)
 
     def _load_if(
         self, op: LoadOp, place: Expr, condition: Condition, default: SSAValue
@@ -403,11 +435,11 @@ class NestToGpu:
 
     def _store(self, op: StoreOp, value: SSAValue, place: Expr) -> None:
         memory, index = self.values[op.memory], self.indices.value(place)
-        new = (
-            memref.StoreOp.get(value, memory, [index])
-            if lanes_of(value) == 1
-            else vector.StoreOp(value, memory, [index])
-        )
+        if lanes_of(value) == 1:
+            new = memref.StoreOp.get(value, memory, [index])
+        else:
+            new = vector.StoreOp(value, memory, [index])
+            self._align(new, op.memory, place, lanes_of(value))
         self.indices.here.block.add_op(new)
 
     def index(self, op: Operation) -> None:
@@ -461,6 +493,15 @@ class NestToGpuPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every kernel."""
+        alignment = GPU_ALIGNMENT if is_gpu(op) else 0
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
             if any(isinstance(x, ForOp | LoadOp | StoreOp | BufferOp) for x in function.walk()):
-                NestToGpu(function).run()
+                NestToGpu(function, alignment).run()
+
+
+def is_gpu(module: ModuleOp) -> bool:
+    """Whether the module's target is a GPU."""
+    spec = module.attributes.get("dlti.target_system_spec")
+    return isinstance(spec, DLTIEntryMap) and any(
+        isinstance(e.key, StringAttr) and e.key.data == "GPU" for e in spec.entries
+    )

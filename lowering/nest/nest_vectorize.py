@@ -60,9 +60,18 @@ class Vectorizer:
         accesses = [op for op in self.loop.block.ops if isinstance(op, LoadOp | StoreOp)]
         for op in accesses:
             if isinstance(op, StoreOp):
-                own = self.scope.address(op)
-                if any(x.memory is op.memory and self.scope.address(x) != own for x in accesses):
+                others = [x for x in accesses if x.memory is op.memory]
+                if not all(self._are_apart(op, x) for x in others):
                     raise NotVectorizedError("a step uses what another one writes")
+
+    def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp) -> bool:
+        """Whether the lanes of two accesses meet at most in the same lane."""
+        distance = constant_difference(self.scope.address(a), self.scope.address(b), self.scope.env)
+        strides = {self._stride(a), self._stride(b)}
+        return distance is not None and (
+            (distance == 0 and len(strides) == 1)
+            or (strides == {1} and abs(distance) >= self.lanes)
+        )
 
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
         """By how many elements the address moves from lane to lane, if that is a number."""
@@ -70,9 +79,10 @@ class Vectorizer:
         moved = address.substitute({str(self.lane): self.lane + 1})
         return constant_difference(moved, address, self.scope.env)
 
-    def _first(self, exprs: Sequence[Expr]) -> list[Expr]:
-        """Expressions at the first lane."""
-        return [simplify(e.substitute({str(self.lane): Expr()}), self.scope.env) for e in exprs]
+    def _at(self, exprs: Sequence[Expr], lane: int = 0) -> list[Expr]:
+        """Expressions at a lane."""
+        value = {str(self.lane): Expr.const(lane)}
+        return [simplify(e.substitute(value), self.scope.env) for e in exprs]
 
     def _condition(self, op: LoadOp | StoreOp) -> Condition:
         condition = self.scope.condition(op)
@@ -85,7 +95,8 @@ class Vectorizer:
     def _load(self, op: LoadOp) -> None:
         stride = self._stride(op)
         if stride not in (0, 1):
-            raise NotVectorizedError("the steps load elements that are no neighbours")
+            self._gather(op)
+            return
         if stride and op.result.type == i1:
             raise NotVectorizedError("there are no vectors of truth values in memory")
         default = None if op.default is None else self.values.get(op.default, op.default)
@@ -94,7 +105,7 @@ class Vectorizer:
         new = LoadOp(
             self.scope.values,
             op.memory,
-            self._first(self.scope.access(op)),
+            self._at(self.scope.access(op)),
             self._condition(op),
             default,
             lanes=self.lanes if stride else 1,
@@ -104,7 +115,8 @@ class Vectorizer:
     def _store(self, op: StoreOp) -> None:
         stride, value = self._stride(op), self.values.get(op.value, op.value)
         if stride not in (0, 1):
-            raise NotVectorizedError("the steps store elements that are no neighbours")
+            self._scatter(op, value)
+            return
         if stride and op.value.type == i1:
             raise NotVectorizedError("there are no vectors of truth values in memory")
         if not stride and isinstance(value.type, VectorType):
@@ -114,10 +126,41 @@ class Vectorizer:
                 self.scope.values,
                 self._wide(value) if stride else value,
                 op.memory,
-                self._first(self.scope.access(op)),
+                self._at(self.scope.access(op)),
                 self._condition(op),
             )
         )
+
+    def _gather(self, op: LoadOp) -> None:
+        """A load for each lane, as they are no neighbours."""
+        if op.default is not None:
+            raise NotVectorizedError("the steps load elements that are no neighbours")
+        condition, total = self._condition(op), None
+        t = VectorType(op.result.type, [self.lanes])
+        for lane in range(self.lanes):
+            access = self._at(self.scope.access(op), lane)
+            load = LoadOp(self.scope.values, op.memory, access, condition)
+            load.result.name_hint = op.result.name_hint
+            if total is None:
+                new = vector.BroadcastOp(load.result, t)
+            else:
+                new = vector.InsertOp(load.result, total, [lane])
+            self.ops += [load, new]
+            total = new.results[0]
+        assert total is not None
+        self.values[op.result] = total
+
+    def _scatter(self, op: StoreOp, value: SSAValue) -> None:
+        """A store for each lane, as they are no neighbours."""
+        condition = self._condition(op)
+        for lane in range(self.lanes):
+            element = value
+            if isinstance(value.type, VectorType):
+                extract = vector.ExtractOp(value, [lane], op.value.type)
+                self.ops.append(extract)
+                element = extract.result
+            access = self._at(self.scope.access(op), lane)
+            self.ops.append(StoreOp(self.scope.values, element, op.memory, access, condition))
 
     def _compute(self, op: Operation) -> None:
         operands = [self.values.get(v, v) for v in op.operands]

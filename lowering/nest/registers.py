@@ -62,6 +62,8 @@ class Registers:
         whole = found[0][0] if found[0] is not None else None
         if whole is not None and found == [(whole, lane) for lane in range(lanes_of(whole))]:
             return whole
+        if lanes > 1 and not any(found):
+            return emit(zero(self.type(lanes)))
         elements = [self._element(place + lane, emit) for lane in range(lanes)]
         if lanes == 1:
             return elements[0]

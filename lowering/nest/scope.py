@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, SSAValue
 
-from tiledialect.dialects.nest.ops import ForOp, IfOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr
 from tiledialect.index.ranges import Env
 
@@ -29,6 +29,9 @@ class NestScope:
 
     def name(self, value: SSAValue) -> Expr:
         """The name of an index value; that of a loop has the loop's range."""
+        if value not in self.names and isinstance(value.owner, IndexOp):
+            op = value.owner
+            (self.names[value],) = op.exprs_of(self.operands(op), op.expr)
         if value not in self.names:
             base = value.name_hint or "index"
             name, count = base, 0
@@ -43,7 +46,7 @@ class NestScope:
                 self.env = self.env.with_range(name, lower, upper, step)
         return self.names[value]
 
-    def operands(self, op: ForOp | IfOp | LoadOp | StoreOp) -> dict[SSAValue, Expr]:
+    def operands(self, op: ForOp | IfOp | LoadOp | StoreOp | IndexOp) -> dict[SSAValue, Expr]:
         """The names of an op's index operands."""
         return {v: self.name(v) for v in op.indices}
 

@@ -7,16 +7,16 @@ memory: they take the box's elements in memory order, some neighbours each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, both, floordiv, less, mod
+from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
@@ -35,14 +35,10 @@ class Tile:
     box: Footprint
     buffer: SSAValue
 
-    def place(self, position: Sequence[Expr]) -> list[Expr]:
-        """Where in the buffer the element at a position of the box is."""
-        return [position[axis] for axis in self.order]
-
     @property
     def order(self) -> tuple[int, ...]:
-        """The axes of the box from slowest to fastest."""
-        return self.stage.order or tuple(range(len(self.box.extents)))
+        """The axes of the operand from slowest to fastest."""
+        return tuple(dict.fromkeys(d.axis for d in self.box.dimensions))
 
 
 @dataclass
@@ -53,6 +49,15 @@ class Operand:
     access: tuple[IndexExpr, ...]
     """An expression of steps for each axis."""
     tiles: list[Tile] = field(default_factory=list[Tile])
+
+    def order(self, box: Footprint) -> list[int]:
+        """The dimensions of a box in the order of the memory it is copied from."""
+        axes = list(self.tiles[-1].order) if self.tiles else list(range(len(self.access)))
+        dimensions = box.dimensions
+        return sorted(
+            range(len(dimensions)),
+            key=lambda d: (axes.index(dimensions[d].axis), -dimensions[d].stride),
+        )
 
 
 class Staging:
@@ -105,7 +110,10 @@ class Staging:
                     self._copy(operand, stage)
 
     def _copy(self, operand: Operand, stage: Stage) -> None:
+        order = operand.tiles[-1].order if operand.tiles else range(len(operand.access))
         box = stage_footprint(stage, operand.access, self.kernel.schedule)
+        if not stage.local and not stage.order:
+            box = box.ordered(order)
         tile = Tile(stage, box, self._allocate(operand, stage, box))
         source = replace(operand, tiles=list(operand.tiles))
         if stage.local and self.kernel.schedule.work_items > 1:
@@ -115,12 +123,10 @@ class Staging:
         operand.tiles.append(tile)
 
     def _allocate(self, operand: Operand, stage: Stage, box: Footprint) -> SSAValue:
-        order = stage.order or range(len(box.extents))
-        shape = [box.extents[axis] for axis in order]
         space = LOCAL if stage.local else PRIVATE
         hint = f"{operand.value.name_hint or 'operand'}_tile"
         return self.nest.buffer(
-            element_type(operand.value), shape, space, hint, stage.copies, stage.pad
+            element_type(operand.value), box.extents, space, hint, stage.copies, stage.pad
         )
 
     def _vector(self, stage: Stage, extent: int) -> int:
@@ -128,49 +134,43 @@ class Staging:
         return stage.vector if extent % stage.vector == 0 else 1
 
     def _copy_alone(self, source: Operand, tile: Tile) -> None:
-        """The copy of a box by one work-item, axis by axis."""
-        extents = tile.box.extents
+        """The copy of a box by one work-item, dimension by dimension."""
         role = LoopRole(Role.SERIAL if tile.stage.local else Role.UNROLL)
-        width = self._vector(tile.stage, extents[-1]) if extents else 1
+        position: dict[int, Expr] = {}
         with ExitStack() as stack:
-            position = [
-                stack.enter_context(self.nest.loop(role, extent, f"t{axis}"))
-                for axis, extent in enumerate(extents[:-1])
-            ]
-            if extents:
-                position.append(self._along_row(stack, role, extents[-1], width))
+            order = source.order(tile.box)
+            for d in order:
+                extent = tile.box.extents[d]
+                width = self._vector(tile.stage, extent) if d == order[-1] else 1
+                step = stack.enter_context(self.nest.loop(role, extent // width, "t"))
+                lane = stack.enter_context(self.nest.loop(LoopRole(Role.VECTOR), width, "lane"))
+                position[d] = step * width + lane
             self._move(source, tile, position)
-
-    def _along_row(self, stack: ExitStack, role: LoopRole, extent: int, width: int) -> Expr:
-        step = stack.enter_context(self.nest.loop(role, extent // width, "t"))
-        lane = stack.enter_context(self.nest.loop(LoopRole(Role.VECTOR), width, "lane"))
-        return step * width + lane
 
     def _copy_together(self, source: Operand, tile: Tile) -> None:
         """The copy of a box by all work-items of the group."""
-        extents = tile.box.extents or (1,)
+        order = source.order(tile.box)
+        extents = [tile.box.extents[d] for d in order] or [1]
         width = self._vector(tile.stage, extents[-1])
         items = self.kernel.schedule.work_items
         chunks = prod(extents) // width
         steps = -(-chunks // items)
         role = LoopRole(Role.UNROLL if steps <= UNROLLED_COPIES else Role.SERIAL)
         with ExitStack() as stack:
-            step = stack.enter_context(self.nest.loop(role, steps, "t"))
+            step = stack.enter_context(self.nest.loop(role, steps, "t", always=True))
             chunk = step * items + self.kernel.linear_id(self.kernel.local_leaves)
             stack.enter_context(self.nest.when(less(chunk, chunks)))
             lane = stack.enter_context(self.nest.loop(LoopRole(Role.VECTOR), width, "lane"))
             position = digits(chunk, (*extents[:-1], extents[-1] // width))
             position[-1] = position[-1] * width + lane
-            self._move(source, tile, position[: len(tile.box.extents)])
+            self._move(source, tile, dict(zip(order, position, strict=False)))
 
-    def _move(self, source: Operand, tile: Tile, position: Sequence[Expr]) -> None:
-        box = tile.box
-        exprs = [self.kernel.expr(base) for base in box.base]
-        coordinates = [
-            base + stride * t for base, stride, t in zip(exprs, box.strides, position, strict=True)
-        ]
+    def _move(self, source: Operand, tile: Tile, position: Mapping[int, Expr]) -> None:
+        coordinates = [self.kernel.expr(base) for base in tile.box.base]
+        for d, dimension in enumerate(tile.box.dimensions):
+            coordinates[dimension.axis] += position[d] * dimension.stride
         value = self._element(source, coordinates)
-        self.nest.store(value, tile.buffer, tile.place(position))
+        self.nest.store(value, tile.buffer, [position[d] for d in range(len(position))])
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -181,8 +181,9 @@ class Staging:
             coordinates = [self.kernel.expr(e) for e in operand.access]
             return self.nest.load(self.kernel.memory(operand.value), coordinates)
         tile = operand.tiles[-1]
-        position = [self.kernel.expr(e) for e in tile.box.position(operand.access)]
-        return self.nest.load(tile.buffer, tile.place(position))
+        return self.nest.load(
+            tile.buffer, [self.kernel.expr(d.position) for d in tile.box.dimensions]
+        )
 
     def _element(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
         """The element at coordinates that may lie outside, then neutral."""
@@ -190,16 +191,15 @@ class Staging:
             inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
             return self._load(operand, self.kernel.memory(operand.value), coordinates, inside)
         tile = operand.tiles[-1]
-        position = [
-            floordiv(c - self.kernel.expr(base), stride)
-            for c, base, stride in zip(coordinates, tile.box.base, tile.box.strides, strict=True)
+        rest = [
+            c - self.kernel.expr(base) for c, base in zip(coordinates, tile.box.base, strict=True)
         ]
-        return self._load(
-            operand,
-            tile.buffer,
-            tile.place(position),
-            self.kernel.in_bounds(position, tile.box.extents),
-        )
+        position: list[Expr] = []
+        for dimension in tile.box.dimensions:
+            position.append(floordiv(rest[dimension.axis], dimension.stride))
+            rest[dimension.axis] = mod(rest[dimension.axis], dimension.stride)
+        inside = self.kernel.in_bounds(position, tile.box.extents)
+        return self._load(operand, tile.buffer, position, inside)
 
     def _load(
         self, operand: Operand, memory: SSAValue, place: Sequence[Expr], inside: Condition
@@ -217,30 +217,3 @@ def digits(number: Expr, extents: Sequence[int]) -> list[Expr]:
         found.insert(0, mod(number, extent))
         number = floordiv(number, extent)
     return [number, *found]
-
-
-def reduce_over_items(
-    kernel: KernelNest,
-    shared: Sequence[int],
-    value: SSAValue,
-    t: Attribute,
-    join: Callable[[SSAValue, SSAValue], SSAValue],
-) -> SSAValue:
-    """The aggregate of what the work-items that differ in the steps of ``shared`` hold.
-
-    By a tree in local memory; all of them get it.
-    """
-    nest = kernel.nest
-    others = [k for k in kernel.local_leaves if k not in shared]
-    count = prod(kernel.leaves[k].extent for k in shared)
-    rows = prod(kernel.leaves[k].extent for k in others)
-    buffer = nest.buffer(t, [rows, count], LOCAL, "partial")
-    row, own = kernel.linear_id(others), kernel.linear_id(shared)
-    nest.store(value, buffer, [row, own])
-    half = 1 << max(count - 1, 0).bit_length() >> 1
-    while half:
-        with nest.when(both(less(own, half), less(own + half, count))):
-            total = join(nest.load(buffer, [row, own]), nest.load(buffer, [row, own + half]))
-            nest.store(total, buffer, [row, own])
-        half //= 2
-    return nest.load(buffer, [row, Expr()])

@@ -24,41 +24,84 @@ def index_values(ranges: Mapping[str, Range], leaves: Sequence[Leaf]) -> dict[st
 
 
 @dataclass(frozen=True)
+class Dimension:
+    """A dimension of a footprint: ``stride*t`` along an axis of the tensor, ``0 <= t < extent``."""
+
+    axis: int
+    stride: int
+    extent: int
+    terms: IndexExpr
+    """What the steps inside move along it, at least 0."""
+
+    @property
+    def position(self) -> IndexExpr:
+        """Where along it the access is."""
+        return self.terms / self.stride
+
+
+@dataclass(frozen=True)
 class Footprint:
-    """A box of a tensor's elements: ``base + stride*t`` along each axis, ``0 <= t < extent``."""
+    """The elements of a tensor that loops touch: a box, with a base along each axis.
+
+    An axis has several dimensions where the loops leave gaps, as those of `16*i + j`, `j < 4`, do.
+    """
 
     base: tuple[IndexExpr, ...]
-    strides: tuple[int, ...]
-    extents: tuple[int, ...]
+    dimensions: tuple[Dimension, ...]
 
-    def position(self, access: Sequence[IndexExpr]) -> tuple[IndexExpr, ...]:
-        """Where in the box the element at an access is."""
-        return tuple(
-            (expr - base) / stride
-            for expr, base, stride in zip(access, self.base, self.strides, strict=True)
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return tuple(d.extent for d in self.dimensions)
+
+    def ordered(self, order: Sequence[int]) -> Footprint:
+        """The dimensions along the axes in this order."""
+        return Footprint(
+            self.base,
+            tuple(d for axis in order for d in self.dimensions if d.axis == axis),
         )
 
 
 def footprint(
     access: Sequence[IndexExpr], leaves: Sequence[Leaf], inside: Iterable[int]
 ) -> Footprint:
-    """The least box that the accesses of the leaves ``inside`` touch, for fixed other leaves.
+    """What the accesses of the leaves ``inside`` touch, for fixed other leaves.
 
-    By interval arithmetic on the affine ``access``, an expression of steps for each axis; what
-    all of an axis's coefficients have in common is its stride.
+    By interval arithmetic on the affine ``access``, an expression of steps for each axis.
     """
     extents = {step_name(k): leaves[k].extent for k in inside}
     base: list[IndexExpr] = []
-    strides: list[int] = []
-    sizes: list[int] = []
-    for expr in access:
+    dimensions: list[Dimension] = []
+    for axis, expr in enumerate(access):
         moving = {n: int(expr.coefficient(n)) for n in expr.names if n in extents}
-        stride = gcd(*moving.values()) or 1
-        lowest = {n: extents[n] - 1 if c < 0 else 0 for n, c in moving.items()}
-        base.append(expr.substitute(lowest))
-        strides.append(stride)
-        sizes.append(sum(abs(c) // stride * (extents[n] - 1) for n, c in moving.items()) + 1)
-    return Footprint(tuple(base), tuple(strides), tuple(sizes))
+        base.append(expr.substitute({n: extents[n] - 1 if c < 0 else 0 for n, c in moving.items()}))
+        dimensions += _dimensions(axis, moving, extents)
+    return Footprint(tuple(base), tuple(dimensions))
+
+
+def _dimensions(
+    axis: int, moving: Mapping[str, int], extents: Mapping[str, int]
+) -> list[Dimension]:
+    """The dimensions along an axis: coefficients that leave no gap go together."""
+    groups: list[list[str]] = []
+    reach = 0
+    for name in sorted(moving, key=lambda n: abs(moving[n])):
+        size = abs(moving[name])
+        if not groups or size > reach + abs(moving[groups[-1][0]]):
+            groups.append([])
+            reach = 0
+        groups[-1].append(name)
+        reach += size * (extents[name] - 1)
+    found: list[Dimension] = []
+    for names in reversed(groups):
+        stride = gcd(*(moving[n] for n in names))
+        terms = IndexExpr()
+        for n in names:
+            step = IndexExpr.of(n)
+            terms += moving[n] * step if moving[n] > 0 else -moving[n] * (extents[n] - 1 - step)
+        last = sum(abs(moving[n]) * (extents[n] - 1) for n in names)
+        found.append(Dimension(axis, stride, last // stride + 1, terms))
+    return found or [Dimension(axis, 1, 1, IndexExpr())]
 
 
 def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
@@ -77,4 +120,5 @@ def stage_footprint(stage: Stage, access: Sequence[IndexExpr], schedule: Schedul
         for k, leaf in enumerate(leaves)
         if k >= place or (stage.local and leaf.role is Role.LOCAL)
     ]
-    return footprint(access, leaves, inside)
+    found = footprint(access, leaves, inside)
+    return found.ordered(stage.order) if stage.order else found

@@ -220,9 +220,25 @@ def vector_pointer(
     return buffer, pointer(buffer, address(scope, buffer, indices)), lanes
 
 
+def is_aligned(op: Operation, type: CType) -> bool:
+    """Whether an access to a vector has an `alignment` of the whole vector.
+
+    Then it is one of OpenCL C's vectors in memory, which GPUs load at once, unlike `vload`.
+    """
+    alignment = op.attributes.get("alignment")
+    return (
+        isinstance(alignment, IntegerAttr)
+        and type.kind not in ("half", "bool")
+        and type.lanes in (2, 4, 8, 16)
+        and alignment.value.data >= type.lanes * type.storage_bytes
+    )
+
+
 def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.LoadOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.result.type)
+    if is_aligned(op, type):
+        return Expr(f"*(const {buffer.space} {type.name} *)({place.text})", UNARY, reads(place))
     name = "vload_half" if buffer.type.kind == "half" else "vload"
     result = Expr(f"{name}{type.lanes}(0, {place.text})", reads=reads(place))
     if type.kind != "bool":
@@ -237,6 +253,9 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
     if buffer.type.kind == "half":
         value = value.unrounded or value
         scope.line(f"vstore_half{type.lanes}_rte({value.text}, 0, {place.text});")
+        return
+    if is_aligned(op, type):
+        scope.line(f"*({buffer.space} {type.name} *)({place.text}) = {value.assigned};")
         return
     if type.kind == "bool":
         value = call(f"convert_uchar{type.lanes}", negative(value))

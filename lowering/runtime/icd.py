@@ -87,10 +87,7 @@ def _show_vendors(stack: ExitStack) -> None:
     found = libraries()
     folder = _private_folder(stack)
     if folder is None:
-        # Nothing can be written anywhere. Beside what it finds by itself, the loader takes one
-        # library in a folder's stead.
-        for library in [name for name in found if not name.endswith(OCLGRIND_LIBRARY)][-1:]:
-            os.environ["OCL_ICD_VENDORS"] = library
+        # Nothing can be written anywhere: the loader finds what it finds by itself.
         return
     for k, library in enumerate(found):
         Path(folder, f"{k:02}.icd").write_text(library + "\n")
