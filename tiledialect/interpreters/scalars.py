@@ -164,6 +164,7 @@ COMPARISONS: dict[str, Callable[..., Any]] = {
 """The comparisons of integers, by name."""
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""The names of comparisons of integers, by number."""
 
 _ORDERED: tuple[Callable[..., Any], ...] = (
     np.equal,
@@ -175,7 +176,7 @@ _ORDERED: tuple[Callable[..., Any], ...] = (
 )
 
 
-def _compare_reals(predicate: int, a: Array, b: Array) -> Any:
+def compare_reals(predicate: int, a: Array, b: Array) -> Any:
     """The comparison with this number: 1 to 7 fail on NaN, 8 to 14 hold there."""
     unordered = np.isnan(a) | np.isnan(b)
     match predicate:
@@ -247,7 +248,7 @@ class ScalarFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """A comparison of reals."""
         values = _operands(op.operands, args)
-        return (result(_compare_reals(op.predicate.value.data, *values), i1),)
+        return (result(compare_reals(op.predicate.value.data, *values), i1),)
 
     @impl(arith.BitcastOp)
     def run_bitcast(

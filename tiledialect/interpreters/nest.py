@@ -1,0 +1,386 @@
+"""The reference semantics of kernels: nests, and what they are lowered to, in NumPy.
+
+All work-items of the grid run at the same time, op by op, so barriers do nothing, and a pass that
+is right changes no result. The value of an op is an array over the work-items; where a branch or
+a loop leaves some of them out, they are not active. An access outside of memory or of what was
+never written is an error, and so are two work-items that write different values to one element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects import gpu, memref, scf, vector
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.dialects.nest.ops import (
+    BufferOp,
+    ForOp,
+    IfOp,
+    IndexedOp,
+    IndexOp,
+    LoadOp,
+    StoreOp,
+)
+from tiledialect.errors import TileError
+from tiledialect.index.integer import (
+    Atom,
+    Comparison,
+    Condition,
+    Expr,
+    Extremum,
+    Junction,
+    Quotient,
+    Remainder,
+    Selection,
+    Truth,
+    Variable,
+)
+from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
+from tiledialect.interpreters.memory import Memory, RunError
+from tiledialect.schedule.leaves import Role
+
+Array = npt.NDArray[Any]
+LOCAL, PRIVATE = 3, 5
+"""The memory spaces that work-groups and work-items have to themselves."""
+
+
+# -- index expressions -------------------------------------------------------------------------
+
+
+def evaluate(expr: Expr, values: Sequence[Array]) -> Array:
+    """An expression of ``d0``, ``d1``, … where those have these values."""
+    total = np.zeros(1, np.int64)
+    for product, coefficient in expr:
+        total = total + coefficient * prod((_atom(a, values) for a in product), start=np.int64(1))
+    return total
+
+
+def _atom(atom: Atom, values: Sequence[Array]) -> Array:
+    match atom:
+        case Variable(name):
+            return values[int(name[1:])]
+        case Quotient(dividend, divisor):
+            return evaluate(dividend, values) // evaluate(divisor, values)
+        case Remainder(dividend, divisor):
+            return evaluate(dividend, values) % evaluate(divisor, values)
+        case Extremum(kind, operands):
+            choose = np.minimum if kind == "min" else np.maximum
+            return reduce(choose, (evaluate(operand, values) for operand in operands))
+        case Selection(condition, yes, no):
+            return np.where(holds(condition, values), evaluate(yes, values), evaluate(no, values))
+
+
+def holds(condition: Condition, values: Sequence[Array]) -> Array:
+    """Whether a condition on ``d0``, ``d1``, … holds."""
+    match condition:
+        case Truth(value):
+            return np.array([value])
+        case Comparison(expr, kind):
+            compare = {">=": np.greater_equal, "==": np.equal, "!=": np.not_equal}[kind]
+            return compare(evaluate(expr, values), 0)
+        case Junction(kind, parts):
+            join = np.logical_and if kind == "and" else np.logical_or
+            return reduce(join, (holds(part, values) for part in parts))
+
+
+# -- the machine -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How many work-groups and how many work-items in each, along x, y and z."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+    @property
+    def groups(self) -> int:
+        """How many work-groups there are."""
+        return prod(self.grid)
+
+    @property
+    def items(self) -> int:
+        """How many work-items there are."""
+        return self.groups * prod(self.block)
+
+    def number(self, role: Role, axis: str) -> Array:
+        """The number of every work-item's group along an axis, or its own in the group."""
+        sizes = self.grid if role is Role.GROUP else self.block
+        item = np.arange(self.items)
+        number = item // prod(self.block) if role is Role.GROUP else item % prod(self.block)
+        return number // prod(sizes[: "xyz".index(axis)]) % self.size(role, axis)
+
+    def size(self, role: Role, axis: str) -> int:
+        """How many there are along an axis."""
+        return (self.grid if role is Role.GROUP else self.block)["xyz".index(axis)]
+
+
+class Kernel:
+    """A kernel that is being run by all work-items of a launch."""
+
+    def __init__(self, launch: Launch):
+        self.launch = launch
+        self.active = np.ones(launch.items, np.bool_)
+        self.values: dict[SSAValue, Array] = {}
+        self.memories: dict[SSAValue, Memory] = {}
+
+    def run(self, block: Block) -> list[Array]:
+        """Run the ops of a block; what its terminator gives."""
+        for op in block.ops:
+            if isinstance(op, scf.YieldOp):
+                return [self.values[v] for v in op.operands]
+            if (run := OPS.get(type(op))) is not None:
+                try:
+                    run(self, op)
+                except RunError as error:
+                    raise TileError.at(op, f"{op.name}{_name(op)}: {error}") from None
+            else:
+                results = compute(op, [self.values[v] for v in op.operands])
+                self.values.update(zip(op.results, results, strict=True))
+        return []
+
+    @contextmanager
+    def only(self, active: Array) -> Generator[bool]:
+        """Leave out the work-items that are not active; whether any are left."""
+        outer, self.active = self.active, self.active & active
+        yield bool(self.active.any())
+        self.active = outer
+
+    def exprs(self, op: IndexedOp, attr: ExprsAttr) -> list[Array]:
+        """The values of an op's index expressions."""
+        values = [self.values[v] for v in op.indices]
+        with np.errstate(all="ignore"):
+            return [evaluate(e, values) for e in attr.data]
+
+    def condition(self, op: IndexedOp, attr: ConditionAttr | None) -> Array:
+        """Where an op's condition holds."""
+        if attr is None:
+            return np.ones(1, np.bool_)
+        with np.errstate(all="ignore"):
+            return holds(attr.data, [self.values[v] for v in op.indices])
+
+    def allocate(self, op: Operation) -> None:
+        """Memory of the kernel's own; what was in it before is lost."""
+        (result,) = op.results
+        t = result.type
+        assert isinstance(t, MemRefType)
+        space = t.memory_space.value.data if isinstance(t.memory_space, IntegerAttr) else 0
+        if space not in (LOCAL, PRIVATE):
+            raise TileError.at(op, f"{op.name} in memory space {space}: there are 3 and 5")
+        item = np.arange(self.launch.items)
+        if space == PRIVATE:
+            self.memories[result] = Memory.new(t, self.launch.items, item)
+        else:
+            group = item // prod(self.launch.block)
+            self.memories[result] = Memory.new(t, self.launch.groups, group)
+
+    # -- loops -----------------------------------------------------------------------------
+
+    def loop(self, op: ForOp) -> None:
+        """A loop by its role: every work-item has its step of a parallel one."""
+        lower, upper, step = self.exprs(op, op.bounds)
+        if op.is_parallel:
+            self.values[op.index] = lower + step * self.step_of(op)
+            self.run(op.block)
+            return
+        for index, active in _steps(lower, upper, step):
+            with self.only(active) as any_left:
+                if not any_left:
+                    return
+                self.values[op.index] = index
+                self.run(op.block)
+
+    def step_of(self, op: ForOp) -> Array:
+        """Which step of a parallel loop each work-item runs: outer loops of an axis are slower."""
+        role = op.role.data
+        assert op.extent is not None
+        faster = prod(x.extent or 1 for x in _loops_in(op) if x.role.data == role and x is not op)
+        total, parent = faster * op.extent, op.parent_op()
+        while parent is not None:
+            if isinstance(parent, ForOp) and parent.role.data == role:
+                total *= parent.extent or 1
+            parent = parent.parent_op()
+        if total != (size := self.launch.size(role.role, role.axis)):
+            raise TileError.at(op, f"the {role} loops have {total} steps, but {size} are launched")
+        return self.launch.number(role.role, role.axis) // faster % op.extent
+
+    def carrying_loop(self, op: scf.ForOp) -> None:
+        """A loop that carries values."""
+        carried = [self.values[v] for v in op.iter_args]
+        index, *arguments = op.body.block.args
+        for value, active in _steps(*(self.values[v] for v in (op.lb, op.ub, op.step))):
+            with self.only(active) as any_left:
+                if not any_left:
+                    break
+                self.values[index] = value
+                self.values.update(zip(arguments, carried, strict=True))
+                new = self.run(op.body.block)
+                carried = [_where(self.active, a, b) for a, b in zip(new, carried, strict=True)]
+        self.values.update(zip(op.results, carried, strict=True))
+
+    # -- branches --------------------------------------------------------------------------
+
+    def branch(self, op: IfOp) -> None:
+        """A branch on a condition."""
+        self._branch(op, self.condition(op, op.condition), op.then, op.otherwise)
+
+    def value_branch(self, op: scf.IfOp) -> None:
+        """A branch on a value, which may give values."""
+        self._branch(op, self.values[op.cond], op.true_region, op.false_region)
+
+    def _branch(self, op: Operation, condition: Array, *regions: Region | None) -> None:
+        results: list[list[Array]] = []
+        for region, active in zip(regions, (condition, ~condition), strict=True):
+            with self.only(active):
+                # A branch that nobody takes is run, too: it has no effect.
+                results.append(self.run(region.block) if region and region.blocks else [])
+        for result, values in zip(op.results, zip(*results, strict=True), strict=True):
+            self.values[result] = _where(condition, *values)
+
+    # -- memory ----------------------------------------------------------------------------
+
+    def load(self, op: LoadOp) -> None:
+        """A load where the condition holds, else the default."""
+        condition = self.condition(op, op.condition)
+        found = self._load(op, op.memory, self.exprs(op, op.access), self.active & condition)
+        if op.default is not None:
+            found = _where(condition, found, self.values[op.default])
+        self.values[op.result] = found
+
+    def store(self, op: StoreOp) -> None:
+        """A store where the condition holds."""
+        active = self.active & self.condition(op, op.condition)
+        memory, place = self.memories[op.memory], self.exprs(op, op.access)
+        memory.store(place, active, self.values[op.value])
+
+    def load_at(self, op: memref.LoadOp | vector.LoadOp) -> None:
+        """A load of the kernel level."""
+        memory, *indices = op.operands
+        place = [self.values[v] for v in indices]
+        self.values[op.results[0]] = self._load(op, memory, place, self.active)
+
+    def store_at(self, op: memref.StoreOp | vector.StoreOp) -> None:
+        """A store of the kernel level."""
+        value, memory, *indices = op.operands
+        place = [self.values[v] for v in indices]
+        self.memories[memory].store(place, self.active, self.values[value])
+
+    def _load(
+        self, op: Operation, memory: SSAValue, place: Sequence[Array], active: Array
+    ) -> Array:
+        t = op.results[0].type
+        lanes = t.get_shape()[0] if isinstance(t, VectorType) else None
+        return self.memories[memory].load(place, active, lanes)
+
+    def view(self, op: memref.ReinterpretCastOp) -> None:
+        """The same memory in another shape."""
+        self.memories[op.result] = self.memories[op.source].viewed(op.result.type)
+
+    # -- the rest --------------------------------------------------------------------------
+
+    def index(self, op: IndexOp) -> None:
+        """The value of an expression."""
+        (self.values[op.result],) = self.exprs(op, op.expr)
+
+    def own_number(self, op: gpu.ThreadIdOp | gpu.BlockIdOp) -> None:
+        """The number of the work-item or of its group."""
+        role = Role.GROUP if isinstance(op, gpu.BlockIdOp) else Role.LOCAL
+        self.values[op.result] = self.launch.number(role, str(op.dimension.data))
+
+
+def _steps(lower: Array, upper: Array, step: Array) -> Generator[tuple[Array, Array]]:
+    """The steps of a loop with these ends: its index, and which work-items run it."""
+    if (step < 1).any():
+        raise RunError("the step of a loop is at least 1")
+    index = lower
+    while (active := index < upper).any():
+        yield index, active
+        index = index + step
+
+
+def _where(condition: Array, yes: Array, no: Array) -> Array:
+    return np.where(along_lanes(condition, max(yes.ndim, no.ndim)), yes, no)
+
+
+def _loops_in(op: ForOp) -> list[ForOp]:
+    return [x for x in op.walk() if isinstance(x, ForOp)]
+
+
+def _name(op: Operation) -> str:
+    """What the memory of an access is called."""
+    names = (v.name_hint for v in op.operands if isinstance(v.type, MemRefType))
+    return "".join(f" of %{name}" for name in names if name)
+
+
+def _nothing(kernel: Kernel, op: Operation) -> None:
+    """Ops that make no difference when all run op by op."""
+
+
+OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
+    ForOp: Kernel.loop,
+    IfOp: Kernel.branch,
+    BufferOp: Kernel.allocate,
+    LoadOp: Kernel.load,
+    StoreOp: Kernel.store,
+    IndexOp: Kernel.index,
+    scf.ForOp: Kernel.carrying_loop,
+    scf.IfOp: Kernel.value_branch,
+    memref.AllocaOp: Kernel.allocate,
+    memref.LoadOp: Kernel.load_at,
+    memref.StoreOp: Kernel.store_at,
+    memref.ReinterpretCastOp: Kernel.view,
+    vector.LoadOp: Kernel.load_at,
+    vector.StoreOp: Kernel.store_at,
+    gpu.ThreadIdOp: Kernel.own_number,
+    gpu.BlockIdOp: Kernel.own_number,
+    gpu.BarrierOp: _nothing,
+    gpu.ReturnOp: _nothing,
+}
+"""What each op does that is no function of values alone."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array of the host's."""
+
+    data: Array
+    """The elements, in memory order."""
+    written: Array
+    """Whether each was ever written."""
+
+    @staticmethod
+    def new(t: MemRefType[Attribute]) -> Buffer:
+        """An array in which nothing is written."""
+        size = prod(t.get_shape())
+        return Buffer(np.zeros(size, dtype_of(t.element_type)), np.zeros(size, np.bool_))
+
+    def as_memory(self, t: MemRefType[Attribute]) -> Memory:
+        """The array as a kernel sees it."""
+        everywhere = Memory.new(t, 0, np.zeros(1, np.int64))
+        return Memory(
+            self.data[None],
+            self.written[None],
+            everywhere.copy,
+            everywhere.shape,
+            everywhere.strides,
+        )
+
+
+def run_kernel(function: gpu.FuncOp, launch: Launch, buffers: Sequence[Buffer]) -> None:
+    """Run a kernel on buffers, which it changes."""
+    kernel = Kernel(launch)
+    block = function.body.block
+    for argument, buffer in zip(block.args, buffers, strict=True):
+        assert isinstance(argument.type, MemRefType)
+        kernel.memories[argument] = buffer.as_memory(argument.type)
+    kernel.run(block)
