@@ -12,7 +12,7 @@ from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol_number
 from tiledialect.dialects.tile.contraction import COMPARED, ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.kernel import YieldOp
+from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError

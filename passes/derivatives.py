@@ -16,6 +16,7 @@ from math import pi, sqrt
 
 from xdsl.ir import Operation, SSAValue
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile import special
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
@@ -93,7 +94,10 @@ def _select(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
 
 def _gather(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     tensor, indices = op.operands
-    # tile.gather takes the nearest slice for an index that is out of range.
+    # tile.gather takes the nearest slice for an index that is out of range. The number of the last
+    # one may be too large for the indices' own type.
+    if (t := tensor_type(indices).element_type) in et.CONCRETE.values() and not et.is_wide(t):
+        indices = b.insert(ew.CastOp.to(indices, et.CONCRETE["i64"]))
     last = b.size(tensor, 0)
     limit = last - 1 if isinstance(last, int) else b.sub(b.insert(ew.SizeOp.of(last)), 1)
     inside = b.op(ew.MaxOp, b.op(ew.MinOp, indices, limit), 0)
@@ -177,6 +181,7 @@ DERIVATIVES: dict[type[Operation], Rule] = {
             ew.CeilOp,
             ew.FloorOp,
             ew.RoundOp,
+            ew.RemOp,
             ew.BitNotOp,
             ew.BitAndOp,
             ew.BitOrOp,

@@ -23,6 +23,7 @@ from xdsl.rewriter import InsertPoint
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol
 from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.special import SizedOp, SumToOp
@@ -81,9 +82,9 @@ class Origins:
         """The axis that a size is asked of, or else the size itself."""
         owner = size.owner
         if isinstance(owner, tensor.DimOp):
-            number = owner.index.owner
-            if isinstance(number, arith.ConstantOp) and isinstance(number.value, IntegerAttr):
-                origin = self.of(owner.source, number.value.value.data)
+            axis = constant_integer(owner.index)
+            if axis is not None:
+                origin = self.of(owner.source, axis)
                 return size if isinstance(origin, int) else origin
         return size
 

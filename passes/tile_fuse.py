@@ -17,8 +17,9 @@ from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
-from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.schedule.output_box import leaves_unwritten, widened
 

@@ -23,11 +23,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.errors import TileError
+from tiledialect.names import to_hint
 from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tensor_builder import Origins, TensorBuilder
@@ -92,7 +93,7 @@ def specialize_gradient(
         _apply(function, step, step is gradients[-1])
         cotangents = function.body.block.args[count:]
         check_cotangent_types(
-            [c.name_hint or "a cotangent" for c in cotangents],
+            [name_of(c) for c in cotangents],
             types[count : count + len(cotangents)],
             outputs,
             [c.type for c in cotangents],
@@ -234,7 +235,7 @@ class _Differentiator:
         b = self._builder(returned)
         for output, name in zip(returned.operands, added, strict=True):
             argument = block.insert_arg(output.type, len(block.args))
-            argument.name_hint = name
+            argument.name_hint = to_hint(name)
             # That of an output of integers is not used.
             if _can_flow(output):
                 self._accumulate(b, output, argument)
@@ -278,7 +279,7 @@ class _Differentiator:
         if et.any_type not in (own, found) and own != found:
             result = b.insert(CastOp.to(result, own))
         if isinstance(result.owner, Operation):
-            result.name_hint = f"D{name}"
+            result.name_hint = to_hint(f"D{name}")
         return result
 
     def _finish(

@@ -29,7 +29,9 @@ from tiledialect.dialects.lift.binding import bind_sizes
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import symbol
 from tiledialect.dialects.tile.base import (
+    AnyTensor,
     TileOp,
+    count,
     format_shape,
     make_type,
     name_of,
@@ -37,6 +39,7 @@ from tiledialect.dialects.tile.base import (
     tensor_type,
 )
 from tiledialect.dialects.tile.canonicalization import substituted
+from tiledialect.dialects.tile.constants import constant_of, misfit
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SizeOp
@@ -243,15 +246,21 @@ class _Specializer:
     def evaluate(self, op: Operation) -> int:
         """The integer that an op on sizes computes."""
         if isinstance(op, tensor.DimOp):
-            shape = shape_of(tensor_type(op.source)) or ()
-            return shape[self.sizes[op.index]]
+            shape, axis = shape_of(tensor_type(op.source)) or (), self.sizes[op.index]
+            if axis >= len(shape):
+                raise TileError.at(op, f"{name_of(op.source)} has no dimension {axis}")
+            return shape[axis]
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
             return op.value.value.data
         if (compute := INDEX_ARITHMETIC.get(type(op))) is not None:
             try:
-                return compute(*(self.sizes[v] for v in op.operands))
+                size = compute(*(self.sizes[v] for v in op.operands))
             except ZeroDivisionError:
                 raise TileError.at(op, _division_by_zero(op)) from None
+            if not et.holds(et.index, size):
+                name = name_of(op.results[0])
+                raise TileError.at(op, f"the dimension {name} does not fit 64 bits")
+            return size
         raise TileError.at(op, f"{op.name} does not compute a size")
 
     def shape(self, op: ContractionOp | SizedOp) -> tuple[int, ...]:
@@ -295,6 +304,7 @@ class _Specializer:
         inferred = op.inferred_type()
         (result,) = op.results
         if result.type != inferred:
+            _check_rank(op, inferred)
             result = Rewriter.replace_value_with_new_type(result, inferred)
         op.verify_()
         if isinstance(op, ElementwiseOp) and et.is_weak(inferred.element_type):
@@ -312,9 +322,26 @@ class _Specializer:
         for k, value in enumerate(op.operands):
             t = tensor_type(value).element_type
             if et.is_weak(t):
+                self.check_returned(value, et.concrete(t))
                 cast = CastOp.to(value, et.concrete(t))
                 Rewriter.insert_op(cast, InsertPoint.before(op))
                 op.operands[k] = cast.result
+
+    def check_returned(self, value: SSAValue, t: Attribute) -> None:
+        """Refuse a number that does not fit the type that it gets as a result."""
+        constant = constant_of(value)
+        if constant is not None and not et.holds(t, constant.number):
+            raise TileError.at(constant, misfit(constant.number, t))
+
+
+def _check_rank(op: TileOp, inferred: AnyTensor) -> None:
+    """Refuse a result that has another number of axes than was declared."""
+    (result,) = op.results
+    declared, shape = shape_of(tensor_type(result)), shape_of(inferred)
+    if declared is not None and shape is not None and len(declared) != len(shape):
+        name = name_of(op.operands[0])
+        wanted = count(len(declared), "dimension", "dimensions")
+        raise TileError.at(op, f"{name} must have {wanted} here, and is {format_shape(shape)}")
 
 
 def _division_by_zero(op: Operation) -> str:

@@ -228,7 +228,7 @@ class Maker:
         if not _broadcast(a.shape, b.shape):
             return None
         op = kind.make(a.ssa, b.ssa)
-        reckoning = NUMPY_TYPES[op.reckoning_type()]
+        reckoning = NUMPY_TYPES[op.operand_type()]
         if fits(a, reckoning) and fits(b, reckoning):
             return op
         op.erase()
@@ -240,7 +240,7 @@ class Maker:
         if condition is None or not _broadcast(condition.shape, a.shape, b.shape):
             return
         op = ew.SelectOp.make(condition.ssa, a.ssa, b.ssa)
-        if all(fits(v, NUMPY_TYPES[op.reckoning_type()]) for v in (a, b)):
+        if all(fits(v, NUMPY_TYPES[op.operand_type()]) for v in (a, b)):
             low, high = min(a.low, b.low), max(a.high, b.high)
             self.add(op, low, high, a.whole and b.whole, max(a.error, b.error))
 

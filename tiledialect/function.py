@@ -50,7 +50,7 @@ def compile(
             a path.
         device: where to run: a ``Device``, its id or a part of its name; else what the variable
             ``TILE_DEVICE`` says, else a GPU, else the fastest CPU.
-        name: which function of a module; or a name for a Tile function that has none.
+        name: which function, if there are several; or a name for a Tile function that has none.
 
     Raises:
         TileError: the source, the name or the device is wrong.
@@ -60,10 +60,7 @@ def compile(
     with sourced(""):
         loaded = load(source, name)
     with sourced(loaded.text):
-        is_tile_text = isinstance(source, str) and loaded.text == source
-        # A Tile function has the name in its text, if there is one.
-        wanted = None if is_tile_text else name
-        chosen = find_function(loaded.module, wanted)
+        chosen = find_function(loaded.module, loaded.symbol(name))
         check_tensors(chosen)
     return Function(loaded, chosen.sym_name.data, device)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
@@ -23,6 +24,12 @@ class Source:
 
     module: ModuleOp
     text: str = ""
+
+    def symbol(self, name: str | None) -> str | None:
+        """The symbol of the function ``name``: of one without, it is made of what it is called."""
+        symbols = {op.sym_name.data for op in self.module.ops if isinstance(op, func.FuncOp)}
+        called = to_ir.default_symbol(name)
+        return called if name is not None and name not in symbols and called in symbols else name
 
 
 def load(source: str | Path | ModuleOp, name: str | None = None) -> Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from xdsl.context import Context
@@ -15,8 +14,6 @@ from xdsl.utils.exceptions import ParseError
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError
 from tiledialect.names import from_hint
-
-_UNSIGNED = re.compile(r"(?<![a-z])u(?=\d+$)|(?<=\dx)u(?=\d+$)")
 
 
 def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
@@ -69,11 +66,19 @@ def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind
     return names
 
 
+_TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
+
+
 def parse_type(text: str) -> TensorType[Attribute]:
-    """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``); ``u8`` is ``ui8``."""
+    """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``).
+
+    Element types may have Tile's names, too: ``u8`` is ``ui8``, and ``bool`` is ``i1``.
+    """
+    *sizes, last = text.split("x")
+    spelled = "x".join([*sizes, _TILE_TYPES.get(last.strip(), last)])
     context = Context()
     try:
-        t = Parser(context, f"tensor<{_UNSIGNED.sub('ui', text)}>").parse_type()
+        t = Parser(context, f"tensor<{spelled}>").parse_type()
     except ParseError:
         t = None
     if (
@@ -82,6 +87,6 @@ def parse_type(text: str) -> TensorType[Attribute]:
         or t.element_type not in et.CONCRETE.values()
     ):
         raise TileError(
-            f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(et.CONCRETE)}"
+            f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(_TILE_TYPES)}"
         )
     return t

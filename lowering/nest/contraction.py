@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import (
     COMPARED,
@@ -406,11 +407,14 @@ class ContractionNest:
         return first
 
     def _read(self, k: int, t: Attribute) -> SSAValue:
-        """The element of input ``k`` at a point, as element type ``t``."""
-        value = self.op.inputs[k]
+        """The element of input ``k`` at a point, in the type in which it is combined, as ``t``."""
+        value, scalars = self.op.inputs[k], self.nest.scalars
+        # What is accumulated in a wider type is an element of the narrower one all the same.
+        combined = element_type(self.op.result) if t == self.type else t
         if isinstance(value.owner, ConstantOp):
-            return self.nest.scalars.constant(value.owner.number, t)
-        return self.nest.scalars.convert(self.staging.read(k), element_type(value), t)
+            return scalars.constant(numeric.number(value.owner.number, combined).item(), t)
+        element = scalars.convert(self.staging.read(k), element_type(value), combined)
+        return scalars.convert(element, combined, t)
 
 
 def _smallest(t: Attribute) -> float | int:

@@ -93,7 +93,7 @@ class Elements:
         if (compute := SPECIAL.get(type(op))) is not None:
             return compute(self, op)
         if isinstance(op, ElementwiseOp):
-            t = op.reckoning_type()
+            t = op.operand_type()
             values = [self.as_type(value, t) for value in op.operands]
             return self.nest.scalars.apply(op.name, values, t)
         raise TileError.at(op, f"{op.name} cannot be part of this kernel")

@@ -14,7 +14,8 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
-from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal

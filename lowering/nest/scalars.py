@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.elementwise import Number
+from tiledialect.dialects.tile import numeric
+from tiledialect.dialects.tile.constants import Number, constant_integer
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ class Scalars:
             return self.emit(arith.ConstantOp.from_int_and_width(int(value), t))
         kind, storage = kind_of(t), storage_type(t)
         if kind.is_float:
-            return self.emit(arith.ConstantOp(FloatAttr(float(value), storage)))  # pyright: ignore
+            # What is too large for the type is an infinity.
+            rounded = float(numeric.number(value, t))
+            return self.emit(arith.ConstantOp(FloatAttr(rounded, storage)))  # pyright: ignore
         if t == i1:
             return self.emit(arith.ConstantOp(IntegerAttr(int(value != 0), i1)))
         wrapped = int(value) % 2**kind.width
@@ -190,17 +193,11 @@ def _sigmoid(s: Scalars, t: Attribute, a: SSAValue) -> SSAValue:
     return _reciprocal(s, t, s.emit(arith.AddfOp(s.constant(1, t), exponential)))
 
 
-def _constant_value(value: SSAValue) -> int | None:
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None
-
-
 def _divide_integers(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAValue:
     """The quotient, where C leaves x/0 and INT_MIN/-1 open: 0, and INT_MIN."""
     kind = kind_of(t)
     divide = arith.DivSIOp if kind.is_signed else arith.DivUIOp
-    if _constant_value(b) not in (None, 0, -1):
+    if constant_integer(b) not in (None, 0, -1):
         return s.emit(divide(a, b))
     zero, one = s.constant(0, t), s.constant(1, t)
     unsafe = s.compare("eq", b, zero, t)
@@ -210,6 +207,20 @@ def _divide_integers(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAV
         special = s.select(is_minus_one, _negate_integer(s, t, a), zero)
         unsafe = s.emit(arith.OrIOp(unsafe, is_minus_one))
     return s.select(unsafe, special, s.emit(divide(a, s.select(unsafe, one, b))))
+
+
+def _remainder(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The remainder, where C leaves x%0 and INT_MIN%-1 open: x, and 0."""
+    kind = kind_of(t)
+    remainder = arith.RemSIOp if kind.is_signed else arith.RemUIOp
+    if constant_integer(b) not in (None, 0, -1):
+        return s.emit(remainder(a, b))
+    zero, one = s.constant(0, t), s.constant(1, t)
+    by_zero = unsafe = s.compare("eq", b, zero, t)
+    if kind.is_signed:
+        unsafe = s.emit(arith.OrIOp(unsafe, s.compare("eq", b, s.constant(-1, t), t)))
+    rest = s.emit(remainder(a, s.select(unsafe, one, b)))
+    return s.select(by_zero, a, rest)
 
 
 def _power_of_integers(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -272,6 +283,7 @@ FUNCTIONS: dict[str, Function] = {
     "tile.sub": _op(arith.SubfOp, arith.SubiOp),
     "tile.mul": _op(arith.MulfOp, arith.MuliOp),
     "tile.div": _by_kind(_real(arith.DivfOp), _divide_integers),
+    "tile.rem": _remainder,
     "tile.max": _op(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp, arith.OrIOp),
     "tile.min": _op(arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp, arith.AndIOp),
     "tile.pow": _by_kind(_real(math.PowFOp), _power_of_integers),

@@ -42,6 +42,7 @@ from tiledialect.lowering.nest.kernel import (
     kernel_nest,
     needs_fill,
 )
+from tiledialect.lowering.opencl.types import sanitized
 
 
 @dataclass
@@ -102,7 +103,7 @@ class HostFunction:
         self._launch(kernel_nest(op, self._name(name)), [*inputs, *outputs])
 
     def _name(self, hint: str) -> str:
-        return f"{self.source.sym_name.data}_{len(self.kernels)}_{hint}".replace(".", "_")
+        return sanitized(f"{self.source.sym_name.data}_{len(self.kernels)}_{hint}")
 
     def _launch(self, launch: KernelLaunch, operands: Sequence[SSAValue]) -> None:
         if not prod((*launch.grid, *launch.block)):

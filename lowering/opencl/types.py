@@ -342,6 +342,7 @@ RESERVED_PATTERN = re.compile(
     r"__|_[A-Z]|(?:(?:u?(?:char|short|int|long)|float|double|half|bool)\d+$)"
     r"|(?:as|convert|vload|vstore|vloada|vstorea|atomic|atom|native|half|get|async|read|write)_"
     r"|v(?:load|store)\d|(?:CL|FLT|DBL|HALF|CHAR|SHRT|USHRT|UINT|ULONG|UCHAR|SCHAR|M|cl)_"
+    r"|[A-Z]{2}[A-Z0-9]*_[A-Z]"  # Macros: every OpenCL may have some of its own.
     r"|(?:floordiv|ceildiv|minimum|maximum|round_half|ipow|cttz|element|with_element|atomic)_"
 )
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_roundtrip import roundtrip
+from test_roundtrip import reads_back
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
@@ -26,7 +26,7 @@ def test_examples_load(example: str):
         names = re.findall(r"^(?:\[\[.*?\]\] )*([A-Z]\w*)", example, re.M)
         kept = [name for name in names if name not in ("Pad", "Pair", "Checked")]
         example = f"{HEADER} -> ({', '.join(kept)}) {{ {example} }}"
-    roundtrip(example)
+    reads_back(example)
 
 
 @pytest.mark.parametrize(("source", "said"), ERRORS)

@@ -8,8 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from tiledialect.errors import SourceSpan, TileError
-from tiledialect.language import ast
-from tiledialect.language.parser import parse
+from tiledialect.language import ast, parser
+
+
+def parse(text: str, filename: str = "<tile>") -> ast.Function:
+    """The only function of a text."""
+    (function,) = parser.parse(text, filename)
+    return function
 
 
 def statement(text: str) -> ast.Statement:
@@ -176,8 +181,8 @@ BODIES = [
     ("O = A < B ¦< C;", "(comparisons do not chain, write `(A < B) & (B < C)`)"),
     ("O = A &¦& B;", "(use `&`)"),
     ("O = A |¦| B;", "(use `|`)"),
-    ("O = ¦!A;", "(use `A == 0`)"),
-    ("O = A ¦% B;", "(there is no remainder operator)"),
+    ("O = A ¦! B;", "expected `;` or an operator after `A`"),
+    ("O = A % ¦% B;", "expected an expression after `%`"),
     ("O = A *¦* B;", "(use `pow`)"),
     ("¦_O = A;", "(a name begins with a letter)"),
     ("O = 1.5¦f;", "but found `f`"),
@@ -197,9 +202,9 @@ TEXTS = [
     ("function (A) -> ¦O {}", "expected `(` after `->`, but found `O`"),
     ("function (A,¦) -> (O) {}", "expected a name after `,`, but found `)`"),
     ("function (A[N¦+1]) -> (O) {}", "expected `,` or `]` after `N`, but found `+`"),
-    ("function (A[¦2]) -> (O) {}", "expected `]` or a name after `[`, but found `2`"),
+    ("function (A[2¦N]) -> (O) {}", "expected `,` or `]` after `2`, but found `N`"),
     ("function (A)¦", "expected `->` after `)`, but the text ends"),
-    ("function (A) -> (O) { O = A; } ¦x", "expected the end of the text after `}`"),
+    ("function (A) -> (O) { O = A; } ¦x", "expected `function` or the end of the text after `}`"),
     ("function (A) -> (O) { O = A;¦", "expected `;`, `[[`, `}` or a name after `;`"),
     ("function (A) -> (O) { O = A; ¦/* }", "(the comment has no end)"),
     ("function (A) -> (O) { ¦\0 }", "but found `\0`"),

@@ -154,14 +154,6 @@ def test_modules_print_all_their_functions():
     ("header", "body", "said"),
     [
         (
-            "%A: tensor<*xf32>) -> tensor<index>",
-            """%0 = arith.constant 0 : index
-            %1 = tensor.dim %A, %0 : tensor<*xf32>
-            %2 = tile.size %1 : tensor<index>
-            func.return %2 : tensor<index>""",
-            "Tile has no name for a dimension of A",
-        ),
-        (
             f"%A: {F32}) -> {F32}",
             f"""%k = tile.kernel(%x = %A : {F32}) -> {F32} schedule <serial d0 : 4> {{
               %e = tile.exp %x : ({F32}) -> {F32}

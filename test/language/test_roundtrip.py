@@ -29,6 +29,16 @@ def roundtrip(source: str) -> str:
     return text
 
 
+def reads_back(source: str) -> None:
+    """As `roundtrip`, but values that have no name may get one, as where calls are written out."""
+    module = load(source)
+    module.verify()
+    text = print_tile(module)
+    again = load(text)
+    assert module.is_structurally_equivalent(again)
+    assert print_tile(again) == text
+
+
 def specialized(program: Program) -> ModuleOp:
     """The program's IR with the shapes and types that it comes with."""
     module = load(program.source)

@@ -42,7 +42,7 @@ from tiledialect.dialects.tile.elementwise import (
     SelectOp,
     SizeOp,
 )
-from tiledialect.dialects.tile.kernel import KernelOp, YieldOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import (
     GatherOp,
     PrngStateOp,
@@ -52,6 +52,7 @@ from tiledialect.dialects.tile.special import (
     ShapeOp,
     SumToOp,
 )
+from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
@@ -73,7 +74,7 @@ class TileFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Any op that `numeric.FUNCTIONS` has."""
         assert isinstance(op, ElementwiseOp)
-        return (numeric.apply(op.name, op.reckoning_type(), list(args)),)
+        return (numeric.apply(op.name, op.operand_type(), list(args)),)
 
     @impl(SelectOp)
     def run_select(
@@ -164,7 +165,8 @@ class TileFunctions(InterpreterFunctions):
         element_type = _element_type(op.result)
         added = tuple(range(value.ndim - like.ndim))
         stretched = tuple(axis + len(added) for axis, size in enumerate(like.shape) if size == 1)
-        dtype = np.float64 if et.is_float(element_type) else value.dtype
+        is_float = et.is_float(element_type)
+        dtype = np.float64 if is_float else numeric.NUMPY_TYPES[element_type]
         total = value.sum(axis=(*added, *stretched), dtype=dtype).reshape(like.shape)
         return (numeric.convert(total, element_type),)
 

@@ -36,6 +36,11 @@ class Integer(Node):
 
     value: int
 
+    @property
+    def text(self) -> str:
+        """The literal as it is written."""
+        return str(self.value)
+
 
 @dataclass(frozen=True)
 class Real(Node):
@@ -75,7 +80,12 @@ class Input(Node):
     """A parameter; ``dims`` is None where the header says nothing of its dimensions."""
 
     name: Name
-    dims: tuple[Name, ...] | None
+    dims: tuple[Name | Integer, ...] | None
+
+    @property
+    def dim_names(self) -> tuple[str, ...]:
+        """The names among the dimensions."""
+        return tuple(dim.text for dim in self.dims or () if isinstance(dim, Name))
 
 
 @dataclass(frozen=True)

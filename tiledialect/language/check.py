@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..errors import SourceSpan, TileError
 from . import ast
@@ -35,23 +35,66 @@ def tensor(rank: int | None) -> Kind:
     return Kind("a tensor", rank)
 
 
+MATRIX_FUNCTIONS = {"builtin_softmax": "softmax", "builtin_logsoftmax": "logsoftmax"}
+"""Functions of matrices alone, and those that take any tensor."""
+
 SIZE = Kind("a dimension")
 STEP = Kind("a random number step")
 
 
-def check(function: ast.Function) -> None:
-    """Raises TileError at the first place in ``function`` that breaks a rule of the language."""
-    checker = _Checker()
-    checker.header(function)
-    for statement in function.body:
-        checker.statement(statement)
-    checker.results(function)
+def check(functions: Sequence[ast.Function], default: str) -> dict[str, ast.Function]:
+    """The functions by name; ``default`` is that of one without.
+
+    Raises TileError at the first place in a function that breaks a rule of the language.
+    """
+    program = _Program({})
+    for function in functions:
+        name = function.name.text if function.name is not None else default
+        if name in program.functions:
+            place = function.name.span if function.name is not None else function.span
+            raise TileError(f"there are two functions `{name}`", place)
+        program.functions[name] = function
+    for name, function in program.functions.items():
+        program.results(name, function.span)
+    return program.functions
+
+
+@dataclass
+class _Program:
+    """The functions of a text, checked when they are first called."""
+
+    functions: dict[str, ast.Function]
+    checked: dict[str, tuple[Kind, ...]] = field(default_factory=dict[str, "tuple[Kind, ...]"])
+    """What each function gives."""
+    calling: list[str] = field(default_factory=list[str])
+    """The functions that are being checked, each of which calls the next."""
+
+    def results(self, name: str, place: SourceSpan) -> tuple[Kind, ...]:
+        """What a function gives that is called at ``place``."""
+        if name in self.calling:
+            circle = " calls ".join(f"`{f}`" for f in [*self.calling, name])
+            raise TileError(f"a function cannot call itself: {circle}", place)
+        if name not in self.checked:
+            self.calling.append(name)
+            self.checked[name] = _Checker(self).check(self.functions[name])
+            self.calling.pop()
+        return self.checked[name]
 
 
 class _Checker:
-    def __init__(self):
+    def __init__(self, program: _Program):
+        self.program = program
         self.kinds: dict[str, Kind] = {}
         self.places: dict[str, SourceSpan] = {}
+
+    def check(self, function: ast.Function) -> tuple[Kind, ...]:
+        """The kinds of the function's outputs."""
+        self.header(function)
+        for statement in function.body:
+            self.statement(statement)
+        self.results(function)
+        kinds = (self.kinds[output.text] for output in function.outputs)
+        return tuple(tensor(0) if kind == SIZE else kind for kind in kinds)
 
     # -- names -----------------------------------------------------------------------------
 
@@ -84,7 +127,7 @@ class _Checker:
             dims = parameter.dims
             self.define(parameter.name, tensor(None if dims is None else len(dims)))
             for dim in dims or ():
-                if self.kinds.get(dim.text) != SIZE:
+                if isinstance(dim, ast.Name) and self.kinds.get(dim.text) != SIZE:
                     self.define(dim, SIZE)
         if not function.outputs:
             raise TileError("a function has at least one output", function.span)
@@ -174,17 +217,25 @@ class _Checker:
         """The kind of a call; raises TileError if the function does not take the arguments."""
         name = node.function
         if is_assertion(name):
-            self._expect(node, arguments[:1], SIZE)
+            if len(arguments) != 1:
+                raise TileError(f"`{name}` takes 1 argument, not {len(arguments)}", node.span)
+            self._expect(node, arguments, SIZE)
             return SIZE
         if name == "custom_gradient":
             raise TileError("a custom gradient is a statement of its own", node.span)
         if name not in FUNCTIONS:
-            raise TileError(f"there is no function `{name}`{_meant(name, FUNCTIONS)}", node.span)
+            if name in self.program.functions:
+                return self.called(node, arguments)
+            known = [*FUNCTIONS, *self.program.functions]
+            raise TileError(f"there is no function `{name}`{_meant(name, known)}", node.span)
         signature = FUNCTIONS[name]
         if not signature.accepts(len(arguments)):
             raise TileError(f"`{name}` takes {signature.arity}, not {len(arguments)}", node.span)
-        if name.endswith("softmax") and not _may_have_rank(arguments[0], 2):
-            raise TileError(f"`{name}` takes a tensor of 2 dimensions", node.arguments[0].span)
+        if name in MATRIX_FUNCTIONS and not _may_have_rank(arguments[0], 2):
+            any_rank = f"`{MATRIX_FUNCTIONS[name]}(X, axis)` takes any"
+            raise TileError(
+                f"`{name}` takes a tensor of 2 dimensions ({any_rank})", node.arguments[0].span
+            )
         if name == "tuple":
             return Kind("a tuple", elements=tuple(arguments))
         if name == "element":
@@ -199,9 +250,32 @@ class _Checker:
         self._expect(node, arguments, SIZE, first_constant)
         if signature.of_dims and all(kind == SIZE for kind in arguments):
             return SIZE
+        if name == "dim":
+            return SIZE
         if name == "prng_step":
             return replace(STEP, rank=len(arguments) - 1)
         return tensor(_rank(name, arguments))
+
+    def called(self, node: ast.Call, arguments: list[Kind]) -> Kind:
+        """The kind of a call of a function of the text: of several results it is a tuple."""
+        name, function = node.function, self.program.functions[node.function]
+        if len(arguments) != len(function.inputs):
+            takes = _count(len(function.inputs), "argument", "arguments")
+            raise TileError(f"`{name}` takes {takes}, not {len(arguments)}", node.span)
+        for argument, kind, parameter in zip(
+            node.arguments, arguments, function.inputs, strict=True
+        ):
+            if not kind.is_tensor and kind != SIZE:
+                raise TileError(f"this is {kind}, where `{name}` takes tensors", argument.span)
+            rank = 0 if kind == SIZE else kind.rank
+            if parameter.dims is not None and rank not in (None, len(parameter.dims)):
+                wanted = _count(len(parameter.dims), "dimension", "dimensions")
+                raise TileError(
+                    f"`{name}` takes a tensor of {wanted} here, and this has {rank or 'none'}",
+                    argument.span,
+                )
+        results = self.program.results(name, node.span)
+        return results[0] if len(results) == 1 else Kind("a tuple", elements=results)
 
     def element(self, node: ast.Call, of: Kind) -> Kind:
         tuple_, position = node.arguments
@@ -274,7 +348,7 @@ class _Checker:
 
     def index(self, expression: ast.Expression) -> None:
         """Checks that an expression is affine in the indices."""
-        ast.evaluate(expression, self._index)
+        ast.evaluate(expression, self._index, _is_dim)
 
     def _index(self, node: ast.Expression, arguments: list[bool]) -> bool:
         """Whether an index is part of ``node``, whose arguments may have some."""
@@ -285,6 +359,9 @@ class _Checker:
                 raise TileError("indices are whole numbers; write `i/2` for half of i", node.span)
             case ast.Variable():
                 return self.index_variable(node)
+            case ast.Call() if _is_dim(node):
+                self.value(node)
+                return False
             case ast.Call():
                 return self.index_call(node, arguments)
 
@@ -320,6 +397,11 @@ class _Checker:
         return any(has_index)
 
 
+def _is_dim(call: ast.Call) -> bool:
+    """Whether a call gives a dimension of a tensor."""
+    return call.function == "dim"
+
+
 def _rank(function: str, arguments: list[Kind]) -> int | None:
     """The rank of what ``function`` makes of ``arguments``, if that is known."""
     ranks = [0 if kind == SIZE else kind.rank for kind in arguments]
@@ -330,7 +412,10 @@ def _rank(function: str, arguments: list[Kind]) -> int | None:
             return 1
         case "sum_to", [_, like]:
             return like
-        case (("as_float" | "as_int" | "as_uint" | "as_bool" | "index"), [rank, *_]):
+        case (
+            ("as_float" | "as_int" | "as_uint" | "as_bool" | "index" | "softmax" | "logsoftmax"),
+            [rank, *_],
+        ):
             return rank
         case (("builtin_softmax" | "builtin_logsoftmax"), _):
             return 2

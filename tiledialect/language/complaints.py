@@ -18,17 +18,15 @@ PHRASES = {
 }
 """The terminals of the grammar that are not fixed strings."""
 
-EXPRESSION = frozenset(("NAME", "INTEGER", "REAL", "(", "-", "~"))
+EXPRESSION = frozenset(("NAME", "INTEGER", "REAL", "(", "-", "~", "!"))
 """Where all of these may stand, an expression may."""
 
-ARITHMETIC = frozenset(("+", "-", "*", "/"))
+ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
 OPERATORS = ARITHMETIC | {"<<", ">>", "&", "|", "^", "==", "!=", "<=", ">", ">="}
 
 HINTS = {
     "&&": "use `&`",
     "||": "use `|`",
-    "!": "use `A == 0`",
-    "%": "there is no remainder operator",
     "**": "use `pow`",
     "[": "only the tensors of a contraction have indices",
     "and": "separate constraints with `,`",

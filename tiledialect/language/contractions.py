@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
@@ -16,10 +15,8 @@ from ..errors import SourceSpan, TileError
 from ..index.expr import Constraint, IndexExpr
 from ..index.lattice import first_undetermined
 from . import ast
-from .emit import Size
-
-if TYPE_CHECKING:
-    from .to_ir import Lowering
+from .append import Size
+from .scope import Axis, Scope
 
 AFFINE = ("add", "sub", "mul", "div", "neg")
 """The functions of which index expressions are made."""
@@ -30,23 +27,23 @@ def index_name(name: str) -> str:
     return name.replace("'", ".prime")
 
 
-def lower_contraction(lowering: Lowering, statement: ast.Contraction) -> SSAValue:
+def lower_contraction(scope: Scope, statement: ast.Contraction) -> SSAValue:
     """Append the contraction op of ``statement``."""
-    reader = IndexReader(lowering)
+    reader = IndexReader(scope)
     output = [reader.read(index) for index in statement.output.indices]
     accesses = [[reader.read(index) for index in a.indices] for a in statement.operands]
     constrained = [reader.read(c.expression) for c in statement.constraints]
     exprs = [*output, *(e for access in accesses for e in access), *constrained]
     _check_bounded(statement, exprs)
-    symbols = Symbols(lowering, reader.symbols)
+    symbols = Symbols(scope, reader.symbols)
     symbols.resolve(exprs)
     bounds = [symbols.bound(c.bound) for c in statement.constraints]
-    inputs = [_tensor(lowering, a.tensor) for a in statement.operands]
-    sizes = _sizes(lowering, statement, accesses)
-    default = statement.default and _tensor(lowering, statement.default)
+    inputs = [scope.tensor(a.tensor) for a in statement.operands]
+    sizes = _sizes(scope, statement, accesses)
+    default = statement.default and scope.tensor(statement.default)
     rename = symbols.renaming
     span = statement.output.span
-    result = lowering.emitter.make(
+    result = scope.appender.make(
         lambda: _verified(
             ContractionOp(
                 Aggregation(statement.aggregation),
@@ -69,19 +66,13 @@ def lower_contraction(lowering: Lowering, statement: ast.Contraction) -> SSAValu
         ),
         span,
     )
-    lowering.known_sizes[result] = tuple(sizes)
+    scope.known_sizes[result] = tuple(sizes)
     return result
 
 
 def _verified(op: ContractionOp) -> ContractionOp:
     op.verify_()
     return op
-
-
-def _tensor(lowering: Lowering, name: ast.Name) -> SSAValue:
-    value = lowering.lookup(name.text, name.span)
-    assert isinstance(value, SSAValue)
-    return value
 
 
 # -- index expressions ---------------------------------------------------------------------
@@ -94,7 +85,7 @@ class IndexReader:
     They are looked up only once it is known which of them stay: `N - N + i` asks for no N.
     """
 
-    lowering: Lowering
+    scope: Scope
     symbols: list[SSAValue | ast.Expression] = field(
         default_factory=list[SSAValue | ast.Expression]
     )
@@ -111,7 +102,7 @@ class IndexReader:
     def _is_literal(self, expression: ast.Expression) -> bool:
         """Whether an expression is a number, or made of names of numbers."""
         names = [n.name for n in ast.postorder(expression) if isinstance(n, ast.Variable)]
-        return all(isinstance(self.lowering.values.get(name), int) for name in names)
+        return all(isinstance(self.scope.values.get(name), int) for name in names)
 
     def _visit(self, node: ast.Expression, arguments: list[IndexExpr]) -> IndexExpr:
         match node:
@@ -120,7 +111,7 @@ class IndexReader:
             case ast.Variable(name=name) if name[0].islower():
                 return IndexExpr.of(index_name(name))
             case ast.Variable(name=name):
-                value = self.lowering.values.get(name)
+                value = self.scope.values.get(name)
                 if isinstance(value, int):
                     return IndexExpr.of(value)
                 return self._symbol(value if isinstance(value, SSAValue) else node)
@@ -137,7 +128,7 @@ class IndexReader:
             if isinstance(part, ast.Variable) and part.name[0].islower():
                 raise TileError("an index may be divided only by a number", node.span)
         if self._is_literal(node):
-            value = self.lowering.size(node)
+            value = self.scope.size(node)
             assert isinstance(value, int)
             return IndexExpr.of(value)
         return self._symbol(node)
@@ -175,7 +166,7 @@ def _affine(function: str, arguments: list[IndexExpr], span: SourceSpan) -> Inde
 class Symbols:
     """The symbol operands of a contraction, in the order in which its expressions name them."""
 
-    lowering: Lowering
+    scope: Scope
     meanings: Sequence[SSAValue | ast.Expression]
     operands: list[SSAValue] = field(default_factory=list[SSAValue])
     renaming: dict[str, IndexExpr] = field(default_factory=dict[str, IndexExpr])
@@ -187,13 +178,13 @@ class Symbols:
             if name in numbers:
                 meaning = self.meanings[numbers[name]]
                 if not isinstance(meaning, SSAValue):
-                    value = self.lowering.size(meaning)
-                    meaning = self.lowering.emitter.size(value, meaning.span)
+                    value = self.scope.size(meaning)
+                    meaning = self.scope.appender.size(value, meaning.span)
                 self.renaming[name] = self.operand(meaning)
 
     def bound(self, expression: ast.Expression) -> IndexExpr:
         """The bound of a constraint: a number or one symbol."""
-        value = self.lowering.size(expression)
+        value = self.scope.size(expression)
         return IndexExpr.of(value) if isinstance(value, int) else self.operand(value)
 
     def operand(self, value: SSAValue) -> IndexExpr:
@@ -205,8 +196,9 @@ class Symbols:
 
 def _check_bounded(statement: ast.Contraction, exprs: Sequence[IndexExpr]) -> None:
     """Raises a TileError if an index can grow without any of ``exprs`` growing."""
+    places = _index_places(statement)
     symbols = {s for e in exprs for s in e.names if s.startswith("symbol(")}
-    indices = list(dict.fromkeys(n for e in exprs for n in e.names if n not in symbols))
+    indices = list(places)
     rows: list[tuple[Fraction, ...]] = []
     for expr in exprs:
         if any(len(monomial) > 1 and set(monomial) - symbols for monomial, _ in expr):
@@ -215,35 +207,41 @@ def _check_bounded(statement: ast.Contraction, exprs: Sequence[IndexExpr]) -> No
     free = first_undetermined(rows, len(indices))
     if free is None:
         return
-    accesses = (statement.output, *statement.operands, *statement.constraints)
-    for access in accesses:
+    node = places[indices[free]]
+    raise TileError(f"nothing bounds the index `{node.name}`", node.span)
+
+
+def _index_places(statement: ast.Contraction) -> dict[str, ast.Variable]:
+    """Where each index stands first, also if nothing is left of it as in `j*0`."""
+    places: dict[str, ast.Variable] = {}
+    for access in (statement.output, *statement.operands, *statement.constraints):
         parts = [access.expression] if isinstance(access, ast.Constraint) else access.indices
-        for part in parts:
-            for node in ast.postorder(part):
-                if isinstance(node, ast.Variable) and index_name(node.name) == indices[free]:
-                    raise TileError(f"nothing bounds the index `{node.name}`", node.span)
+        for node in (node for part in parts for node in ast.postorder(part)):
+            if isinstance(node, ast.Variable) and node.name[0].islower():
+                places.setdefault(index_name(node.name), node)
+    return places
 
 
 # -- sizes ---------------------------------------------------------------------------------
 
 
 def _sizes(
-    lowering: Lowering, statement: ast.Contraction, accesses: Sequence[Sequence[IndexExpr]]
+    scope: Scope, statement: ast.Contraction, accesses: Sequence[Sequence[IndexExpr]]
 ) -> list[Size]:
     """The output's sizes: as given, or else those of the axes that its indices run along."""
     if statement.sizes is not None:
-        return [lowering.size(size) for size in statement.sizes]
-    return [_run(lowering, statement, index) for index in statement.output.indices]
+        return [scope.size(size) for size in statement.sizes]
+    return [_run(scope, statement, index) for index in statement.output.indices]
 
 
-def _run(lowering: Lowering, statement: ast.Contraction, index: ast.Expression) -> Size:
+def _run(scope: Scope, statement: ast.Contraction, index: ast.Expression) -> Size:
     """The size of the axes on which ``index`` stands alone."""
     name = statement.target.text
     if not isinstance(index, ast.Variable):
         raise TileError(f"`{name}` needs its sizes, as in `{name}[i: N]`", statement.output.span)
-    found: list[str | Size] = []
+    found: list[Size | Axis] = []
     for access in statement.operands:
-        sizes = lowering.sizes_of(_tensor(lowering, access.tensor))
+        sizes = scope.sizes_of(scope.tensor(access.tensor))
         for position, other in enumerate(access.indices):
             if isinstance(other, ast.Variable) and other.name == index.name:
                 if sizes is None:
@@ -262,8 +260,4 @@ def _run(lowering: Lowering, statement: ast.Contraction, index: ast.Expression) 
             statement.output.span,
         )
     (size,) = found
-    if not isinstance(size, str):
-        return size
-    value = lowering.lookup(size, index.span)
-    assert isinstance(value, int | SSAValue)
-    return value
+    return scope.axis_size(size, index.span)

@@ -6,17 +6,27 @@ no other names of dimensions that have one, and random numbers only as its whole
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
 from ..errors import SourceSpan
 from . import ast
 from .functions import FUNCTIONS, is_assertion
+from .library import LIBRARY
 from .parser import parse
 
 Expanded: TypeAlias = "ast.Expression | tuple[Expanded, ...]"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of an expression, expanded."""
+
+    value: Expanded
+    is_size: bool
+
 
 TEMPLATES = """
 function builtin_softmax(X, Rows, Columns) -> (Y) {
@@ -58,9 +68,15 @@ function cond(C, A, B) -> (Y) { Y = B + min(max(C, -C), 1) * (A - B); }
 
 @cache
 def _templates(text: str) -> dict[str, ast.Function]:
-    pieces = text.split("\nfunction")[1:]
-    functions = [parse(f"function{piece}") for piece in pieces]
-    return {f.name.text: f for f in functions if f.name is not None}
+    return {f.name.text: f for f in parse(text) if f.name is not None}
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A call of a function that is written in Tile: its results get names."""
+
+    targets: tuple[ast.Name, ...]
+    call: ast.Call
 
 
 class Expander:
@@ -70,8 +86,9 @@ class Expander:
         self,
         is_size: Callable[[str], bool],
         fresh: Callable[[str], str],
-        emit: Callable[[ast.Statement], None],
+        emit: Callable[[ast.Statement | Invocation], None],
         outputs: Set[str],
+        functions: Mapping[str, ast.Function],
     ):
         self.is_size = is_size
         """Whether a name that was handed on stands for a dimension."""
@@ -79,6 +96,8 @@ class Expander:
         """A new name, after the current statement's, that ends in a suffix."""
         self.emit = emit
         self.outputs = outputs
+        self.functions = functions
+        """Those that may be called besides `FUNCTIONS`."""
         self.meanings: dict[str, Expanded] = {}
         """Tuples, random number steps and second names of dimensions, which no statement keeps."""
 
@@ -135,54 +154,63 @@ class Expander:
     def expression(self, expression: ast.Expression, is_whole: bool = False) -> Expanded:
         """An expression, expanded; ``is_whole`` if it is the value of a statement."""
 
-        def visit(node: ast.Expression, arguments: list[Expanded]) -> Expanded:
-            if isinstance(node, ast.Variable):
-                return self.meanings.get(node.name, node)
-            if not isinstance(node, ast.Call):
-                return node
-            return self.call(node, arguments, is_whole and node is expression)
+        def visit(node: ast.Expression, arguments: list[Part]) -> Part:
+            if isinstance(node, ast.Call):
+                return self.call(node, arguments, is_whole and node is expression)
+            return self.part(self.meaning(node))
 
-        return ast.evaluate(expression, visit)
+        return ast.evaluate(expression, visit).value
 
-    def call(self, node: ast.Call, arguments: list[Expanded], is_whole: bool) -> Expanded:
+    def meaning(self, node: ast.Integer | ast.Real | ast.Variable) -> Expanded:
+        """What a name that no statement keeps stands for; else the node."""
+        return self.meanings.get(node.name, node) if isinstance(node, ast.Variable) else node
+
+    def part(self, value: Expanded) -> Part:
+        """A tuple, a name, a number, or a call that is no dimension."""
+        match value:
+            case ast.Integer():
+                return Part(value, True)
+            case ast.Variable():
+                return Part(value, value.name[0].isupper() and self.is_size(value.name))
+            case _:
+                return Part(value, False)
+
+    def call(self, node: ast.Call, arguments: list[Part], is_whole: bool) -> Part:
         """A call, whose arguments are expanded already."""
         name = node.function
+        values = [a.value for a in arguments]
         if name == "tuple":
-            return tuple(self.atom(a, str(k)) for k, a in enumerate(arguments))
-        simple = tuple(a for a in arguments if not isinstance(a, tuple))
+            return self.part(tuple(self.atom(a, str(k)) for k, a in enumerate(values)))
+        simple = tuple(a for a in values if not isinstance(a, tuple))
         if name == "element":
-            (elements,) = (a for a in arguments if isinstance(a, tuple))
+            (elements,) = (a for a in values if isinstance(a, tuple))
             (position,) = simple
             assert isinstance(position, ast.Integer)
-            return elements[position.value]
+            return self.part(elements[position.value])
         if name == "prng_step":
             simple = tuple(self.name(a, "drawn") for a in simple)
         call = replace(node, arguments=simple)
+        if name in LIBRARY or (name not in FUNCTIONS and name in self.functions):
+            return self.part(self.invoke(call))
         if name in ("prng_value", "prng_state"):
-            return call if is_whole else self.name(call, name.removeprefix("prng_"))
+            return self.part(call if is_whole else self.name(call, name.removeprefix("prng_")))
         if name in _templates(TEMPLATES):
-            return self.inline(_templates(TEMPLATES)[name], call)
-        if name in _templates(SIZE_TEMPLATES) and self.is_dimension(call):
-            return self.inline(_templates(SIZE_TEMPLATES)[name], call)
-        return call
+            return Part(self.inline(_templates(TEMPLATES)[name], call), False)
+        of_dims = is_assertion(name) or FUNCTIONS[name].of_dims
+        is_size = name == "dim" or (of_dims and all(a.is_size for a in arguments))
+        if is_size and name in _templates(SIZE_TEMPLATES):
+            return Part(self.inline(_templates(SIZE_TEMPLATES)[name], call), True)
+        return Part(call, is_size)
 
-    def is_dimension(self, expression: ast.Expression) -> bool:
-        """Whether an expanded expression is a dimension."""
-
-        def visit(node: ast.Expression, arguments: list[bool]) -> bool:
-            match node:
-                case ast.Integer():
-                    return True
-                case ast.Variable():
-                    return node.name[0].isupper() and self.is_size(node.name)
-                case ast.Call(function=name) if name in FUNCTIONS:
-                    return FUNCTIONS[name].of_dims and all(arguments)
-                case ast.Call(function=name):
-                    return is_assertion(name)
-                case ast.Real():
-                    return False
-
-        return ast.evaluate(expression, visit)
+    def invoke(self, call: ast.Call) -> Expanded:
+        """The results of a function that is written in Tile: the only one, or a tuple."""
+        names = LIBRARY.get(call.function) or [
+            output.text for output in self.functions[call.function].outputs
+        ]
+        targets = tuple(ast.Name(call.span, self.fresh(name.lower())) for name in names)
+        self.emit(Invocation(targets, call))
+        first, *more = (ast.Variable(call.span, target.text) for target in targets)
+        return (first, *more) if more else first
 
     # -- naming ----------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ FUNCTIONS: dict[str, Signature] = dict(
     (
         *_same(UNARY_MATH, Signature(1, 1)),
         *_same("abs ident neg", Signature(1, 1, of_dims=True)),
-        *_same("add sub mul div max min", Signature(2, 2, of_dims=True)),
+        *_same("add sub mul div rem max min", Signature(2, 2, of_dims=True)),
         *_same(COMPARISONS, Signature(2, 2, of_dims=True)),
         *_same("cond select", Signature(3, 3, of_dims=True)),
         *_same("bit_and bit_or bit_xor bit_left bit_right pow", Signature(2, 2)),
@@ -64,6 +64,7 @@ FUNCTIONS: dict[str, Signature] = dict(
         *_same("stop_gradient", Signature(1, 1)),
         *_same("reshape", Signature(1, None, constants=1)),
         *_same("shape", Signature(1, 1)),
+        *_same("dim softmax logsoftmax", Signature(2, 2, constants=1)),
         *_same("builtin_softmax builtin_logsoftmax", Signature(3, 3, constants=1)),
         *_same("builtin_binary_crossentropy", Signature(3, 3)),
         *_same("tuple", Signature(1, None)),

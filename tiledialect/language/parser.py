@@ -33,8 +33,8 @@ COMBINATIONS = {
 LARGEST_INTEGER = 2**63 - 1
 
 
-def parse(text: str, filename: str = "<tile>") -> ast.Function:
-    """The syntax tree of the one function that ``text`` holds.
+def parse(text: str, filename: str = "<tile>") -> tuple[ast.Function, ...]:
+    """The syntax trees of the functions that ``text`` holds.
 
     Raises TileError, at the place in ``text``, for whatever the grammar does not allow.
     """
@@ -92,8 +92,8 @@ class _Builder:
         self.text = text
         self.filename = filename
 
-    def build(self, tree: Tree[Token]) -> ast.Function:
-        """The function of the whole tree, from the leaves up, without recursion."""
+    def build(self, tree: Tree[Token]) -> tuple[ast.Function, ...]:
+        """The functions of the whole tree, from the leaves up, without recursion."""
         built: dict[int, Any] = {}
         for node in tree.iter_subtrees():
             children = [
@@ -127,7 +127,7 @@ class _Builder:
 
     # -- the header and the body ---------------------------------------------------------
 
-    def start(self, span: SourceSpan, children: Children) -> ast.Function:
+    def function(self, span: SourceSpan, children: Children) -> ast.Function:
         name, inputs, outputs, body = children
         return ast.Function(span, name and self._name(name), inputs or (), outputs or (), body)
 
@@ -137,13 +137,21 @@ class _Builder:
     def sized_input(self, span: SourceSpan, children: Children) -> ast.Input:
         return ast.Input(span, self._name(children[0]), children[1] or ())
 
+    def dims(self, span: SourceSpan, children: Children) -> tuple[ast.Name | ast.Integer, ...]:
+        return tuple(
+            self.integer(self._span(token), [token])
+            if token.type == "INTEGER"
+            else self._name(token)
+            for token in children
+        )
+
     def names(self, span: SourceSpan, children: Children) -> tuple[ast.Name, ...]:
         return tuple(self._name(token) for token in children)
 
     def inputs(self, span: SourceSpan, children: Children) -> tuple[Any, ...]:
         return tuple(children)
 
-    body = expressions = inputs
+    start = body = expressions = inputs
 
     # -- statements ----------------------------------------------------------------------
 
@@ -222,6 +230,10 @@ class _Builder:
         if math.isinf(value):
             raise TileError("this number does not fit 64 bits", span)
         return ast.Real(span, value)
+
+    def logical_not(self, span: SourceSpan, children: Children) -> ast.Call:
+        """``!A``, which is ``A == 0``."""
+        return ast.Call(span, "cmp_eq", (children[0], ast.Integer(span, 0)))
 
     def multiple(self, span: SourceSpan, children: Children) -> ast.Call:
         """``2i``, which is ``2*i`` for an index and nothing else."""

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..dialects.tile import special as ops
 from ..dialects.tile.attributes import Aggregation, Combination, symbol_number
 from ..dialects.tile.base import TileOp, shape_of, tensor_type
+from ..dialects.tile.constants import constant_integer
 from ..dialects.tile.contraction import ContractionOp
 from ..dialects.tile.custom_gradient import CustomGradientOp
 from ..dialects.tile.element_types import index, is_weak
@@ -34,7 +35,7 @@ from ..dialects.tile.elementwise import (
     SizeOp,
 )
 from ..dialects.tile.elementwise_base import CompareOp
-from ..dialects.tile.kernel import YieldOp
+from ..dialects.tile.yielding import YieldOp
 from ..errors import TileError
 from ..index.expr import IndexExpr
 from ..names import from_hint
@@ -77,12 +78,12 @@ def print_tile(op: ModuleOp | func.FuncOp) -> str:
     Reading the text back gives the same function. Raises TileError if Tile cannot say it.
     """
     if isinstance(op, func.FuncOp):
-        return FunctionPrinter(op).text()
+        return FunctionText(op).text()
     functions = [f for f in op.body.ops if isinstance(f, func.FuncOp)]
-    return "\n".join(FunctionPrinter(f).text() for f in functions)
+    return "\n".join(FunctionText(f).text() for f in functions)
 
 
-class FunctionPrinter:
+class FunctionText:
     """Prints one function, an op after the other.
 
     An op that is used once, and has no name, becomes part of the statement that uses it.
@@ -333,15 +334,16 @@ class FunctionPrinter:
 
     def dim(self, op: tensor.DimOp, is_whole: bool) -> Text:
         """The size of an axis: a name in the header, or what a contraction was given."""
-        axis = _constant(op.index)
+        axis = constant_integer(op.index)
         if axis is not None and (op.source, axis) in self.dims:
             return Text(self.dims[op.source, axis])
         source = op.source.owner
         if axis is not None and isinstance(source, ContractionOp):
             shape = shape_of(tensor_type(source.result)) or ()
             return self.sizes(shape, source.sizes)[axis]
-        name = self.named.get(op.source, "a tensor")
-        raise TileError.at(op, f"Tile has no name for a dimension of {name}")
+        if axis is None:
+            raise TileError.at(op, "Tile has no form for a dimension that is not known")
+        return call("dim", self.texts[op.source], axis)
 
     def constant(self, op: ConstantOp, is_whole: bool) -> Text:
         """A number; with a cast if it is of a type of its own."""
@@ -418,27 +420,35 @@ class FunctionPrinter:
         return call("prng_state", self.steps[op.drawn])
 
 
-EXPRESSIONS: dict[type[Operation], Callable[[FunctionPrinter, Any, bool], Text]] = {
-    arith.ConstantOp: FunctionPrinter.index_constant,
-    tensor.DimOp: FunctionPrinter.dim,
+SIZE_ARITHMETIC = (
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.DivSIOp,
+    arith.RemSIOp,
+    arith.MaxSIOp,
+    arith.MinSIOp,
+)
+
+EXPRESSIONS: dict[type[Operation], Callable[[FunctionText, Any, bool], Text]] = {
+    arith.ConstantOp: FunctionText.index_constant,
+    tensor.DimOp: FunctionText.dim,
     **dict.fromkeys(
-        (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.DivSIOp, arith.MaxSIOp, arith.MinSIOp),
-        FunctionPrinter.arithmetic,
+        SIZE_ARITHMETIC,
+        FunctionText.arithmetic,
     ),
-    ConstantOp: FunctionPrinter.constant,
-    SizeOp: FunctionPrinter.size,
-    SelectOp: FunctionPrinter.select,
-    IdentOp: FunctionPrinter.ident,
-    CastOp: FunctionPrinter.cast,
-    IndexOp: FunctionPrinter.position,
-    ElementwiseOp: FunctionPrinter.elementwise,
-    ops.ReshapeOp: FunctionPrinter.reshape,
-    CustomGradientOp: FunctionPrinter.stop_gradient,
-    ops.PrngValueOp: FunctionPrinter.prng_value,
-    ops.PrngStateOp: FunctionPrinter.prng_state,
-    **dict.fromkeys(
-        (ops.GatherOp, ops.ScatterOp, ops.ShapeOp, ops.SumToOp), FunctionPrinter.special
-    ),
+    ConstantOp: FunctionText.constant,
+    SizeOp: FunctionText.size,
+    SelectOp: FunctionText.select,
+    IdentOp: FunctionText.ident,
+    CastOp: FunctionText.cast,
+    IndexOp: FunctionText.position,
+    ElementwiseOp: FunctionText.elementwise,
+    ops.ReshapeOp: FunctionText.reshape,
+    CustomGradientOp: FunctionText.stop_gradient,
+    ops.PrngValueOp: FunctionText.prng_value,
+    ops.PrngStateOp: FunctionText.prng_state,
+    **dict.fromkeys((ops.GatherOp, ops.ScatterOp, ops.ShapeOp, ops.SumToOp), FunctionText.special),
 }
 """How the result of each kind of op is written; the first kind that fits counts."""
 
@@ -476,21 +486,14 @@ def _rounds_nowhere(value: SSAValue) -> bool:
     """Whether the text of ``value`` means the same in brackets: see `IndexReader`."""
     owner = value.owner
     if isinstance(owner, arith.DivSIOp):
-        return _constant(owner.rhs) is None
-    return isinstance(owner, arith.MaxSIOp | arith.MinSIOp)
+        return constant_integer(owner.rhs) is None
+    return isinstance(owner, arith.RemSIOp | arith.MaxSIOp | arith.MinSIOp)
 
 
 def index_text(name: str) -> str:
     """The name of an index in Tile for its name in IR."""
     name = re.sub(r"[^A-Za-z0-9_']", "_", name.replace(".prime", "'"))
     return name if name[:1].islower() else f"i_{name}"
-
-
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
 
 
 def _cast(op: CastOp | ConstantOp, value: Text) -> Text:

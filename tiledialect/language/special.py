@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import SSAValue
 
 from ..dialects.tile import special as ops
-from ..dialects.tile.base import TileOp
+from ..dialects.tile.base import TileOp, name_of, shape_of, tensor_type
 from ..dialects.tile.custom_gradient import CustomGradientOp
-from ..dialects.tile.element_types import CONCRETE, any_type
+from ..dialects.tile.element_types import CONCRETE
 from ..dialects.tile.elementwise import CastOp, IndexOp
-from ..dialects.tile.kernel import YieldOp
+from ..dialects.tile.yielding import YieldOp
 from ..errors import TileError
 from . import ast
-from .emit import Size, Value
+from .append import Size, Value
+from .scope import Scope
 
-if TYPE_CHECKING:
-    from .to_ir import Lowering
-
-Special: TypeAlias = "Callable[[Lowering, ast.Call, list[Value]], Value]"
+Special: TypeAlias = "Callable[[Scope, ast.Call, list[Value]], Value]"
 
 CASTS = {
     "as_float": {16: "f16", 32: "f32", 64: "f64"},
@@ -32,140 +30,130 @@ CASTS = {
 """The element type of each width that a cast takes."""
 
 
-def _literal(node: ast.Call, position: int, value: Value) -> int:
-    if isinstance(value, int):
-        return value
-    raise TileError(
-        f"`{node.function}` takes a number here, not a dimension",
-        node.arguments[position].span,
-    )
+def _operand(scope: Scope, node: ast.Call, arguments: list[Value], position: int):
+    return scope.appender.tensor(arguments[position], node.arguments[position].span)
 
 
-def _operand(lowering: Lowering, node: ast.Call, arguments: list[Value], position: int):
-    return lowering.emitter.tensor(arguments[position], node.arguments[position].span)
+def _operands(scope: Scope, node: ast.Call, arguments: list[Value]) -> list[SSAValue]:
+    return [_operand(scope, node, arguments, k) for k in range(len(arguments))]
 
 
-def _operands(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> list[SSAValue]:
-    return [_operand(lowering, node, arguments, k) for k in range(len(arguments))]
+def _size_operands(scope: Scope, node: ast.Call, sizes: list[Value]) -> list[SSAValue]:
+    return [scope.appender.size(size, node.span) for size in sizes]
 
 
-def _size_operands(lowering: Lowering, node: ast.Call, sizes: list[Value]) -> list[SSAValue]:
-    return [lowering.emitter.size(size, node.span) for size in sizes]
-
-
-def _inferred(
-    lowering: Lowering, op: type[TileOp], operands: list[SSAValue], node: ast.Call
-) -> SSAValue:
+def _inferred(scope: Scope, op: type[TileOp], operands: list[SSAValue], node: ast.Call) -> SSAValue:
     """Append an op whose result type follows from its operands."""
-
-    def make() -> TileOp:
-        draft = op.create(operands=operands, result_types=[any_type])
-        inferred = draft.inferred_type()
-        draft.erase()
-        return op.create(operands=operands, result_types=[inferred])
-
-    return lowering.emitter.make(make, node.span)
+    return scope.appender.make(lambda: op.make(*operands), node.span)
 
 
 # -- casts, positions, shapes --------------------------------------------------------------
 
 
-def _cast(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    operand = _operand(lowering, node, arguments, 0)
+def _cast(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    operand = _operand(scope, node, arguments, 0)
     if node.function == "as_bool":
-        return lowering.emitter.add(CastOp.to(operand, CONCRETE["i1"]), node.span)
+        return scope.appender.add(CastOp.to(operand, CONCRETE["i1"]), node.span)
     types = CASTS[node.function]
-    width = _literal(node, 1, arguments[1])
+    width = scope.literal(node, 1, arguments[1])
     if width not in types:
         *most, last = map(str, types)
         raise TileError(
             f"`{node.function}` makes numbers of {', '.join(most)} or {last} bits, not {width}",
             node.arguments[1].span,
         )
-    return lowering.emitter.add(CastOp.to(operand, CONCRETE[types[width]]), node.span)
+    return scope.appender.add(CastOp.to(operand, CONCRETE[types[width]]), node.span)
 
 
-def _index(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    operand = _operand(lowering, node, arguments, 0)
-    axis = _literal(node, 1, arguments[1])
+def _index(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    operand = _operand(scope, node, arguments, 0)
+    axis = scope.literal(node, 1, arguments[1])
 
     def make() -> IndexOp:
         op = IndexOp.along(operand, axis)
         op.verify_()
         return op
 
-    return lowering.emitter.make(make, node.span)
+    return scope.appender.make(make, node.span)
 
 
-def _shape(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    return _inferred(lowering, ops.ShapeOp, _operands(lowering, node, arguments), node)
+def _shape(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    return _inferred(scope, ops.ShapeOp, _operands(scope, node, arguments), node)
 
 
-def _gather(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    return _inferred(lowering, ops.GatherOp, _operands(lowering, node, arguments), node)
+def _dim(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    operand = _operand(scope, node, arguments, 0)
+    axis, shape = scope.literal(node, 1, arguments[1]), shape_of(tensor_type(operand))
+    if axis < 0 or (shape is not None and axis >= len(shape)):
+        raise TileError(f"{name_of(operand)} has no dimension {axis}", node.span)
+    return scope.axis_size(scope.axes_of(operand, axis + 1)[axis], node.span)
 
 
-def _scatter(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    return _inferred(lowering, ops.ScatterOp, _operands(lowering, node, arguments), node)
+def _gather(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    return _inferred(scope, ops.GatherOp, _operands(scope, node, arguments), node)
 
 
-def _sum_to(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    return _inferred(lowering, ops.SumToOp, _operands(lowering, node, arguments), node)
+def _scatter(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    return _inferred(scope, ops.ScatterOp, _operands(scope, node, arguments), node)
 
 
-def _stop_gradient(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    op = CustomGradientOp.of(_operand(lowering, node, arguments, 0), [])
+def _sum_to(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    return _inferred(scope, ops.SumToOp, _operands(scope, node, arguments), node)
+
+
+def _stop_gradient(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    op = CustomGradientOp.of(_operand(scope, node, arguments, 0), [])
     op.body.block.add_op(YieldOp([]))
-    result = lowering.emitter.add(op, node.span)
-    lowering.keep_sizes(result, arguments)
+    result = scope.appender.add(op, node.span)
+    scope.keep_sizes(result, arguments)
     return result
 
 
-def _reshape(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
-    operand = _operand(lowering, node, arguments, 0)
-    sizes = _size_operands(lowering, node, arguments[1:])
-    return lowering.emitter.make(lambda: ops.ReshapeOp.to(operand, sizes), node.span)
+def _reshape(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
+    operand = _operand(scope, node, arguments, 0)
+    sizes = _size_operands(scope, node, arguments[1:])
+    return scope.appender.make(lambda: ops.ReshapeOp.to(operand, sizes), node.span)
 
 
-def assertion(lowering: Lowering, node: ast.Call, condition: Size) -> Value:
+def assertion(scope: Scope, node: ast.Call, condition: Size) -> Value:
     """``assert_...(condition)``: division by a condition that is 0, so that a size shows it."""
     name = node.function.removeprefix("assert_")
     if isinstance(condition, int):
         if not condition:
             raise TileError(f"the assertion `{name}` does not hold", node.span)
         return 1
-    one = lowering.emitter.size(1, node.span)
+    one = scope.appender.size(1, node.span)
     op = arith.DivSIOp.create(operands=[one, condition], result_types=[IndexType()])
     op.attributes["tile.assertion"] = StringAttr(name)
-    return lowering.emitter.add(op, node.span)
+    return scope.appender.add(op, node.span)
 
 
 # -- random numbers ------------------------------------------------------------------------
 
 
-def _draw(lowering: Lowering, step: ast.Call) -> tuple[SSAValue, SSAValue]:
+def _draw(scope: Scope, step: ast.Call) -> tuple[SSAValue, SSAValue]:
     """The state of a step and its random numbers, which are drawn when first asked for."""
-    state, *sizes = (lowering.value(argument) for argument in step.arguments)
-    state = lowering.emitter.tensor(state, step.arguments[0].span)
-    for known, drawn in lowering.drawn:
+    state, *sizes = (scope.value(argument) for argument in step.arguments)
+    state = scope.appender.tensor(state, step.arguments[0].span)
+    for known, drawn in scope.drawn:
         if known is step:
             return state, drawn
-    operands = _size_operands(lowering, step, sizes)
-    drawn = lowering.emitter.make(lambda: ops.PrngValueOp.to(state, operands), step.span)
-    lowering.drawn.append((step, drawn))
+    operands = _size_operands(scope, step, sizes)
+    drawn = scope.appender.make(lambda: ops.PrngValueOp.to(state, operands), step.span)
+    scope.drawn.append((step, drawn))
     return state, drawn
 
 
-def _prng_value(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
+def _prng_value(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
     (step,) = node.arguments
     assert isinstance(step, ast.Call)
-    return _draw(lowering, step)[1]
+    return _draw(scope, step)[1]
 
 
-def _prng_state(lowering: Lowering, node: ast.Call, arguments: list[Value]) -> Value:
+def _prng_state(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
     (step,) = node.arguments
     assert isinstance(step, ast.Call)
-    return _inferred(lowering, ops.PrngStateOp, [*_draw(lowering, step)], node)
+    return _inferred(scope, ops.PrngStateOp, [*_draw(scope, step)], node)
 
 
 SPECIAL: dict[str, Special] = {
@@ -175,6 +163,7 @@ SPECIAL: dict[str, Special] = {
     "as_bool": _cast,
     "index": _index,
     "shape": _shape,
+    "dim": _dim,
     "gather": _gather,
     "scatter": _scatter,
     "sum_to": _sum_to,

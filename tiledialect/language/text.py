@@ -11,6 +11,7 @@ ATOM, UNARY, SELECT = 20, 11, 0
 BINARY: dict[str, tuple[str, int]] = {
     "tile.mul": ("*", 10),
     "tile.div": ("/", 10),
+    "tile.rem": ("%", 10),
     "tile.add": ("+", 9),
     "tile.sub": ("-", 9),
     "tile.bit_left": ("<<", 8),
@@ -28,6 +29,7 @@ BINARY: dict[str, tuple[str, int]] = {
     "arith.subi": ("-", 9),
     "arith.muli": ("*", 10),
     "arith.divsi": ("/", 10),
+    "arith.remsi": ("%", 10),
 }
 """The operators, and how strongly they bind."""
 

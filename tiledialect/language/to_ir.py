@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from xdsl.dialects import func, tensor
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, tensor_type
+from ..dialects.tile.base import DYNAMIC_INDEX, count, make_type, shape_of, tensor_type
 from ..dialects.tile.element_types import any_type
-from ..dialects.tile.elementwise import ConstantOp
+from ..dialects.tile.elementwise import ConstantOp, IdentOp
 from ..errors import SourceSpan, TileError
 from ..names import to_hint
 from . import ast
+from .append import Appender, Size, Value, is_size, size_arithmetic
 from .check import check
 from .contractions import lower_contraction
 from .custom_gradients import lower_custom_gradient
-from .emit import Emitter, Size, Value, is_size, reckon
-from .expand import Expander
+from .expand import Expander, Invocation
 from .functions import FUNCTIONS, is_assertion
+from .library import LIBRARY, library_function
 from .parser import parse
+from .scope import Axis, Scope
 from .special import SPECIAL, assertion
 
 _PRIME = "'"
@@ -31,45 +33,47 @@ DEFAULT_NAME = "main"
 """The symbol of a function that has no name."""
 
 
+MOST_STATEMENTS = 100_000
+"""How many statements a function may have with those of the functions that it calls."""
+
+
 def load(text: str, filename: str = "<tile>", name: str | None = None) -> ModuleOp:
-    """The module with the function that ``text`` holds.
+    """The module with the functions that ``text`` holds.
 
-    The function's symbol is the name in the text, else ``name`` with what a name cannot hold
-    replaced, else ``main``. Raises TileError, at the place in ``text``, for whatever is wrong.
+    A function's symbol is its name in the text; that of one without is ``name`` with what a name
+    cannot hold replaced, else ``main``. Calls of one another are written out. Raises TileError,
+    at the place in ``text``, for whatever is wrong.
     """
-    function = parse(text, filename)
-    check(function)
-    if function.name is not None:
-        symbol = function.name.text
-    else:
-        symbol = re.sub(r"\W", "_", name or "", flags=re.ASCII)
-        symbol = symbol if symbol[:1].isalpha() else DEFAULT_NAME
-    return ModuleOp([Lowering(function, filename).function_op(symbol)])
+    named = check(parse(text, filename), default_symbol(name))
+    return ModuleOp(
+        [Lowering(f, filename, named).function_op(symbol) for symbol, f in named.items()]
+    )
 
 
-class Lowering:
+def default_symbol(name: str | None) -> str:
+    """The symbol of a function that has no name in the text, and is called ``name``."""
+    symbol = re.sub(r"\W", "_", name or "", flags=re.ASCII)
+    return symbol if symbol[:1].isalpha() else DEFAULT_NAME
+
+
+class Lowering(Scope):
     """Lowers one function, which has passed `check`, statement by statement."""
 
-    def __init__(self, function: ast.Function, filename: str):
-        self.function = function
+    def __init__(self, function: ast.Function, filename: str, functions: dict[str, ast.Function]):
         self.block = Block()
-        self.emitter = Emitter(self.block, filename)
-        self.values: dict[str, Value] = {}
+        super().__init__(Appender(self.block, filename))
+        self.function = function
+        self.functions = functions
+        """All functions that may be called."""
+        self.statements = 0
+        """How many were lowered so far."""
         self.target = ""
         """The name that the current statement defines."""
         self.outputs = {output.text for output in function.outputs}
-        self.results: dict[str, SSAValue] = {}
-        """The outputs' tensors, where an output's name stands for a dimension."""
         self.taken = set(ast.targets(function.body)) | {
-            name.text for i in function.inputs for name in (i.name, *(i.dims or ()))
+            name for i in function.inputs for name in (i.name.text, *i.dim_names)
         }
-        self.dims: dict[str, tuple[SSAValue, int]] = {}
-        """Where each dimension of the header comes from: an input and its axis."""
-        self.known_sizes: dict[SSAValue, tuple[Size | str, ...]] = {}
-        """The sizes of tensors, in dimensions of the header (by name) and values."""
-        self.drawn: list[tuple[ast.Expression, SSAValue]] = []
-        """The random numbers of the calls of `prng_step` that were used."""
-        self.expander = Expander(self.names_size, self.fresh, self.lower, self.outputs)
+        self.expander = Expander(self.names_size, self.fresh, self.lower, self.outputs, functions)
 
     # -- the function ----------------------------------------------------------------------
 
@@ -89,23 +93,39 @@ class Lowering:
                 DictionaryAttr({"tile.name": StringAttr(o.text)}) for o in self.function.outputs
             ),
         )
-        self.emitter.locate(op, self.function.span)
+        self.appender.locate(op, self.function.span)
         return op
 
     def argument(self, parameter: ast.Input) -> DictionaryAttr:
         """Add the block argument of an input; the attributes that hold its names."""
         name, dims = parameter.name.text, parameter.dims
-        shape = None if dims is None else (DYNAMIC_INDEX,) * len(dims)
+        shape = None if dims is None else tuple(_static_size(dim) for dim in dims)
         argument = self.block.insert_arg(make_type(shape, any_type), len(self.block.args))
         argument.name_hint = to_hint(name)
-        self.values[name] = argument
         attributes: dict[str, Attribute] = {"tile.name": StringAttr(name)}
         if dims is not None:
             attributes["tile.dims"] = ArrayAttr(StringAttr(dim.text) for dim in dims)
-            for axis, dim in enumerate(dims):
-                self.dims.setdefault(dim.text, (argument, axis))
-            self.known_sizes[argument] = tuple(dim.text for dim in dims)
+        self.bind_parameter(parameter, argument)
         return DictionaryAttr(attributes)
+
+    def bind_parameter(self, parameter: ast.Input, value: SSAValue) -> None:
+        """Define an input's name and, where they are new, those of its dimensions."""
+        self.values[parameter.name.text] = value
+        if parameter.dims is None:
+            return
+        sizes = self.axes_of(value, len(parameter.dims))
+        for dim, size in zip(parameter.dims, sizes, strict=True):
+            if isinstance(dim, ast.Name) and dim.text not in self.dims:
+                self.dims[dim.text] = size
+                if isinstance(size, tuple):
+                    self.axis_names.setdefault(size, dim.text)
+        self.known_sizes.setdefault(
+            value,
+            tuple(
+                self.dims[dim.text] if isinstance(dim, ast.Name) else dim.value
+                for dim in parameter.dims
+            ),
+        )
 
     def result(self, output: ast.Name) -> SSAValue:
         """The tensor that an output returns."""
@@ -118,20 +138,6 @@ class Lowering:
 
     # -- names -----------------------------------------------------------------------------
 
-    def lookup(self, name: str, span: SourceSpan) -> Value:
-        """What a name stands for; a dimension of the header is asked for when first needed."""
-        if name not in self.values:
-            argument, axis = self.dims[name]
-            position = self.emitter.size(axis, span)
-            dim = self.emitter.add(tensor.DimOp(argument, position), span)
-            dim.name_hint = to_hint(name)
-            self.values[name] = dim
-        return self.values[name]
-
-    def names_size(self, name: str) -> bool:
-        """Whether ``name`` stands for a dimension."""
-        return is_size(self.values[name]) if name in self.values else name in self.dims
-
     def fresh(self, suffix: str) -> str:
         """A name for a part of what the current statement defines."""
         name = f"{self.target.rstrip(_PRIME)}_{suffix}"
@@ -140,39 +146,116 @@ class Lowering:
         self.taken.add(name)
         return name
 
-    def sizes_of(self, value: SSAValue) -> list[Size | str] | None:
-        """The sizes of a tensor, where they are known: a name stands for a dimension of the
-        header that was not needed so far."""
-        if shape_of(tensor_type(value)) == ():
-            return []
-        sizes = self.known_sizes.get(value)
-        if sizes is None:
-            return None
-        return [self.values.get(size, size) if isinstance(size, str) else size for size in sizes]
-
     # -- statements ------------------------------------------------------------------------
 
     def statement(self, statement: ast.Statement) -> None:
         """Lower a statement and define its name."""
+        self.statements += 1
+        if self.statements > MOST_STATEMENTS:
+            raise TileError(
+                f"the calls make more than {MOST_STATEMENTS} statements of this function",
+                self.function.span,
+            )
         self.target = statement.target.text
         self.expander.expand(statement)
 
     @contextmanager
     def inside(self, block: Block, outputs: set[str]) -> Generator[None]:
         """Lower into the body of an op; what is defined there is not known afterwards."""
-        target, values, results = self.target, self.values, self.results
-        drawn, meanings, outer = self.drawn, self.expander.meanings, self.outputs
-        self.values, self.results, self.drawn = dict(values), {}, list(drawn)
-        self.expander.meanings, self.outputs = dict(meanings), outputs
-        self.expander.outputs = outputs
-        with self.emitter.inside(block):
+        asked, drawn = self.asked, self.drawn
+        self.asked, self.drawn = dict(asked), list(drawn)
+        with self.appender.inside(block), self.names(self.values, self.dims, outputs):
+            self.expander.meanings = dict(self.expander.meanings)
             yield
-        self.target, self.values, self.results = target, values, results
-        self.drawn, self.expander.meanings, self.outputs = drawn, meanings, outer
-        self.expander.outputs = outer
+        self.asked, self.drawn = asked, drawn
 
-    def lower(self, statement: ast.Statement) -> None:
+    @contextmanager
+    def names(
+        self, values: dict[str, Value], dims: dict[str, Size | Axis], outputs: set[str]
+    ) -> Generator[None]:
+        """Lower where other names are known, and other outputs are to be defined."""
+        outer = self.target, self.values, self.results, self.dims, self.outputs
+        meanings = self.expander.meanings
+        self.values, self.results, self.dims = dict(values), {}, dict(dims)
+        self.outputs = self.expander.outputs = outputs
+        yield
+        self.target, self.values, self.results, self.dims, self.outputs = outer
+        self.expander.meanings, self.expander.outputs = meanings, self.outputs
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def invoke(self, statement: Invocation) -> None:
+        """Lower what the called function does, and define the names of its results."""
+        call = statement.call
+        arguments = [self.value(argument) for argument in call.arguments]
+        if call.function in LIBRARY:
+            operand = self.appender.tensor(arguments[0], call.span)
+            callee = library_function(call, operand, self.literal(call, 1, arguments[1]))
+            with self.appender.at(call.span):
+                results = self.inlined(callee, [operand], call.span)
+        else:
+            operands = [self.appender.tensor(argument, call.span) for argument in arguments]
+            results = self.inlined(self.functions[call.function], operands, call.span)
+        for target, value in zip(statement.targets, results, strict=True):
+            # It takes the name that it gets here.
+            value.name_hint = None
+            self.values[target.text] = value
+
+    def inlined(
+        self, function: ast.Function, arguments: Sequence[SSAValue], span: SourceSpan
+    ) -> list[SSAValue]:
+        """The results of a function, whose statements are lowered."""
+        with self.names({}, {}, {output.text for output in function.outputs}):
+            self.expander.meanings = {}
+            self.taken.update(ast.targets(function.body))
+            for parameter, value in zip(function.inputs, arguments, strict=True):
+                fitting = self.fitting_argument(function, parameter, value, span)
+                self.bind_parameter(parameter, fitting)
+            for statement in function.body:
+                self.statement(statement)
+            return [self.result(output) for output in function.outputs]
+
+    def fitting_argument(
+        self, function: ast.Function, parameter: ast.Input, value: SSAValue, span: SourceSpan
+    ) -> SSAValue:
+        """An argument, which must fit the header of the called function, now or once it can."""
+        if parameter.dims is None:
+            return value
+        callee = function.name.text if function.name is not None else DEFAULT_NAME
+        rank, shape = len(parameter.dims), shape_of(tensor_type(value))
+        if shape is not None and len(shape) != rank:
+            raise TileError(
+                f"`{parameter.name.text}` of `{callee}` has "
+                f"{count(rank, 'dimension', 'dimensions')}, not {len(shape)}",
+                span,
+            )
+        if shape is None:
+            t = make_type((DYNAMIC_INDEX,) * rank, tensor_type(value).element_type)
+            ranked = IdentOp.create(operands=[value], result_types=[t])
+            value = self.appender.add(ranked, span)
+        seen = dict(self.dims)
+        for dim, size in zip(parameter.dims, self.axes_of(value, rank), strict=True):
+            wanted = dim.value if isinstance(dim, ast.Integer) else seen.setdefault(dim.text, size)
+            if wanted != size:
+                self.check_equal(f"{dim.text}_of_{callee}_fits", wanted, size, span)
+        return value
+
+    def check_equal(self, name: str, a: Size | Axis, b: Size | Axis, span: SourceSpan) -> None:
+        """Refuse two sizes that differ, once they are known."""
+        first, second = self.axis_size(a, span), self.axis_size(b, span)
+
+        def compute(function: str, *arguments: Size) -> Size:
+            return size_arithmetic(self.appender, function, list(arguments), span)
+
+        distance = compute("max", compute("sub", first, second), compute("sub", second, first))
+        condition = compute("sub", 1, compute("min", distance, 1))
+        assertion(self, ast.Call(span, f"assert_{name}", ()), condition)
+
+    def lower(self, statement: ast.Statement | Invocation) -> None:
         """Lower a statement that is expanded."""
+        if isinstance(statement, Invocation):
+            self.invoke(statement)
+            return
         if isinstance(statement, ast.Contraction):
             value: Value = lower_contraction(self, statement)
         elif isinstance(statement, ast.CustomGradient):
@@ -196,13 +279,13 @@ class Lowering:
         name = target.text
         if is_size(value):
             if name in self.outputs:
-                self.results[name] = self.emitter.tensor(value, target.span)
+                self.results[name] = self.appender.tensor(value, target.span)
                 self.results[name].name_hint = to_hint(name)
             elif isinstance(value, SSAValue) and value.name_hint is None:
                 value.name_hint = to_hint(name)
         elif isinstance(value, SSAValue):
             if value.name_hint is not None:
-                copy = self.emitter.elementwise("ident", [value], target.span)
+                copy = self.appender.elementwise("ident", [value], target.span)
                 self.keep_sizes(copy, [value])
                 value = copy
             value.name_hint = to_hint(name)
@@ -214,22 +297,16 @@ class Lowering:
         """The value of an expression outside of brackets."""
         return ast.evaluate(expression, self._visit, _is_leaf)
 
-    def size(self, expression: ast.Expression) -> Size:
-        """The value of an expression of dimensions."""
-        value = self.value(expression)
-        assert isinstance(value, int | SSAValue)
-        return value
-
     def _visit(self, node: ast.Expression, arguments: list[Value]) -> Value:
         match node:
             case ast.Integer():
                 return node.value
             case ast.Real():
-                return self.emitter.add(ConstantOp.of(node.value), node.span)
+                return self.appender.add(ConstantOp.of(node.value), node.span)
             case ast.Variable():
                 return self.lookup(node.name, node.span)
             case ast.Call(arguments=(ast.Real(value=number),)) if _is_negative_literal(node):
-                return self.emitter.add(ConstantOp.of(-number), node.span)
+                return self.appender.add(ConstantOp.of(-number), node.span)
             case ast.Call():
                 return self._call(node, arguments)
 
@@ -240,22 +317,14 @@ class Lowering:
         if name in SPECIAL:
             return SPECIAL[name](self, node, arguments)
         if FUNCTIONS[name].of_dims and all(map(is_size, arguments)):
-            return reckon(self.emitter, name, arguments, node.span)
-        result = self.emitter.elementwise(name, arguments, node.span)
+            return size_arithmetic(self.appender, name, arguments, node.span)
+        result = self.appender.elementwise(name, arguments, node.span)
         self.keep_sizes(result, arguments)
         return result
 
-    def keep_sizes(self, result: SSAValue, operands: list[Value]) -> None:
-        """Note the sizes of an elementwise result where they are those of every tensor in it."""
-        sizes = {
-            None if known is None else tuple(known)
-            for value in operands
-            if isinstance(value, SSAValue) and not is_size(value)
-            for known in [self.sizes_of(value)]
-            if known != []
-        }
-        if len(sizes) == 1 and (only := sizes.pop()) is not None:
-            self.known_sizes[result] = only
+
+def _static_size(dim: ast.Name | ast.Integer) -> int:
+    return dim.value if isinstance(dim, ast.Integer) else DYNAMIC_INDEX
 
 
 def _is_leaf(call: ast.Call) -> bool:

@@ -347,7 +347,7 @@
 
 // -----
 
-// CHECK: error: the body of a custom gradient ends in a tile.yield
+// CHECK: error: the body of a tile.custom_gradient ends in a tile.yield
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.custom_gradient %a wrt (%a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
 ^bb0(%d: tensor<4xf32>):
@@ -385,7 +385,7 @@
 
 // Kernels.
 
-// CHECK: error: a tile.kernel ends in a tile.yield
+// CHECK: error: the body of a tile.kernel ends in a tile.yield
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = "tile.kernel"(%a) ({
 ^bb0(%x: tensor<4xf32>):
@@ -419,7 +419,7 @@
 
 // -----
 
-// CHECK: expects parent op to be one of 'tile.kernel', 'tile.custom_gradient'
+// CHECK: a tile.yield ends the body of a tile.kernel or custom gradient
 %a = "test.op"() : () -> (tensor<4xf32>)
 tile.yield %a : tensor<4xf32>
 

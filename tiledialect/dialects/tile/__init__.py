@@ -14,11 +14,18 @@ from tiledialect.dialects.tile.attributes import (
     RealType,
     ScheduleAttr,
 )
+from tiledialect.dialects.tile.canonicalization import (
+    CanonicalizeContraction,
+    CanonicalizeElementwise,
+    CanonicalizeReshape,
+)
+from tiledialect.dialects.tile.constants import ConstantOp
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp
+from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ElementwiseOp
+from tiledialect.dialects.tile.folding import FoldElementwise
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
-from tiledialect.dialects.tile.special import SPECIAL_OPS
+from tiledialect.dialects.tile.special import SPECIAL_OPS, ReshapeOp
 
 
 class TileConstantMaterialization(ConstantMaterializationInterface):
@@ -30,6 +37,14 @@ class TileConstantMaterialization(ConstantMaterializationInterface):
             return None
         return ConstantOp.create(result_types=[type], properties={"value": value})
 
+
+# The ops know nothing of what rewrites them.
+for _op in ELEMENTWISE_OPS:
+    if issubclass(_op, ElementwiseOp):
+        _op.traits.add_trait(FoldElementwise())
+        _op.traits.add_trait(CanonicalizeElementwise())
+ReshapeOp.traits.add_trait(CanonicalizeReshape())
+ContractionOp.traits.add_trait(CanonicalizeContraction())
 
 Tile = Dialect(
     "tile",

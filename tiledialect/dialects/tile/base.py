@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import any_type, is_element_type, is_weak
@@ -117,10 +118,16 @@ class TileOp(IRDLOperation, ABC):
     @classmethod
     def make(cls, *operands: SSAValue, attributes: dict[str, Attribute] | None = None):
         """The op on these operands, which determine the result's type."""
-        draft = cls.create(operands=operands, result_types=[any_type])
-        inferred = draft.inferred_type()
-        draft.erase()
-        return cls.create(operands=operands, result_types=[inferred], attributes=attributes or {})
+        op = cls.create(operands=operands, result_types=[any_type], attributes=attributes or {})
+        try:
+            inferred = op.inferred_type()
+        except VerifyException:
+            if op.parent is not None:  # An implicit builder has inserted it.
+                op.detach()
+            op.erase()
+            raise
+        Rewriter.replace_value_with_new_type(op.results[0], inferred)
+        return op
 
     def verify_(self) -> None:
         """Check the operands and that the result's type is the inferred one."""
@@ -133,6 +140,13 @@ class TileOp(IRDLOperation, ABC):
                 f"the result {name_of(result)} has type {result.type}, "
                 f"but the operands make it {inferred}"
             )
+
+
+def check_positions(value: SSAValue, shape: Shape | None) -> None:
+    """Refuse a tensor of which i32 does not hold all sizes and positions."""
+    for axis, size in enumerate(shape or ()):
+        if size >= 2**31:
+            raise VerifyException(f"axis {axis} of {name_of(value)} is {size}, more than i32 holds")
 
 
 def check_weak_is_scalar(value: SSAValue) -> None:

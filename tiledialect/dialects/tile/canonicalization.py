@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import copysign
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.traits import HasCanonicalizationPatternsTrait
 
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Combination, symbol, symbol_number
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_integer, constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import is_float
-from tiledialect.dialects.tile.folding import constant_of
 from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.names import from_hint
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class SubstituteSymbols(RewritePattern):
         kept: list[SSAValue] = []
         values: dict[str, IndexExpr] = {}
         for k, operand in enumerate(op.symbols):
-            constant = constant_index(operand)
+            constant = constant_integer(operand)
             if constant is not None:
                 values[symbol(k)] = IndexExpr.of(constant)
             elif k in used:
@@ -145,13 +147,6 @@ class DropIdentityContraction(RewritePattern):
             rewriter.replace(op, [], [op.inputs[0]])
 
 
-def constant_index(value: SSAValue) -> int | None:
-    """The integer that ``value`` is, if an `arith.constant` makes it."""
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None
-
-
 def substituted(
     op: ContractionOp,
     values: dict[str, IndexExpr],
@@ -161,7 +156,8 @@ def substituted(
 ) -> ContractionOp:
     """``op`` with names replaced in its expressions, on these symbol operands.
 
-    With ``shape``, which must be static, the result gets that shape and no sizes are left.
+    With ``shape``, which must be static, the result gets that shape and no sizes are left. Raises
+    a TileError if an index is left in no expression, as then nothing bounds it.
     """
     new = ContractionOp(
         op.aggregation.data,
@@ -182,12 +178,34 @@ def substituted(
     )
     new.location = op.location
     new.result.name_hint = op.result.name_hint
+    for name in op.index_names:
+        if name not in new.index_names:
+            raise TileError.at(op, f"nothing bounds the index {from_hint(name)}")
     return new
 
 
-ELEMENTWISE_PATTERNS: tuple[RewritePattern, ...] = (DropNeutralOperand(), DropRepetition())
-RESHAPE_PATTERNS: tuple[RewritePattern, ...] = (DropReshape(),)
-CONTRACTION_PATTERNS: tuple[RewritePattern, ...] = (
-    SubstituteSymbols(),
-    DropIdentityContraction(),
-)
+class CanonicalizeElementwise(HasCanonicalizationPatternsTrait):
+    """The canonicalization patterns of the elementwise ops."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The patterns."""
+        return DropNeutralOperand(), DropRepetition()
+
+
+class CanonicalizeReshape(HasCanonicalizationPatternsTrait):
+    """The canonicalization patterns of the reshape."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The patterns."""
+        return (DropReshape(),)
+
+
+class CanonicalizeContraction(HasCanonicalizationPatternsTrait):
+    """The canonicalization patterns of the contraction."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The patterns."""
+        return SubstituteSymbols(), DropIdentityContraction()

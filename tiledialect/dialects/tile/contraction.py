@@ -27,9 +27,8 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
-from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
@@ -58,6 +57,7 @@ from tiledialect.dialects.tile.base import (
     shape_of,
     tensor_type,
 )
+from tiledialect.dialects.tile.constants import check_numbers
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
@@ -105,17 +105,6 @@ PRODUCTS = (Combination.mul, Combination.mul_eq, Combination.mul_cond)
 WORDS = tuple({word for operators in OPERATORS.values() for word in operators})
 
 
-class CanonicalizeContraction(HasCanonicalizationPatternsTrait):
-    """The canonicalization patterns of the contraction."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        """The patterns, from their own file."""
-        from tiledialect.dialects.tile.canonicalization import CONTRACTION_PATTERNS
-
-        return CONTRACTION_PATTERNS
-
-
 @irdl_op_definition
 class ContractionOp(TileOp):
     """Combines elements of one to three tensors at all valid points and aggregates them.
@@ -158,7 +147,7 @@ class ContractionOp(TileOp):
     no_defract = opt_prop_def(UnitAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure(), CanonicalizeContraction())
+    traits = traits_def(Pure())
 
     def __init__(
         self,
@@ -263,6 +252,10 @@ class ContractionOp(TileOp):
         self._verify_sizes()
         self._verify_expressions()
         super().verify_()
+        compared = COMPARED.get(combination, 0)
+        if compared:
+            check_numbers(self.inputs[:compared], compared_type(combination, self.inputs))
+        check_numbers(self.inputs[compared:], tensor_type(self.result).element_type)
 
     def _verify_sizes(self) -> None:
         shape = shape_of(tensor_type(self.result))

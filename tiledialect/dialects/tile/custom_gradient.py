@@ -29,7 +29,8 @@ from tiledialect.dialects.tile.base import (
     shape_of,
     tensor_type,
 )
-from tiledialect.dialects.tile.kernel import YieldOp
+from tiledialect.dialects.tile.constants import check_numbers
+from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 
 
 @irdl_op_definition
@@ -60,7 +61,7 @@ class CustomGradientOp(TileOp):
     result = result_def(AnyAttr())
     body = region_def("single_block")
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), EndsInYield())
     assembly_format = (
         "$value `wrt` `(` $inputs `)` `:` functional-type(operands, results) attr-dict-with-keyword"
         " $body"
@@ -94,14 +95,13 @@ class CustomGradientOp(TileOp):
     def verify_(self) -> None:
         """Check the body's argument, and that it yields something that fits each input."""
         super().verify_()
+        check_numbers([self.value], tensor_type(self.result).element_type)
         block = self.body.block
         if block.arg_types != (self.result.type,):
             raise VerifyException(
                 "the body of a custom gradient has one argument, of the result's type "
                 f"{self.result.type}"
             )
-        if not isinstance(block.last_op, YieldOp):
-            raise VerifyException("the body of a custom gradient ends in a tile.yield")
         if len(self.yielded) != len(self.inputs):
             raise VerifyException(
                 f"a custom gradient by {count(len(self.inputs), 'tensor', 'tensors')} "

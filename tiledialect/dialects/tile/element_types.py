@@ -35,6 +35,11 @@ CONCRETE: dict[str, Attribute] = {
 FLOATS = (f16, f32, f64)
 
 
+def type_name(t: Attribute) -> str:
+    """What Tile's users call an element type: ``u8`` and ``bool``."""
+    return "bool" if t == i1 else str(t).removeprefix("!tile.").replace("ui", "u")
+
+
 def is_float(t: Attribute) -> bool:
     """Whether ``t`` is a floating-point type, of known width or not."""
     return isinstance(t, Float16Type | Float32Type | Float64Type | RealType)
@@ -43,6 +48,11 @@ def is_float(t: Attribute) -> bool:
 def is_unsigned(t: Attribute) -> bool:
     """Whether ``t`` is an unsigned integer type."""
     return isinstance(t, IntegerType) and t.signedness.data == Signedness.UNSIGNED
+
+
+def is_wide(t: Attribute) -> bool:
+    """Whether ``t`` is an integer type that holds the positions in all but huge tensors."""
+    return isinstance(t, IntegerType) and t.width.data >= 32
 
 
 def is_weak(t: Attribute) -> bool:

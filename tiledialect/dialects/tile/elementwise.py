@@ -6,26 +6,21 @@ from xdsl.ir import Operation
 from xdsl.irdl import irdl_op_definition
 
 from tiledialect.dialects.tile.base import AnyTensor
+from tiledialect.dialects.tile.constants import ConstantOp, SizeOp
+from tiledialect.dialects.tile.constants import Number as Number
 from tiledialect.dialects.tile.elementwise_base import (
     BinaryOp,
     BitwiseOp,
     CompareOp,
+    IntegerBinaryOp,
     NumberBinaryOp,
     NumberUnaryOp,
     RealUnaryOp,
-    ShiftOp,
     UnaryOp,
     refuse_reals,
 )
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp as ElementwiseOp
-from tiledialect.dialects.tile.elementwise_special import (
-    CastOp,
-    ConstantOp,
-    IndexOp,
-    SelectOp,
-    SizeOp,
-)
-from tiledialect.dialects.tile.elementwise_special import Number as Number
+from tiledialect.dialects.tile.elementwise_special import CastOp, IndexOp, SelectOp
 
 
 @irdl_op_definition
@@ -304,6 +299,16 @@ class DivOp(NumberBinaryOp):
 
 
 @irdl_op_definition
+class RemOp(IntegerBinaryOp):
+    """What `tile.div` leaves of the first integer, of its sign; all of it where the second is 0.
+
+    Example: `%r = tile.rem %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>`
+    """
+
+    name = "tile.rem"
+
+
+@irdl_op_definition
 class MaxOp(BinaryOp):
     """The larger of two values; NaN if either is.
 
@@ -424,7 +429,7 @@ class BitXorOp(BitwiseOp):
 
 
 @irdl_op_definition
-class BitLeftOp(ShiftOp):
+class BitLeftOp(IntegerBinaryOp):
     """The first integer shifted left by the second; 0 once all bits are out.
 
     Example: `%r = tile.bit_left %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>`
@@ -434,7 +439,7 @@ class BitLeftOp(ShiftOp):
 
 
 @irdl_op_definition
-class BitRightOp(ShiftOp):
+class BitRightOp(IntegerBinaryOp):
     """The first integer shifted right by the second, keeping its sign.
 
     Example: `%r = tile.bit_right %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>`
@@ -471,6 +476,7 @@ ELEMENTWISE_OPS: tuple[type[Operation], ...] = (
     SubOp,
     MulOp,
     DivOp,
+    RemOp,
     MaxOp,
     MinOp,
     PowOp,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, operand_def, result_def, traits_def
 from xdsl.parser import Parser
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
-from xdsl.traits import HasCanonicalizationPatternsTrait, HasFolder, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
@@ -24,48 +23,26 @@ from tiledialect.dialects.tile.base import (
     print_operands_and_type,
     tensor_type,
 )
-
-
-class FoldElementwise(HasFolder):
-    """Folds ops on constants, and those that change nothing."""
-
-    @classmethod
-    def fold(cls, op: Operation) -> Sequence[SSAValue | Attribute] | None:
-        """The operand or the constant that an elementwise op comes to."""
-        from tiledialect.dialects.tile.folding import fold_elementwise
-
-        assert isinstance(op, ElementwiseOp)
-        return fold_elementwise(op)
-
-
-class CanonicalizeElementwise(HasCanonicalizationPatternsTrait):
-    """The canonicalization patterns of the elementwise ops."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        """The patterns, from their own file."""
-        from tiledialect.dialects.tile.canonicalization import ELEMENTWISE_PATTERNS
-
-        return ELEMENTWISE_PATTERNS
+from tiledialect.dialects.tile.constants import check_numbers
 
 
 class ElementwiseOp(TileOp, ABC):
     """An op that takes an element of each operand to one element of the result."""
 
-    traits = traits_def(Pure(), FoldElementwise(), CanonicalizeElementwise())
+    traits = traits_def(Pure())
 
     @staticmethod
     def compute_type(promoted: Attribute, /) -> Attribute:
-        """From the promoted operand type to the type in which the op reckons."""
+        """From the promoted operand type to the type in which the op is computed."""
         return promoted
 
     @staticmethod
-    def result_type(reckoning: Attribute, /) -> Attribute:
-        """From the type in which the op reckons to the result's."""
-        return reckoning
+    def result_type(computed: Attribute, /) -> Attribute:
+        """From the type in which the op is computed to the result's."""
+        return computed
 
-    def reckoning_type(self) -> Attribute:
-        """The element type to which operands are converted before the op is done."""
+    def operand_type(self) -> Attribute:
+        """The element type to which operands are converted, and in which the op is computed."""
         promoted = tensor_type(self.values[0]).element_type
         for value in self.values[1:]:
             promoted = et.promote(promoted, tensor_type(value).element_type)
@@ -83,8 +60,13 @@ class ElementwiseOp(TileOp, ABC):
 
     def inferred_type(self) -> AnyTensor:
         """The broadcast shape with the promoted element type."""
-        element_type = self.result_type(self.reckoning_type())
+        element_type = self.result_type(self.operand_type())
         return make_type(broadcast(self.operands), element_type)
+
+    def verify_(self) -> None:
+        """Check the types, and that numbers fit the type that they take."""
+        super().verify_()
+        check_numbers(self.values, self.operand_type())
 
     @classmethod
     def parse(cls, parser: Parser):
@@ -134,9 +116,9 @@ class CompareOp(BinaryOp, ABC):
     """A comparison; its result is a bool."""
 
     @staticmethod
-    def result_type(reckoning: Attribute, /) -> Attribute:
+    def result_type(computed: Attribute, /) -> Attribute:
         """A bool, once the operands' types are known."""
-        return reckoning if reckoning == et.any_type else et.CONCRETE["i1"]
+        return computed if computed == et.any_type else et.CONCRETE["i1"]
 
 
 class BitwiseOp(BinaryOp, ABC):
@@ -148,8 +130,8 @@ class BitwiseOp(BinaryOp, ABC):
         return super().inferred_type()
 
 
-class ShiftOp(BitwiseOp, ABC):
-    """A shift of an integer's bits; a bool counts as an integer."""
+class IntegerBinaryOp(BitwiseOp, ABC):
+    """An op on two integers; a bool counts as an integer."""
 
     compute_type = staticmethod(et.as_number)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import HasFolder
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.constants import ConstantOp, constant_of
 from tiledialect.dialects.tile.elementwise import (
     CastOp,
-    ConstantOp,
     ElementwiseOp,
     IdentOp,
     SelectOp,
@@ -22,7 +23,7 @@ Folded = Sequence[SSAValue | Attribute] | None
 
 
 def fold_elementwise(op: ElementwiseOp) -> Folded:
-    """The value or the constant that ``op`` comes to, or None."""
+    """The value or the constant that ``op`` always gives; None if there is none."""
     if isinstance(op, IdentOp | CastOp) and op.operands[0].type == op.res.type:
         return (op.operands[0],)
     if isinstance(op, SelectOp):
@@ -30,17 +31,17 @@ def fold_elementwise(op: ElementwiseOp) -> Folded:
     return _fold_constants(op)
 
 
-def constant_of(value: SSAValue) -> ConstantOp | None:
-    """The constant op that makes ``value``."""
-    return value.owner if isinstance(value.owner, ConstantOp) else None
-
-
 def _fold_select(op: SelectOp) -> Folded:
     condition = constant_of(op.condition)
     if condition is None:
         return None
     chosen = op.lhs if condition.number else op.rhs
-    return (chosen,) if chosen.type == op.res.type else None
+    if chosen.type == op.res.type:
+        return (chosen,)
+    result, constant = op.res.type, constant_of(chosen)
+    if constant is None or not isinstance(result, TensorType) or result.get_shape():
+        return None
+    return (_constant(numeric.convert(_array(constant), result.element_type)),)
 
 
 def _fold_constants(op: ElementwiseOp) -> Folded:
@@ -49,15 +50,33 @@ def _fold_constants(op: ElementwiseOp) -> Folded:
     known = [c for c in constants if c is not None]
     if not known or len(known) != len(constants) or not isinstance(result, TensorType):
         return None
-    reckoning = op.reckoning_type()
-    if et.any_type in (reckoning, result.element_type):
+    computed = op.operand_type()
+    if et.any_type in (computed, result.element_type):
         return None
-    arrays = [numeric.number(c.number, tensor_type(c.result).element_type) for c in known]
+    arrays = [_array(constant) for constant in known]
     if isinstance(op, CastOp):
         value = numeric.convert(arrays[0], result.element_type)
     elif op.name in numeric.FUNCTIONS:
-        value = numeric.apply(op.name, reckoning, arrays)
+        value = numeric.apply(op.name, computed, arrays)
     else:
         return None
+    return (_constant(value),)
+
+
+def _array(constant: ConstantOp) -> numeric.Array:
+    return numeric.number(constant.number, tensor_type(constant.result).element_type)
+
+
+def _constant(value: numeric.Array) -> Attribute:
     python = value.item()
-    return (ConstantOp.attribute(int(python) if isinstance(python, bool) else python),)
+    return ConstantOp.attribute(int(python) if isinstance(python, bool) else python)
+
+
+class FoldElementwise(HasFolder):
+    """Folds ops on constants, and those that change nothing."""
+
+    @classmethod
+    def fold(cls, op: Operation) -> Folded:
+        """The operand or the constant that an elementwise op always gives."""
+        assert isinstance(op, ElementwiseOp)
+        return fold_elementwise(op)

@@ -10,7 +10,6 @@ from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     irdl_op_definition,
-    lazy_traits_def,
     opt_prop_def,
     region_def,
     traits_def,
@@ -19,12 +18,13 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure
+from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr, parse_schedule, print_schedule
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.schedule.leaves import LoopIndex, ScheduleError, check
 
@@ -55,7 +55,7 @@ class KernelOp(IRDLOperation):
     schedule = opt_prop_def(ScheduleAttr)
     body = region_def("single_block")
 
-    traits = traits_def(IsolatedFromAbove(), Pure())
+    traits = traits_def(IsolatedFromAbove(), Pure(), EndsInYield())
 
     def __init__(
         self,
@@ -102,8 +102,6 @@ class KernelOp(IRDLOperation):
 
     def verify_(self) -> None:
         """Check that arguments match operands, yielded values results, and loops indices."""
-        if not isinstance(self.block.last_op, YieldOp):
-            raise VerifyException("a tile.kernel ends in a tile.yield")
         if self.block.arg_types != tuple(self.operand_types):
             raise VerifyException("the arguments of a tile.kernel must match its operands")
         if tuple(self.yield_op.operand_types) != tuple(self.result_types):
@@ -208,31 +206,6 @@ class KernelOp(IRDLOperation):
         if attributes is not None:
             op.attributes.update(attributes.data)
         return op
-
-
-def _yield_traits() -> tuple[OpTrait, ...]:
-    from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-
-    return IsTerminator(), HasParent(KernelOp, CustomGradientOp), Pure()
-
-
-@irdl_op_definition
-class YieldOp(IRDLOperation):
-    """Ends the body of a `tile.kernel` or `tile.custom_gradient` with what it gives.
-
-    Example: `tile.yield %e : tensor<8xf32>`
-    """
-
-    name = "tile.yield"
-
-    values = var_operand_def(AnyAttr())
-
-    traits = lazy_traits_def(_yield_traits)
-    assembly_format = "($values^ `:` type($values))? attr-dict"
-
-    def __init__(self, values: Sequence[SSAValue]):
-        """Yield ``values``."""
-        super().__init__(operands=[values])
 
 
 KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)

@@ -65,6 +65,10 @@ def _divide(a: Array, b: Array) -> Array:
     return np.where(b == 0, a.dtype.type(0), quotient)
 
 
+def _remainder(a: Array, b: Array) -> Array:
+    return np.where(b == 0, a, np.fmod(a, np.where(b == 0, b.dtype.type(1), b)))
+
+
 def _power(a: Array, b: Array) -> Array:
     if not _is_integer(a):
         return np.power(a, b)
@@ -124,6 +128,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "tile.sub": np.subtract,
     "tile.mul": np.multiply,
     "tile.div": _divide,
+    "tile.rem": _remainder,
     "tile.max": np.maximum,
     "tile.min": np.minimum,
     "tile.pow": _power,

@@ -16,8 +16,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
@@ -25,12 +24,14 @@ from tiledialect.dialects.tile.base import (
     AnyTensor,
     Shape,
     TileOp,
+    check_positions,
     format_shape,
     make_type,
     name_of,
     shape_of,
     tensor_type,
 )
+from tiledialect.dialects.tile.constants import check_numbers
 
 
 @irdl_op_definition
@@ -113,7 +114,7 @@ class SumToOp(TileOp):
     """The sum of a tensor over the axes along which another was broadcast to its shape.
 
     The reverse of NumPy's broadcasting, and what makes the cotangent of a result one of an
-    operand: axes that `like` lacks, or has with size 1, are summed over.
+    operand: axes that `like` lacks, or has with size 1, are summed over (bools as integers).
 
     Example: `%r = tile.sum_to %g, %a : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<8xf32>`
     """
@@ -128,9 +129,9 @@ class SumToOp(TileOp):
     assembly_format = "$operand `,` $like attr-dict `:` functional-type(operands, results)"
 
     def inferred_type(self) -> AnyTensor:
-        """The shape of `like` with the operand's element type."""
+        """The shape of `like` with the operand's element type; sums of bools are integers."""
         shape, like = shape_of(tensor_type(self.operand)), shape_of(tensor_type(self.like))
-        t = et.concrete(tensor_type(self.operand).element_type)
+        t = et.concrete(et.as_number(tensor_type(self.operand).element_type))
         if shape is not None and like is not None:
             pairs = zip(reversed(shape), reversed(like), strict=False)
             fits = all(n == 1 or DYNAMIC_INDEX in (m, n) or m == n for m, n in pairs)
@@ -140,6 +141,11 @@ class SumToOp(TileOp):
                     f"{name_of(self.operand)} ({format_shape(shape)})"
                 )
         return make_type(like, t)
+
+    def verify_(self) -> None:
+        """Check the shapes, and that a number fits the type that it gets."""
+        super().verify_()
+        check_numbers([self.operand], tensor_type(self.result).element_type)
 
 
 class SizedOp(TileOp, ABC):
@@ -184,16 +190,10 @@ class SizedOp(TileOp, ABC):
         """The declared shape with the op's element type."""
         return make_type(self.declared_shape(), self.element_type(tensor_type(self.operand)))
 
-
-class CanonicalizeReshape(HasCanonicalizationPatternsTrait):
-    """The canonicalization patterns of the reshape."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        """The patterns, from their own file."""
-        from tiledialect.dialects.tile.canonicalization import RESHAPE_PATTERNS
-
-        return RESHAPE_PATTERNS
+    def verify_(self) -> None:
+        """Check the shape, and that a number fits the type that it gets."""
+        super().verify_()
+        check_numbers([self.operand], tensor_type(self.result).element_type)
 
 
 @irdl_op_definition
@@ -205,7 +205,7 @@ class ReshapeOp(SizedOp):
 
     name = "tile.reshape"
 
-    traits = traits_def(Pure(), CanonicalizeReshape())
+    traits = traits_def(Pure())
 
     def inferred_type(self) -> AnyTensor:
         """As declared; the number of elements must stay."""
@@ -239,6 +239,7 @@ class ShapeOp(TileOp):
     def inferred_type(self) -> AnyTensor:
         """A vector with an element for each axis."""
         shape = shape_of(tensor_type(self.operand))
+        check_positions(self.operand, shape)
         return make_type((DYNAMIC_INDEX if shape is None else len(shape),), et.CONCRETE["i32"])
 
 

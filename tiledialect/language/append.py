@@ -31,13 +31,15 @@ def is_size(value: Value) -> bool:
     return isinstance(value, int) or isinstance(value.type, IndexType)
 
 
-class Emitter:
+class Appender:
     """Appends ops to a block."""
 
     def __init__(self, block: Block, filename: str):
         self.block = block
         self.filename = StringAttr(filename)
         self.constants: dict[int, SSAValue] = {}
+        self.place: SourceSpan | None = None
+        """Where everything comes from, if not from the text of its own statement."""
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
@@ -47,6 +49,13 @@ class Emitter:
         yield
         self.block, self.constants = outer, constants
 
+    @contextmanager
+    def at(self, place: SourceSpan) -> Generator[None]:
+        """Say for a while that everything comes from one place, if that is not said already."""
+        outer, self.place = self.place, self.place or place
+        yield
+        self.place = outer
+
     def add(self, op: Operation, span: SourceSpan) -> SSAValue:
         """Append an op that stands for what is at ``span``; the value is its first result."""
         self.locate(op, span)
@@ -55,6 +64,7 @@ class Emitter:
 
     def locate(self, op: Operation, span: SourceSpan) -> None:
         """Note in ``op`` where it comes from."""
+        span = self.place or span
         op.location = FileLineColLoc(self.filename, IntAttr(span.line), IntAttr(span.column))
 
     def make(self, make: Callable[[], Operation], span: SourceSpan) -> SSAValue:
@@ -62,7 +72,7 @@ class Emitter:
         try:
             return self.add(make(), span)
         except VerifyException as error:
-            raise TileError(str(error), span) from None
+            raise TileError(str(error), self.place or span) from None
 
     def tensor(self, value: Value, span: SourceSpan) -> SSAValue:
         """``value``, a tensor or a dimension, as a tensor."""
@@ -94,25 +104,28 @@ _ARITHMETIC: dict[str, tuple[type[Operation], Callable[[int, int], int]]] = {
     "sub": (arith.SubiOp, lambda a, b: a - b),
     "mul": (arith.MuliOp, lambda a, b: a * b),
     "div": (arith.DivSIOp, _divide),
+    "rem": (arith.RemSIOp, lambda a, b: a - b * _divide(a, b)),
     "max": (arith.MaxSIOp, max),
     "min": (arith.MinSIOp, min),
 }
 
 
-def reckon(emitter: Emitter, function: str, arguments: list[Size], span: SourceSpan) -> Size:
+def size_arithmetic(
+    appender: Appender, function: str, arguments: list[Size], span: SourceSpan
+) -> Size:
     """A function of dimensions, computed at once where they are literals."""
     match function, arguments:
         case "neg", [a]:
-            return reckon(emitter, "sub", [0, a], span)
-        case "div", [_, 0]:
+            return size_arithmetic(appender, "sub", [0, a], span)
+        case (("div" | "rem"), [_, 0]):
             raise TileError("a dimension is divided by 0 here", span)
         case _, [a, b]:
             op, fold = _ARITHMETIC[function]
         case _:
             raise AssertionError(f"{function} is not a function of dimensions")
     if isinstance(a, SSAValue) or isinstance(b, SSAValue):
-        operands = [emitter.size(v, span) for v in (a, b)]
-        return emitter.add(op.create(operands=operands, result_types=[IndexType()]), span)
+        operands = [appender.size(v, span) for v in (a, b)]
+        return appender.add(op.create(operands=operands, result_types=[IndexType()]), span)
     result = fold(a, b)
     if abs(result) > LARGEST_INTEGER:
         raise TileError("this number does not fit 64 bits", span)

@@ -1,0 +1,42 @@
+"""Names of functions and tensors that mean something in OpenCL C or Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from running import run
+
+import tiledialect as td
+
+A = np.array([1, 2], np.float32)
+
+
+@pytest.mark.parametrize(
+    "name", ["get_edges", "as_grey", "convert_rgb", "half", "float4", "lambda", "f'", "main"]
+)
+def test_functions_may_have_any_name(name: str, device: Any):
+    one, two = td.compile(
+        f"function {name}(A) -> (B, C) {{ B = A + 1; C = A * 2; }}", device=device
+    )(A)
+    np.testing.assert_array_equal([one, two], [A + 1, A * 2])
+
+
+NAMES = """
+    CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE CLK_NORMALIZED_COORDS_TRUE INFINITY NAN NULL TRUE
+    FP_ILOGB0 FP_FAST_FMA M_PI FLT_MAX CHAR_BIT UINT_MAX MAXFLOAT HUGE_VALF INT_MAX
+    FENV_ACCESS ATOMIC_FLAG_INIT EOF
+""".split()
+
+
+@pytest.mark.parametrize("as_input", [True, False])
+def test_tensors_may_have_any_name(as_input: bool, device: Any):
+    if as_input:
+        header, body = ", ".join(NAMES), f"O = {' + '.join(NAMES)};"
+        inputs = [A] * len(NAMES)
+    else:
+        header, inputs = "A", [A]
+        body = "".join(f"{name}[i: 2] = +(A[i]); " for name in NAMES) + f"O = {' + '.join(NAMES)};"
+    (result,) = run(f"function ({header}) -> (O) {{ {body} }}", inputs, device)
+    np.testing.assert_array_equal(result, A * len(NAMES))
