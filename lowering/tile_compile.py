@@ -30,7 +30,7 @@ from tiledialect.signature import find_function
 LOCAL_SIZE = 64
 
 
-def pipeline(local_size: int) -> tuple[ModulePass, ...]:
+def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The passes from specialized functions to the kernel level."""
     return (
         CanonicalizePass(),
@@ -40,7 +40,7 @@ def pipeline(local_size: int) -> tuple[ModulePass, ...]:
         TileReducePass(),
         TileDefractPass(),
         TileFusePass(),
-        TileLoopTilingPass(local_size),
+        TileLoopTilingPass(local_size, schedules),
         TileToGpuPass(local_size),
     )
 
@@ -67,12 +67,14 @@ def compile_module(
     target: Attribute | None = None,
     gradients: Sequence[Gradient] = (),
     after: str | None = None,
+    schedules: tuple[str, ...] = (),
 ) -> ModuleOp:
     """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
     differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
-    passes after the one of that name are not run. Raises a TileError if the types do not fit.
+    passes after the one of that name are not run. ``schedules`` are given to the kernels, see
+    ``tile-loop-tiling``. Raises a TileError if the types do not fit.
     """
     module = module.clone()
     function = find_function(module, name)
@@ -87,11 +89,11 @@ def compile_module(
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    PassPipeline(_until(_passes(module), after)).apply(context, module)
+    PassPipeline(_until(_passes(module, schedules), after)).apply(context, module)
     return module
 
 
-def _passes(module: ModuleOp) -> tuple[ModulePass, ...]:
+def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
     for op in module.walk():
         if isinstance(op, LiftOp):
@@ -100,7 +102,8 @@ def _passes(module: ModuleOp) -> tuple[ModulePass, ...]:
                 f"{op.pattern()} does not run on devices yet: "
                 "patterns are evaluated by the reference semantics alone",
             )
-    return pipeline(min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE)))
+    local_size = min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE))
+    return pipeline(local_size, schedules)
 
 
 BEFORE = ("tile-specialize", "tile-gradient")

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import read_schedules, set_schedules
 from tiledialect.errors import TileError
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule
 
@@ -57,20 +58,25 @@ def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf,
 
 @dataclass(frozen=True)
 class TileLoopTilingPass(ModulePass):
-    """Gives every kernel without a schedule the default one.
+    """Gives kernels the schedules that are named, and the default one to those without.
 
-    Each element of the output has a work-item, in work-groups of up to `local-size` items.
+    By default each element of the output has a work-item, in work-groups of up to `local-size`
+    items.
     """
 
     name = "tile-loop-tiling"
 
     local_size: int = 64
     """How many work-items a work-group has at most."""
+    schedules: tuple[str, ...] = ()
+    """Schedules such as `C: <group.x 8*i : 4, …> stage <A local>`, by the kernels' results."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every kernel."""
         if self.local_size < 1:
             raise TileError(f"a work-group of {self.local_size} work-items cannot run")
+        for text in self.schedules:
+            set_schedules(op, read_schedules(text))
         for kernel in [k for k in op.walk() if isinstance(k, KernelOp)]:
             if kernel.schedule is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)

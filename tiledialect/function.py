@@ -19,7 +19,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of
-from tiledialect.loading import Source, load, parse_mlir, print_module
+from tiledialect.loading import Source, load, parse_mlir, print_module, read_text
 from tiledialect.recent import Recent
 from tiledialect.results import pack, result_type
 
@@ -80,6 +80,7 @@ class Function:
         name: str,
         device: Device | str | int | None,
         gradients: tuple[Gradient, ...] = (),
+        schedules: tuple[str, ...] = (),
     ):
         from tiledialect.signature import argument_names, find_function, result_names
 
@@ -88,6 +89,7 @@ class Function:
         self._function = function
         self._base_name = name
         self._gradients = gradients
+        self._schedules = schedules
         self._wanted_device = device
         inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
         for step in gradients:
@@ -134,7 +136,8 @@ class Function:
         device = self._wanted_device
         wanted = device if device is None or isinstance(device, str | int) else device.id
         text = print_module(self._source.module, locations=True)
-        return _restored, (text, self._source.text, self._base_name, wanted, self._gradients)
+        program = (text, self._source.text, self._base_name)
+        return _restored, (*program, wanted, self._gradients, self._schedules)
 
     def _dims(self) -> list[tuple[str, ...] | None]:
         """The dimensions that the header gives each input; None where it gives none."""
@@ -343,7 +346,7 @@ class Function:
 
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
-        return Program(self._source.module, self._base_name, text, self._gradients)
+        return Program(self._source.module, self._base_name, text, self._gradients, self._schedules)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.program import Specialization
@@ -357,6 +360,42 @@ class Function:
             return found
 
     # -- what can be read --------------------------------------------------------------------
+
+    @front_door
+    def schedules(self, *args: Any, **named: Any) -> dict[str, str]:
+        """The schedule of each kernel for these inputs, as text; inputs as for ``opencl``.
+
+        A kernel has the name of what it computes.
+        """
+        from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+
+        types = self.types(args, named)
+        with sourced(self._source.text):
+            module = self._program.lowered(types, self.device, "tile-loop-tiling")
+            return {name: schedule_text(k) for name, k in named_kernels(module).items()}
+
+    @front_door
+    def with_schedules(self, schedules: Mapping[str, str] | Path) -> Function:
+        """This function with other schedules for some kernels, for all shapes that they fit.
+
+        Args:
+            schedules: the text of a schedule for each kernel, by what it computes, as
+                ``schedules`` gives them; or a file of such, ``name: <…> stage <…>``.
+                docs/schedules.md says how to write one.
+
+        Raises:
+            TileError: a text is no schedule. Kernels that cannot run so are refused at the first
+                call with their shapes.
+        """
+        from tiledialect.dialects.tile.schedule_text import read_schedules
+
+        if isinstance(schedules, Path):
+            schedules = read_schedules(read_text(schedules))
+        texts = tuple(f"{name}: {text}" for name, text in schedules.items())
+        for text in texts:
+            read_schedules(text)
+        steps = (self._source, self._base_name, self._wanted_device, self._gradients)
+        return Function(*steps, (*self._schedules, *texts))
 
     @property
     @front_door
@@ -416,6 +455,8 @@ def _restored(
     name: str,
     device: str | int | None,
     gradients: tuple[Gradient, ...],
+    schedules: tuple[str, ...],
 ) -> Function:
     """A function that was pickled."""
-    return Function(Source(parse_mlir(module, name), text), name, device, gradients)
+    source = Source(parse_mlir(module, name), text)
+    return Function(source, name, device, gradients, schedules)

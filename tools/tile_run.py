@@ -70,7 +70,13 @@ def parser() -> ArgumentParser:
         action="store_true",
         help="show the OpenCL devices; * is the default, - what cannot be used",
     )
+    add(
+        "--schedules",
+        metavar="FILE",
+        help="run kernels by the schedules in a file; by default FILE.schedules beside FILE.tile",
+    )
     add("--print-opencl", action="store_true", help="show the OpenCL C of the kernels")
+    add("--print-schedules", action="store_true", help="show the schedules of the kernels")
     add(
         "--profile",
         action="store_true",
@@ -209,6 +215,14 @@ def run(args: Namespace) -> bool:
             wrt = tuple(name for name, kind in kinds.items() if kind == "f")
             function = forward.gradient(wrt or None)
         inputs = with_cotangents(forward, function, inputs)
+    beside = Path(args.file).with_suffix(".schedules")
+    if args.schedules or (beside.is_file() and args.gradient is None):
+        function = function.with_schedules(Path(args.schedules or beside))
+    if args.print_schedules:
+        for name, schedule in function.schedules(**inputs).items():
+            print(f"{name}: {schedule}")
+        if not (args.print_opencl or paths or args.profile or args.check):
+            return True
     if args.print_opencl:
         print(function.opencl(**inputs), end="")
         if not (paths or args.profile or args.check):

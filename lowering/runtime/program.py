@@ -43,6 +43,8 @@ class Program:
     text: str
     gradients: tuple[Gradient, ...] = ()
     """How often, and by what, the function is differentiated."""
+    schedules: tuple[str, ...] = ()
+    """Schedules for kernels, as `tile-loop-tiling` takes them."""
 
     def lowered(self, types: Types, device: Device, after: str | None = None) -> ModuleOp:
         """The module for inputs of these types on a device, after a pass: by default the last.
@@ -50,7 +52,9 @@ class Program:
         That gives kernels and the host function.
         """
         target = target_system_spec(device)
-        return compile_module(self.module, self.name, types, target, self.gradients, after)
+        return compile_module(
+            self.module, self.name, types, target, self.gradients, after, self.schedules
+        )
 
     @property
     def result_name(self) -> str:
@@ -67,7 +71,7 @@ class Specialization:
         self.device = device
         self.options = build_options(device.short_platform)
         self.key = cache.key(
-            *(program.text, program.name, repr(program.gradients)),
+            *(program.text, program.name, repr(program.gradients), *program.schedules),
             *(*map(str, types), str(spec), *self.options),
             *(device.platform, device.name, device.version, device.driver, machine()),
         )

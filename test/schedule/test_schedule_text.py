@@ -1,0 +1,77 @@
+"""Schedules as text: read from functions, given to them, in files."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.dialects.tile.schedule_text import read_schedules
+
+PRODUCT = """
+function product(A[M, L], B[L, N]) -> (D) {
+  C[i, j: M, N] = +(A[i, k] * B[k, j]);
+  D = C * 2;
+}
+"""
+TILED = (
+    "<group.y 16*i : 4, group.x 16*j : 2, local.x 4*i : 4, local.x 4*j : 4, serial 16*k : 3, "
+    "serial k : 16, unroll i : 4, vector j : 4> "
+    "stage <A local at 16*k copies 2 pad 4 order (1, 0), B local at 16*k vector 4>"
+)
+RNG = np.random.default_rng(0)
+A, B = (RNG.integers(-4, 5, shape).astype(np.float32) for shape in ((64, 48), (48, 32)))
+
+
+def test_a_schedule_is_what_was_given(device: td.Device) -> None:
+    f = td.compile(PRODUCT, device=device).with_schedules({"D": TILED})
+    assert f.schedules(A, B) == {"D": TILED}
+    assert "__local float A_tile" in f.opencl(A, B)
+    # Small integers are summed exactly.
+    np.testing.assert_array_equal(f(A, B), 2 * (A @ B))
+
+
+def test_the_default_schedule_can_be_given_back() -> None:
+    f = td.compile(PRODUCT)
+    default = f.schedules(A, B)
+    assert default == {"D": "<group.y 2*i : 32, local.x i : 2, local.x j : 32, serial k : 48>"}
+    assert f.with_schedules(default).opencl(A, B) == f.opencl(A, B)
+
+
+def test_schedules_stay_with_a_pickled_function() -> None:
+    f = td.compile(PRODUCT).with_schedules({"D": TILED})
+    assert pickle.loads(pickle.dumps(f)).schedules(A, B) == {"D": TILED}
+
+
+def test_a_file_of_schedules(tmp_path: Path) -> None:
+    path = tmp_path / "product.schedules"
+    tiled = TILED.replace("stage", "// tiles\n  stage")
+    path.write_text(f"// for small products\nD: {tiled}\n")
+    assert td.compile(PRODUCT).with_schedules(path).schedules(A, B) == {"D": TILED}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text", "message"),
+    [
+        ("X", "<i : 1>", "there is no kernel X to schedule; there is D"),
+        ("D", "<foo i : 1>", "expected a role (group, local, serial, unroll, vector), got foo"),
+        ("D", "<serial i : 3>", "the loops over i reach 3 of its 64 values"),
+        ("D", TILED.replace("A local", "Q local"), "Q is none of A, B"),
+        ("D", TILED.replace("at 16*k copies", "at 8*k copies"), "names a loop that is not there"),
+        ("D", TILED.replace("(1, 0)", "(1, 2)"), "must order the axes 0 to 1"),
+        ("D", TILED + " hello", "expected the end of the schedule"),
+        ("D", "hello", "a file of schedules has lines such as"),
+    ],
+)
+def test_what_is_wrong_is_said(kernel: str, text: str, message: str) -> None:
+    with pytest.raises(td.TileError) as caught:
+        td.compile(PRODUCT).with_schedules({kernel: text})(A, B)
+    assert message in str(caught.value)
+
+
+def test_a_kernel_has_one_schedule() -> None:
+    with pytest.raises(td.TileError, match="D is scheduled twice"):
+        read_schedules(f"D: {TILED}\nD: {TILED}")

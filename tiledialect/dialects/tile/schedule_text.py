@@ -1,0 +1,106 @@
+"""Schedules as text: read from kernels, given to them, kept in files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from tiledialect.dialects.tile.attributes import ScheduleAttr, parse_schedule, print_schedule
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.errors import TileError
+from tiledialect.schedule.leaves import Schedule
+
+_ENTRY = re.compile(r"^\s*([\w.']+)\s*:(?=\s*<)", re.MULTILINE)
+
+
+def named_kernels(op: Operation) -> dict[str, KernelOp]:
+    """The kernels in an op by the names of what they compute; of equal names, numbered ones."""
+    found: dict[str, KernelOp] = {}
+    for kernel in op.walk():
+        if isinstance(kernel, KernelOp):
+            base = name = name_of(kernel.outputs[0])
+            count = 0
+            while name in found:
+                count += 1
+                name = f"{base}_{count}"
+            found[name] = kernel
+    return found
+
+
+def operand_names(kernel: KernelOp) -> list[str]:
+    """What the text of a schedule calls the inputs of a kernel."""
+    names = [name_of(v) for v in kernel.block.args]
+    return [n if names.count(n) == 1 else f"input{k}" for k, n in enumerate(names)]
+
+
+def schedule_text(kernel: KernelOp) -> str:
+    """The schedule of a kernel: ``<group.x 8*i : 4, …> stage <A local at 16*k, …>``."""
+    assert kernel.schedule is not None
+    names, stream = operand_names(kernel), StringIO()
+    printer = Printer(stream)
+    print_schedule(printer, kernel.schedule.data, lambda k: printer.print_string(names[k]))
+    return stream.getvalue()
+
+
+def parse_schedule_text(text: str, kernel: KernelOp) -> Schedule:
+    """The schedule that ``schedule_text`` prints so; a TileError if it is none."""
+    names = operand_names(kernel)
+    parser = Parser(Context(), text)
+
+    def operand() -> int:
+        given = parser.parse_identifier(" of an operand")
+        if given not in names:
+            parser.raise_error(f"{given} is none of {', '.join(names)}")
+        return names.index(given)
+
+    try:
+        schedule = parse_schedule(parser, operand)
+        if parser.pos != len(text.rstrip()):
+            parser.raise_error("expected the end of the schedule")
+    except ParseError as error:
+        raise TileError(f"this is no schedule: {error.msg} (in {text.strip()!r})") from None
+    return schedule
+
+
+def set_schedules(op: Operation, schedules: Mapping[str, str]) -> None:
+    """Give kernels the schedules with their names.
+
+    Raises a TileError that names the kernel: there is none such, or it cannot run so.
+    """
+    kernels = named_kernels(op)
+    for name, text in schedules.items():
+        if name not in kernels:
+            there = ", ".join(kernels) or "none"
+            raise TileError(f"there is no kernel {name} to schedule; there is {there}")
+        kernel = kernels[name]
+        try:
+            kernel.schedule = ScheduleAttr(parse_schedule_text(text, kernel))
+            kernel.verify_()
+        except (TileError, VerifyException) as error:
+            raise TileError.at(kernel, f"the schedule of {name}: {error}") from None
+
+
+def read_schedules(text: str) -> dict[str, str]:
+    """The schedules in a file of ``name: <…> stage <…>``, with ``//`` comments."""
+    text = re.sub(r"//[^\n]*", "", text)
+    matches = list(_ENTRY.finditer(text))
+    if text[: matches[0].start() if matches else None].strip():
+        raise TileError("a file of schedules has lines such as C: <group.x 8*i : 4, …>")
+    ends = [m.start() for m in matches[1:]] + [len(text)]
+    found = [(m[1], text[m.end() : end].strip()) for m, end in zip(matches, ends, strict=True)]
+    if len(dict(found)) < len(found):
+        raise TileError(f"{_repeated(name for name, _ in found)} is scheduled twice")
+    return dict(found)
+
+
+def _repeated(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    return next(n for n in names if n in seen or seen.add(n))
