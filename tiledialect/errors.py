@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import FileLineColLoc
@@ -50,7 +51,9 @@ class TileError(Exception):
         if not isinstance(location, FileLineColLoc):
             return TileError(message)
         file = location.filename.data
-        return TileError(message, SourceSpan("", location.line.data, location.column.data, file))
+        # A Python file is at hand; the text of others comes with whoever read them.
+        text = "".join(linecache.getlines(file)) if file.endswith(".py") else ""
+        return TileError(message, SourceSpan(text, location.line.data, location.column.data, file))
 
     def with_source(self, text: str) -> TileError:
         """This error with the source text in its span, if it has a span without one."""

@@ -239,8 +239,9 @@ class Function:
             # What nothing uses is not compiled either, whatever is wrong with it.
             region_dce(function.body)
             for value in (v for op in function.body.block.ops for v in op.results):
-                if isinstance(t := value.type, TensorType):
-                    dtype = NUMPY_TYPES[et.concrete(t.element_type)]
+                t = value.type
+                dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
+                if isinstance(t, TensorType) and dtype is not None:
                     check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
             try:
                 outputs = run_function(module, function.sym_name.data, host)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +15,9 @@ from tiledialect.errors import TileError
 from tiledialect.language import to_ir
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.verification import verify
+
+if TYPE_CHECKING:
+    from tiledialect.lift.program import Program
 
 SUFFIXES = (".tile", ".mlir")
 
@@ -32,19 +36,25 @@ class Source:
         return called if name is not None and name not in symbols and called in symbols else name
 
 
-def load(source: str | Path | ModuleOp, name: str | None = None) -> Source:
-    """Read Tile text, a ``.tile`` or ``.mlir`` file, or take a module.
+def load(source: str | Path | ModuleOp | Program, name: str | None = None) -> Source:
+    """Read Tile text, a ``.tile`` or ``.mlir`` file, or take a Lift program or a module.
 
     A string without line ends that ends in one of these suffixes is a path. ``name`` is what a
     Tile function without a name of its own is called. Raises a TileError, with the place where
     there is one, for whatever cannot be read.
     """
+    from tiledialect.lift.program import Program
+
+    if isinstance(source, Program):
+        source = source.module
     if isinstance(source, ModuleOp):
         return Source(verified(source.clone()))
     if isinstance(source, Path) or _is_path(source):
         return _load_file(Path(source), name)
     if not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(f"a program is Tile text, a path or a ModuleOp, not {type(source)}")
+        raise TileError(
+            f"a program is Tile text, a path, a Lift program or a ModuleOp, not {type(source)}"
+        )
     return Source(to_ir.load(source, name=name), source)
 
 

@@ -1,0 +1,540 @@
+"""The patterns: functions that emit an op of the lift dialect when they are applied."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, overload
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects.builtin import IndexType, TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.lift import layout, maps, memory, reductions
+from tiledialect.dialects.lift import values as ops
+from tiledialect.dialects.lift.attributes import (
+    Boundary,
+    BoundaryAttr,
+    IndexMap,
+    IndexMapAttr,
+    Order,
+    OrderAttr,
+    OrdinalAttr,
+    SizeAttr,
+    expression,
+)
+from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
+from tiledialect.dialects.lift.types import array, describe, names_in, sizes_of
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.index.integer import Expr
+from tiledialect.index.size import Size
+from tiledialect.lift.functions import Function, as_function, compose
+from tiledialect.lift.tracing import emit, place
+from tiledialect.lift.values import AnySize, Value, call, size_value, to_size, to_value
+from tiledialect.names import to_hint
+
+AnyFunction = Callable[..., Any]
+
+clamp = Boundary.clamp
+mirror = Boundary.mirror
+wrap = Boundary.wrap
+
+
+def _checked(value: Any, name: str, where: SourceSpan | None) -> Value:
+    if isinstance(value, Value):
+        return value
+    raise TileError(f"{name} takes a value of the program, not {value!r}", where)
+
+
+def _plain(kind: type[LiftOp], **properties: Any) -> Function:
+    """The pattern of an op without a function."""
+    where, name = place(), kind.pattern()
+
+    def apply(value: Any) -> Value:
+        operand = _checked(value, name, where).ssa
+        return Value(emit(lambda: kind.make(operand, **properties), where))
+
+    return Function(name, apply, where)
+
+
+def _sizes(**sizes: AnySize) -> dict[str, Any]:
+    where = place()
+    return {name: SizeAttr(to_size(size, where)) for name, size in sizes.items()}
+
+
+# -- layout --------------------------------------------------------------------------------------
+
+
+def split(size: AnySize) -> Function:
+    """Cuts an array into pieces of ``size`` elements."""
+    return _plain(layout.SplitOp, **_sizes(size=size))
+
+
+def slide(size: AnySize, step: AnySize) -> Function:
+    """The windows of ``size`` neighbours, ``step`` apart."""
+    return _plain(layout.SlideOp, **_sizes(size=size, step=step))
+
+
+def pad(left: AnySize, right: AnySize, boundary: Boundary) -> Function:
+    """More elements at the ends: ``clamp``, ``mirror`` or ``wrap`` says which."""
+    if not isinstance(boundary, Boundary):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(
+            f"pad takes lift.clamp, lift.mirror or lift.wrap, not {boundary!r}; "
+            "pad_constant takes a value",
+            place(),
+        )
+    return _plain(layout.PadOp, **_sizes(left=left, right=right), boundary=BoundaryAttr(boundary))
+
+
+def pad_constant(left: AnySize, right: AnySize, constant: Any) -> Function:
+    """A constant at the ends."""
+    where, properties = place(), _sizes(left=left, right=right)
+
+    def apply(value: Any) -> Value:
+        t = _checked(value, "pad_constant", where).array_type("pad_constant")
+        fill = to_value(constant, t.element_type, where).ssa
+        make = layout.PadConstantOp.make
+        return Value(emit(lambda: make(value.ssa, fill, **properties), where))
+
+    return Function("pad_constant", apply, where)
+
+
+def slice(start: AnySize, stop: AnySize) -> Function:
+    """The elements from ``start`` up to ``stop``, which is left out; as ``x[start:stop]``."""
+    return _plain(layout.SliceOp, **_sizes(start=start, stop=stop))
+
+
+def as_vector(size: AnySize) -> Function:
+    """The numbers of an array as vectors."""
+    return _plain(layout.AsVectorOp, **_sizes(size=size))
+
+
+def _reordering(kind: type[LiftOp], function: Callable[..., Any]) -> Function:
+    where, name = place(), kind.pattern()
+
+    def apply(value: Any) -> Value:
+        t = _checked(value, name, where).array_type(name)
+        taken = {n for size in sizes_of(t) for n in size.names}
+        variable = next(v for v in ("i", "j", "k", "_i") if v not in taken)
+        extra = [expression(value.size)] if len(inspect.signature(function).parameters) > 1 else []
+        try:
+            index_map = IndexMap.of(lambda i: function(i, *extra), variable)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise TileError(
+                f"the index function of {name} computes with +, -, *, // and %: {error}", where
+            ) from None
+        return Value(emit(lambda: kind.make(value.ssa, map=IndexMapAttr(index_map)), where))
+
+    return Function(name, apply, where)
+
+
+def gather(function: Callable[..., Any]) -> Function:
+    """Element ``i`` is the element ``function(i)``, or ``function(i, n)`` of ``n``."""
+    return _reordering(layout.GatherOp, function)
+
+
+def scatter(function: Callable[..., Any]) -> Function:
+    """Element ``i`` becomes the element ``function(i)``, or ``function(i, n)`` of ``n``."""
+    return _reordering(layout.ScatterOp, function)
+
+
+def reverse(i: Expr, n: Expr) -> Expr:
+    """The index function that reverses an array."""
+    return n - 1 - i
+
+
+def reorder_stride(stride: int) -> Callable[[Expr, Expr], Expr]:
+    """The index function that takes every ``stride``-th element first."""
+    return lambda i, n: i // (n // stride) + stride * (i % (n // stride))
+
+
+def transposition(rows: AnySize, columns: AnySize) -> Callable[[Expr], Expr]:
+    """The index function on a joined array of arrays that joins its transpose instead."""
+    m, n = (expression(to_size(size, place())) for size in (rows, columns))
+    return lambda i: i // m + n * (i % m)
+
+
+def concat(*arrays: Value) -> Value:
+    """One array after the other."""
+    where = place()
+    operands = [_checked(a, "concat", where).ssa for a in arrays]
+    return Value(emit(lambda: layout.ConcatOp.make(*operands), where))
+
+
+def _simple(kind: type[LiftOp]) -> Function:
+    """The pattern of an op without parameters; an error is where it is applied."""
+    name = kind.pattern()
+
+    def apply(value: Any) -> Value:
+        where = place()
+        operand = _checked(value, name, where).ssa
+        return Value(emit(lambda: kind.make(operand), where))
+
+    return Function(name, apply)
+
+
+join = _simple(layout.JoinOp)
+transpose = _simple(layout.TransposeOp)
+as_scalar = _simple(layout.AsScalarOp)
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def _with_body(
+    kind: type[FunctionOp],
+    operands: Sequence[Value],
+    function: AnyFunction,
+    where: SourceSpan | None,
+    like: Attribute | None = None,
+    **properties: Attribute,
+) -> Value:
+    """The op whose function the user's function builds."""
+    ssa = [v.ssa for v in operands]
+    names = as_function(function).parameters
+
+    def build(*arguments: SSAValue) -> SSAValue:
+        for argument, hint in builtins.zip(arguments, names, strict=False):
+            argument.name_hint = to_hint(hint)
+        return to_value(call(function, *(Value(a) for a in arguments)), like, where).ssa
+
+    return Value(emit(lambda: kind.of_function(ssa, build, **properties), where))
+
+
+def _map(kind: type[FunctionOp], function: AnyFunction, **properties: Attribute) -> Function:
+    where, name = place(), kind.pattern()
+    mapped = as_function(function)
+
+    def apply(value: Any) -> Value:
+        operand = _checked(value, name, where)
+        if kind in (maps.MapSeqOp, maps.MapSeqUnrollOp) and not isinstance(
+            operand.type, TensorType
+        ):
+            # What a reduction gives is a number here and an array of one in the papers.
+            return mapped(operand)
+        return _with_body(kind, [operand], mapped, where, **properties)
+
+    return Function(f"{name}({mapped.name})", apply, where)
+
+
+def map(function: AnyFunction) -> Function:
+    """Applies a function to every element."""
+    return _map(maps.MapOp, function)
+
+
+def map_seq(function: AnyFunction) -> Function:
+    """Applies a function to every element, in a loop; to a number, just so."""
+    return _map(maps.MapSeqOp, function)
+
+
+def map_seq_unroll(function: AnyFunction) -> Function:
+    """Applies a function to every element, without a loop; to a number, just so."""
+    return _map(maps.MapSeqUnrollOp, function)
+
+
+def map_warp(function: AnyFunction) -> Function:
+    """Applies a function to every element, each by a warp of the group."""
+    return _map(maps.MapWarpOp, function)
+
+
+def map_lane(function: AnyFunction) -> Function:
+    """Applies a function to every element, each by a lane of the warp."""
+    return _map(maps.MapLaneOp, function)
+
+
+def map_vec(function: AnyFunction) -> Function:
+    """Applies a function to every number of a vector."""
+    return _map(maps.MapVecOp, function)
+
+
+def map_seq_slide(function: AnyFunction, size: AnySize, step: AnySize) -> Function:
+    """Applies a function to every window, keeping the window in registers."""
+    return _map(maps.MapSeqSlideOp, function, **_sizes(size=size, step=step))
+
+
+def _dimensional(kind: type[FunctionOp], function: AnyFunction | int, dim: int) -> Any:
+    if isinstance(function, int):
+        chosen = function
+        return lambda mapped: _map(kind, mapped, dim=OrdinalAttr(chosen))  # pyright: ignore
+    return _map(kind, function, dim=OrdinalAttr(dim))
+
+
+@overload
+def map_glb(function: int) -> Callable[[AnyFunction], Function]: ...
+@overload
+def map_glb(function: AnyFunction, dim: int = 0) -> Function: ...
+def map_glb(function: AnyFunction | int, dim: int = 0) -> Any:
+    """Applies a function to every element, each by a work-item; ``map_glb(1)(f)``: dimension 1."""
+    return _dimensional(maps.MapGlbOp, function, dim)
+
+
+@overload
+def map_wrg(function: int) -> Callable[[AnyFunction], Function]: ...
+@overload
+def map_wrg(function: AnyFunction, dim: int = 0) -> Function: ...
+def map_wrg(function: AnyFunction | int, dim: int = 0) -> Any:
+    """Applies a function to every element, each by a work-group."""
+    return _dimensional(maps.MapWrgOp, function, dim)
+
+
+@overload
+def map_lcl(function: int) -> Callable[[AnyFunction], Function]: ...
+@overload
+def map_lcl(function: AnyFunction, dim: int = 0) -> Function: ...
+def map_lcl(function: AnyFunction | int, dim: int = 0) -> Any:
+    """Applies a function to every element, each by a work-item of the group."""
+    return _dimensional(maps.MapLclOp, function, dim)
+
+
+def _reduce(kind: type[FunctionOp], function: AnyFunction, initial: Any) -> Function:
+    where, name = place(), kind.pattern()
+    reduced = as_function(function)
+
+    def apply(value: Any) -> Value:
+        operand = _checked(value, name, where)
+        t = operand.array_type(name)
+        accumulator = to_value(initial, _element(t), where)
+        return _with_body(kind, [accumulator, operand], reduced, where, accumulator.type)
+
+    return Function(f"{name}({reduced.name})", apply, where)
+
+
+def _element(t: TensorType[Attribute]) -> Attribute:
+    inner = sizes_of(t)[1:]
+    return array(inner, t.element_type) if inner else t.element_type
+
+
+def reduce(function: AnyFunction, initial: Any) -> Function:
+    """Combines all elements with an associative function, of which ``initial`` is neutral."""
+    return _reduce(reductions.ReduceOp, function, initial)
+
+
+def reduce_seq(function: AnyFunction, initial: Any) -> Function:
+    """Combines all elements in order, in a loop."""
+    return _reduce(reductions.ReduceSeqOp, function, initial)
+
+
+def reduce_seq_unroll(function: AnyFunction, initial: Any) -> Function:
+    """Combines all elements in order, without a loop."""
+    return _reduce(reductions.ReduceSeqUnrollOp, function, initial)
+
+
+def iterate(count: AnySize, function: AnyFunction) -> Function:
+    """Applies a function ``count`` times, each time to what it gave before."""
+    where = place()
+    times = SizeAttr(to_size(count, where))
+    iterated = as_function(function)
+
+    def body(t: Attribute) -> Region:
+        block = Block(arg_types=[t])
+        with ImplicitBuilder(block):
+            YieldOp(to_value(iterated(Value(block.args[0])), t, where).ssa)
+        return Region(block)
+
+    def make(operand: Value) -> Operation:
+        t = operand.type
+        tried = body(t)
+        found = tried.block.last_op
+        assert isinstance(found, YieldOp)
+        if found.value.type != t:
+            tried = body(_changing(t, found.value.type))
+        return reductions.IterateOp.make(operand.ssa, body=tried, count=times)
+
+    def apply(value: Any) -> Value:
+        operand = _checked(value, "iterate", where)
+        return Value(emit(lambda: make(operand), where))
+
+    return Function(f"iterate({iterated.name})", apply, where)
+
+
+def _changing(before: Attribute, after: Attribute) -> Attribute:
+    """The type with new names for the sizes that a function changes."""
+    if not (isinstance(before, TensorType) and isinstance(after, TensorType)):
+        raise VerifyException(f"the function of iterate takes {before}, but gives {after}")
+    old, new = sizes_of(before), sizes_of(after)
+    if len(old) != len(new) or before.element_type != after.element_type:
+        raise VerifyException(f"the function of iterate takes {before}, but gives {after}")
+    taken = names_in(before) | names_in(after)
+    fresh = (name for k in range(99) if (name := f"n{k}" if k else "n") not in taken)
+    pairs = builtins.zip(old, new, strict=True)
+    sizes = [a if a == b else Size.of(next(fresh)) for a, b in pairs]
+    return array(sizes, before.element_type)
+
+
+def search(function: AnyFunction, default: Any, order: str = "binary") -> Function:
+    """The element of a sorted array for which the function gives 0, else ``default``.
+
+    The function gives less than 0 where the element that is looked for comes before.
+    """
+    where = place()
+    if order not in set(Order):
+        raise TileError(f"an array is searched 'binary' or 'linear', not {order!r}", where)
+
+    def apply(value: Any) -> Value:
+        operand = _checked(value, "search", where)
+        other = to_value(default, _element(operand.array_type("search")), where)
+        return _with_body(
+            reductions.SearchOp, [operand, other], function, where, order=OrderAttr(Order(order))
+        )
+
+    return Function("search", apply, where)
+
+
+def let(function: AnyFunction) -> Function:
+    """Applies a function to a value that is computed once, before."""
+    where = place()
+
+    def apply(value: Any) -> Value:
+        return _with_body(ops.LetOp, [_checked(value, "let", where)], function, where)
+
+    return Function("let", apply, where)
+
+
+def generate(*sizes_and_function: Any) -> Value:
+    """The array of these sizes whose elements are the function of their indices."""
+    where = place()
+    *sizes, function = sizes_and_function
+    axes = [to_size(size, where) for size in sizes]
+
+    def make() -> Operation:
+        block = Block(arg_types=[IndexType()] * len(axes))
+        with ImplicitBuilder(block):
+            found = to_value(call(function, *(Value(i) for i in block.args)), None, where)
+            YieldOp(found.ssa)
+        return ops.GenerateOp.of(array(axes, found.type), Region(block))
+
+    return Value(emit(make, where))
+
+
+# -- values --------------------------------------------------------------------------------------
+
+
+def zip(*arrays: Value) -> Value:
+    """Arrays of one size as an array of tuples."""
+    where = place()
+    operands = [_checked(a, "zip", where).ssa for a in arrays]
+    return Value(emit(lambda: ops.ZipOp.make(*operands), where))
+
+
+def unzip(pairs: Value) -> tuple[Value, ...]:
+    """The arrays of which an array of tuples is made."""
+    where = place()
+    t = _element(_checked(pairs, "unzip", where).array_type("unzip"))
+    parts = getattr(t, "types", None)
+    if parts is None:
+        raise TileError(
+            f"unzip takes an array of tuples, but {describe(pairs.ssa)} holds {t}", where
+        )
+    return tuple(map(get(k))(pairs) for k in range(len(parts)))
+
+
+def tuple_(*components: Any) -> Value:
+    """Some values as one."""
+    return to_value(components, None, place())
+
+
+def get(index: int) -> Function:
+    """A component of a tuple."""
+    return _plain(ops.GetOp, index=OrdinalAttr(index))
+
+
+def at(index: AnySize | Value) -> Function:
+    """The element at an index, which is brought into the array's range; as ``x[index]``."""
+    where = place()
+
+    def apply(value: Any) -> Value:
+        array = _checked(value, "at", where)
+        place_ = index if isinstance(index, Value) else size_value(index, where)
+        return Value(emit(lambda: ops.AtOp.make(array.ssa, place_.ssa), where))
+
+    return Function("at", apply, where)
+
+
+def size(of: AnySize) -> Value:
+    """A size as an integer of the program."""
+    return size_value(of, place())
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+def _memory(kind: type[LiftOp], what: AnyFunction | Value) -> Any:
+    where = place()
+    keep = Function(kind.pattern(), _plain(kind)._apply, where)  # pyright: ignore
+    return keep(what) if isinstance(what, Value) else compose(keep, what)
+
+
+def to_global(what: AnyFunction | Value) -> Any:
+    """Keeps a value, or what a function gives, in global memory."""
+    return _memory(memory.ToGlobalOp, what)
+
+
+def to_local(what: AnyFunction | Value) -> Any:
+    """Keeps a value, or what a function gives, in local memory."""
+    return _memory(memory.ToLocalOp, what)
+
+
+def to_private(what: AnyFunction | Value) -> Any:
+    """Keeps a value, or what a function gives, in private memory."""
+    return _memory(memory.ToPrivateOp, what)
+
+
+# -- more dimensions -----------------------------------------------------------------------------
+
+
+def map2(function: AnyFunction) -> Function:
+    """Applies a function to every element of an array of arrays."""
+    return map(map(function))
+
+
+def map3(function: AnyFunction) -> Function:
+    """Applies a function to every element of an array of arrays of arrays."""
+    return map(map2(function))
+
+
+def pad2(top: AnySize, bottom: AnySize, *rest: Any) -> Function:
+    """Pads both axes: ``pad2(1, 1, clamp)``, or ``pad2(top, bottom, left, right, clamp)``."""
+    *ends, boundary = rest
+    left, right = ends or (top, bottom)
+    return compose(map(pad(left, right, boundary)), pad(top, bottom, boundary))
+
+
+def pad3(before: AnySize, after: AnySize, boundary: Boundary) -> Function:
+    """Pads all three axes."""
+    return compose(map(pad2(before, after, boundary)), pad(before, after, boundary))
+
+
+def pad_constant2(before: AnySize, after: AnySize, constant: Any) -> Function:
+    """Pads both axes with a constant."""
+    inner = map(pad_constant(before, after, constant))
+    return compose(inner, pad_constant(before, after, constant))
+
+
+def pad_constant3(before: AnySize, after: AnySize, constant: Any) -> Function:
+    """Pads all three axes with a constant."""
+    inner = map(pad_constant2(before, after, constant))
+    return compose(inner, pad_constant(before, after, constant))
+
+
+def slide2(size: AnySize, step: AnySize, *columns: AnySize) -> Function:
+    """The windows of rows and columns: of one size, or ``slide2(rows, step, columns, step)``."""
+    across = slide(*(columns or (size, step)))
+    return compose(map(transpose), slide(size, step), map(across))
+
+
+def slide3(size: AnySize, step: AnySize) -> Function:
+    """The windows along all three axes."""
+    order = map(compose(map(transpose), transpose))
+    return compose(order, slide(size, step), map(slide2(size, step)))
+
+
+def zip2(*arrays: Value) -> Value:
+    """Arrays of arrays of the same sizes as one of tuples."""
+    return zip(*arrays) >> map(Function("zip", zip, None, len(arrays)))
+
+
+def zip3(*arrays: Value) -> Value:
+    """Arrays of arrays of arrays of the same sizes as one of tuples."""
+    return zip(*arrays) >> map(Function("zip2", zip2, None, len(arrays)))

@@ -1,0 +1,164 @@
+"""Programs: functions of arrays, traced into the lift dialect."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    f32,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tiledialect.dialects.lift.types import array as array_type
+from tiledialect.dialects.lift.types import describe, is_number
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.lift.functions import Function
+from tiledialect.lift.tracing import emit, place
+from tiledialect.lift.values import AnySize, Value, as_tensor, to_size, to_value
+from tiledialect.names import to_hint
+
+
+def array(*sizes: AnySize | Attribute) -> Any:
+    """The type of an input: ``array("N", 3)`` of f32, ``array("N", i32)`` of another type."""
+    where = place()
+    axes = [size for size in sizes if not isinstance(size, Attribute)]
+    element = sizes[-1] if len(axes) < len(sizes) else f32
+    if not isinstance(element, Attribute) or len(axes) < len(sizes) - 1:
+        raise TileError("give sizes, then the type of the numbers", where)
+    if not is_number(element):
+        raise TileError(f"an input holds numbers, not {element}", where)
+    return array_type([to_size(size, where) for size in axes], element)
+
+
+class Program(Function):
+    """A traced function: ``module`` is its IR, and ``td.compile`` takes it.
+
+    In another program it can be applied like any function.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], module: ModuleOp, arity: int):
+        super().__init__(name, function, None, arity)
+        self.module = module
+        self.__name__ = name
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any) -> Value:
+        """What the program gives for values of another program."""
+        if not all(isinstance(a, Value) for a in args):
+            raise TileError(
+                f"compile {self.name} to call it with arrays: td.compile({self.name})(…)", place()
+            )
+        return super().__call__(*args)
+
+    def __str__(self) -> str:
+        return str(self.module)
+
+
+def fun(*types_and_function: Any) -> Any:
+    """A program, of a function whose parameters are annotated with types of inputs.
+
+    Or, without annotations, ``fun(array("N"), lambda x: …)``. The function returns a value, a tuple
+    of values, or a dictionary of values with names.
+    """
+    where = place()
+    *types, function = types_and_function
+    if not callable(function):
+        raise TileError(f"fun takes a function, not {function!r}", where)
+    parameters = inspect.signature(function).parameters
+    if not types:
+        annotations = _annotations(function)
+        missing = next((p for p in parameters if p not in annotations), None)
+        if missing is not None:
+            raise TileError(f"give {missing} a type, such as {missing}: lift.array('N')", where)
+        types = [annotations[p] for p in parameters]
+    if len(types) != len(parameters):
+        raise TileError(f"fun is given {len(types)} types for {len(parameters)} inputs", where)
+    name = function.__name__ if function.__name__.isidentifier() else "program"
+    module = _traced(name, function, list(parameters), types, where)
+    return Program(name, function, module, len(types))
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    return inspect.get_annotations(function, eval_str=True)
+
+
+def _traced(
+    name: str,
+    function: Callable[..., Any],
+    inputs: Sequence[str],
+    types: Sequence[Any],
+    where: SourceSpan | None,
+) -> ModuleOp:
+    declared = [_input_type(n, t, where) for n, t in zip(inputs, types, strict=True)]
+    block = Block(arg_types=declared)
+    with ImplicitBuilder(block):
+        arguments: list[Value] = []
+        for argument, hint in zip(block.args, inputs, strict=True):
+            argument.name_hint = to_hint(hint)
+            arguments.append(_argument(argument))
+        outputs = _outputs(name, function(*arguments), where)
+        values = [_output(n, v, where) for n, v in outputs.items()]
+        func.ReturnOp(*(v.ssa for v in values))
+    t = FunctionType.from_lists(declared, [v.type for v in values])
+    attributes = {
+        "arg_attrs": [{"tile.name": StringAttr(n)} for n in inputs],
+        "res_attrs": [{"tile.name": StringAttr(n)} for n in outputs],
+    }
+    op = func.FuncOp(name, t, Region(block))
+    for key, entries in attributes.items():
+        op.properties[key] = ArrayAttr([DictionaryAttr(dict(entry)) for entry in entries])
+    module = ModuleOp([op])
+    module.verify()
+    return module
+
+
+def _input_type(name: str, t: Any, where: SourceSpan | None) -> TensorType[Attribute]:
+    if isinstance(t, TensorType):
+        return t
+    if isinstance(t, Attribute) and is_number(t):
+        return TensorType(t, [])
+    raise TileError(f"the type of {name} is {t!r}: give lift.array('N') or lift.f32", where)
+
+
+def _argument(argument: SSAValue) -> Value:
+    """The value of an input; one without axes is a number."""
+    t = argument.type
+    if not isinstance(t, TensorType) or t.get_num_dims():
+        return Value(argument)
+    number = emit(lambda: tensor.ExtractOp(argument, [], t.element_type), None)
+    number.name_hint = argument.name_hint
+    return Value(number)
+
+
+def _outputs(name: str, found: Any, where: SourceSpan | None) -> Mapping[str, Any]:
+    if isinstance(found, Mapping):
+        return found
+    if isinstance(found, list | tuple):
+        return {f"out{k}": v for k, v in enumerate(found)}
+    if found is None:
+        raise TileError(f"{name} returns nothing", where)
+    return {"out": found}
+
+
+def _output(name: str, found: Any, where: SourceSpan | None) -> Value:
+    value = to_value(found, None, where)
+    t = value.type
+    if is_number(t):
+        return as_tensor(value, where)
+    if not isinstance(t, TensorType) or not is_number(t.element_type):
+        raise TileError(
+            f"{describe(value.ssa)} is {t}, but a program returns arrays of numbers: "
+            "lift.unzip makes arrays of an array of tuples, lift.as_scalar of vectors",
+            where,
+        )
+    return value

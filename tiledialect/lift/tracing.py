@@ -1,0 +1,52 @@
+"""Places in the user's code, and the ops that are emitted for them."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.errors import SourceSpan, TileError
+
+_HERE = str(Path(__file__).parent)
+
+
+def place() -> SourceSpan | None:
+    """Where the user's code is that calls this package; None if nowhere."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return None if frame is None else _span(frame)
+
+
+def _span(frame: FrameType) -> SourceSpan:
+    code = frame.f_code
+    positions = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    line, end_line, column, end_column = positions
+    text = "".join(linecache.getlines(code.co_filename, frame.f_globals))
+    if line is None or column is None or end_column is None:
+        return SourceSpan(text, frame.f_lineno, 1, code.co_filename)
+    # Python counts bytes of UTF-8.
+    source = linecache.getline(code.co_filename, line, frame.f_globals).encode()
+    first = len(source[:column].decode(errors="ignore"))
+    last = len(source[:end_column].decode(errors="ignore")) if end_line == line else first + 1
+    return SourceSpan(text, line, first + 1, code.co_filename, max(1, last - first))
+
+
+def emit(make: Callable[[], Operation], where: SourceSpan | None) -> SSAValue:
+    """The result of an op, which is from a place in the user's code, as are its errors."""
+    try:
+        op = make()
+    except VerifyException as error:
+        raise TileError(str(error), where) from None
+    if where is not None:
+        file = StringAttr(where.filename)
+        op.location = FileLineColLoc(file, IntAttr(where.line), IntAttr(where.column))
+    return op.results[0]

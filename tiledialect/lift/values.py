@@ -1,0 +1,491 @@
+"""Values of a program while it is traced, and the arithmetic on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from typing import cast as cast_type
+
+from xdsl.dialects import arith, math, tensor
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    TupleType,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tiledialect.dialects.lift import values as ops
+from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr, size_of
+from tiledialect.dialects.lift.layout import SliceOp
+from tiledialect.dialects.lift.types import array, describe, is_number, is_real, leading, sizes_of
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import elementwise as tile
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.index.size import Size
+from tiledialect.lift.tracing import emit, place
+
+if TYPE_CHECKING:
+    pass
+
+AnySize = int | str | Size
+"""A number, a text such as ``"N / 4"``, or a size."""
+
+
+def to_size(size: object, where: SourceSpan | None) -> Size:
+    """The size that the user gave."""
+    try:
+        if isinstance(size, str):
+            return size_of(size)
+        if isinstance(size, int | Size) and not isinstance(size, bool):
+            return Size.of(size)
+    except TileError as error:
+        raise TileError(error.message, where) from None
+    raise TileError(f"{size!r} is no size: give a number or a text such as 'N / 4'", where)
+
+
+class Value:
+    """A number, a vector, a tuple or an array of the program that is traced."""
+
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with values to them.
+
+    def __init__(self, ssa: SSAValue):
+        self.ssa = ssa
+
+    @property
+    def type(self) -> Attribute:
+        """The type in the IR."""
+        return self.ssa.type
+
+    @property
+    def size(self) -> Size:
+        """How many elements an array has."""
+        return leading(self.array_type("size"))
+
+    def array_type(self, what: str) -> TensorType[Attribute]:
+        """The type of a value that must be an array."""
+        if isinstance(self.type, TensorType) and self.type.get_num_dims():
+            return self.type
+        raise TileError(f"{what} takes an array, but {describe(self.ssa)} is {self.type}", place())
+
+    def __repr__(self) -> str:
+        return f"<{describe(self.ssa)}: {self.type}>"
+
+    def __rshift__(self, function: Callable[..., Any]) -> Any:
+        return call(function, self)
+
+    def __iter__(self) -> Iterator[Value]:
+        if not isinstance(self.type, TupleType):
+            raise TileError(
+                f"{describe(self.ssa)} is {self.type}, which is no tuple: map over it", place()
+            )
+        return (self[k] for k in range(len(self.type.types)))
+
+    def __getitem__(self, key: Any) -> Value:
+        where = place()
+        if isinstance(key, slice):
+            return self._slice(key, where)
+        if isinstance(self.type, TensorType):
+            index = key.ssa if isinstance(key, Value) else size_value(key, where).ssa
+            return Value(emit(lambda: ops.AtOp.make(self.ssa, index), where))
+        if not isinstance(key, int) or key < 0:
+            raise TileError(f"a component of a tuple is chosen by a number, not {key!r}", where)
+        return Value(emit(lambda: ops.GetOp.make(self.ssa, index=OrdinalAttr(key)), where))
+
+    def _slice(self, key: Any, where: SourceSpan | None) -> Value:
+        if key.step is not None:
+            raise TileError("a slice has no step", where)
+        start = to_size(0 if key.start is None else key.start, where)
+        stop = self.size if key.stop is None else to_size(key.stop, where)
+        return Value(
+            emit(lambda: SliceOp.make(self.ssa, start=SizeAttr(start), stop=SizeAttr(stop)), where)
+        )
+
+    def __bool__(self) -> bool:
+        raise TileError("what a value is, is not known yet: choose with lift.where", place())
+
+    def __add__(self, other: Any) -> Value:
+        return binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Value:
+        return binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Value:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: Any) -> Value:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Value:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Value:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return binary("div", other, self)
+
+    def __floordiv__(self, other: Any) -> Value:
+        return binary("floordiv", self, other)
+
+    def __mod__(self, other: Any) -> Value:
+        return self - (self // other) * other
+
+    def __pow__(self, other: Any) -> Value:
+        return binary("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Value:
+        return binary("pow", other, self)
+
+    def __neg__(self) -> Value:
+        return unary("neg", self)
+
+    def __abs__(self) -> Value:
+        return unary("abs", self)
+
+    def __lt__(self, other: Any) -> Value:
+        return binary("cmp_lt", self, other)
+
+    def __le__(self, other: Any) -> Value:
+        return binary("cmp_le", self, other)
+
+    def __gt__(self, other: Any) -> Value:
+        return binary("cmp_gt", self, other)
+
+    def __ge__(self, other: Any) -> Value:
+        return binary("cmp_ge", self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return binary("cmp_eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return binary("cmp_ne", self, other)
+
+    __hash__ = object.__hash__
+
+    def __and__(self, other: Any) -> Value:
+        return binary("bit_and", self, other)
+
+    def __or__(self, other: Any) -> Value:
+        return binary("bit_or", self, other)
+
+
+def call(function: Callable[..., Any], *args: Value) -> Any:
+    """What a function of the user's gives; a tuple is taken apart if it takes several values."""
+    from tiledialect.lift.functions import as_function
+
+    return as_function(function)(*args)
+
+
+# -- constants -----------------------------------------------------------------------------------
+
+
+def to_value(value: Any, like: Attribute | None, where: SourceSpan | None) -> Value:
+    """The value, tuple of values or number that the user gave; numbers are made of type ``like``.
+
+    Without such a type, a real number is of the first real type in ``like``, or f32.
+    """
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, list | tuple):
+        parts = like.types.data if isinstance(like, TupleType) else ()
+        kinds = parts if len(parts) == len(value) else [like] * len(value)
+        found = [to_value(v, t, where).ssa for v, t in zip(value, kinds, strict=True)]
+        return Value(emit(lambda: ops.TupleOp.make(*found), where))
+    number = getattr(value, "item", lambda: value)()
+    if not isinstance(number, bool | int | float):
+        raise TileError(f"{value!r} is neither a value of the program nor a number", where)
+    return Value(emit(lambda: constant(number, _number_type(number, like)), where))
+
+
+def _number_type(number: float, like: Attribute | None) -> Attribute:
+    if like is not None and is_number(like) and (isinstance(number, int) or is_real(like)):
+        return like
+    if isinstance(number, bool):
+        return i1
+    return i32 if isinstance(number, int) else _first_real(like)
+
+
+def _first_real(t: Attribute | None) -> Attribute:
+    found = [t]
+    while found:
+        t = found.pop(0)
+        if t is not None and is_real(t):
+            return t
+        if isinstance(t, TensorType | VectorType):
+            found.append(t.element_type)
+        elif isinstance(t, TupleType):
+            found += t.types
+    return et.CONCRETE["f32"]
+
+
+def constant(number: float, t: Attribute) -> Operation:
+    """The number as a constant of a type."""
+    if is_real(t):
+        return arith.ConstantOp(FloatAttr(float(number), cast_type(AnyFloat, t)))
+    if not et.holds(et.concrete(t) if isinstance(t, IndexType) else t, number):
+        raise TileError(f"{number} is no {t}", place())
+    return arith.ConstantOp(IntegerAttr(int(number), cast_type(IntegerType, t)))
+
+
+def size_value(size: AnySize, where: SourceSpan | None) -> Value:
+    """A size as an integer of the program."""
+    found = to_size(size, where)
+    return Value(emit(lambda: ops.SizeOp.make(size=SizeAttr(found)), where))
+
+
+# -- arithmetic ----------------------------------------------------------------------------------
+
+OpType = Callable[..., Operation]
+
+REALS: dict[str, OpType] = {
+    "add": arith.AddfOp,
+    "sub": arith.SubfOp,
+    "mul": arith.MulfOp,
+    "div": arith.DivfOp,
+    "min": arith.MinimumfOp,
+    "max": arith.MaximumfOp,
+    "pow": math.PowFOp,
+    "neg": arith.NegfOp,
+    "abs": math.AbsFOp,
+    "sqrt": math.SqrtOp,
+    "rsqrt": math.RsqrtOp,
+    "exp": math.ExpOp,
+    "log": math.LogOp,
+    "sin": math.SinOp,
+    "cos": math.CosOp,
+    "tan": math.TanOp,
+    "tanh": math.TanhOp,
+    "erf": math.ErfOp,
+    "floor": math.FloorOp,
+    "ceil": math.CeilOp,
+}
+INTEGERS: dict[str, OpType] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "mul": arith.MuliOp,
+    "floordiv": arith.FloorDivSIOp,
+    "min": arith.MinSIOp,
+    "max": arith.MaxSIOp,
+    "pow": math.IPowIOp,
+    "abs": math.AbsIOp,
+    "bit_and": arith.AndIOp,
+    "bit_or": arith.OrIOp,
+}
+COMPARISONS = {
+    "cmp_eq": ("oeq", "eq"),
+    "cmp_ne": ("une", "ne"),
+    "cmp_lt": ("olt", "slt"),
+    "cmp_le": ("ole", "sle"),
+    "cmp_gt": ("ogt", "sgt"),
+    "cmp_ge": ("oge", "sge"),
+}
+"""The predicates for reals and for integers."""
+
+TILE: dict[str, type[Operation]] = {
+    op.name.removeprefix("tile."): op for op in tile.ELEMENTWISE_OPS
+}
+"""The ops on arrays."""
+
+REAL_ONLY = REALS.keys() - INTEGERS.keys() - {"neg"}
+"""What is computed in reals, whatever it is given."""
+
+
+def binary(name: str, left: Any, right: Any) -> Value:
+    """An operation on two values, of which one may be a number of Python's."""
+    where = place()
+    like = _number_of(left if isinstance(left, Value) else right)
+    a, b = (to_value(v, like if is_number_like(v) else None, where) for v in (left, right))
+    return elementwise(name, (a, b), where)
+
+
+def is_number_like(value: object) -> bool:
+    """Whether it is a number of Python's or NumPy's."""
+    return not isinstance(value, Value | list | tuple)
+
+
+def _number_of(value: Any) -> Attribute | None:
+    if not isinstance(value, Value):
+        return None
+    t = value.type
+    return t.element_type if isinstance(t, TensorType | VectorType) else t
+
+
+def unary(name: str, value: Any) -> Value:
+    """An operation on one value."""
+    where = place()
+    return elementwise(name, (to_value(value, None, where),), where)
+
+
+def elementwise(name: str, values: Sequence[Value], where: SourceSpan | None) -> Value:
+    """The operation on numbers, on vectors, or on the elements of arrays."""
+    if any(isinstance(v.type, TensorType) for v in values):
+        return _on_arrays(name, values, where)
+    for v in values:
+        if isinstance(v.type, TupleType):
+            raise TileError(
+                f"{name} takes numbers, but {describe(v.ssa)} is {v.type}: take a component", where
+            )
+    if any(isinstance(v.type, VectorType) for v in values):
+        if len({v.type for v in values}) > 1:
+            kinds = " and ".join(str(v.type) for v in values)
+            raise TileError(f"{name} takes vectors of one type, not {kinds}", where)
+        meeting = values[0].type
+    else:
+        meeting = values[0].type
+        for v in values[1:]:
+            meeting = et.promote(meeting, v.type)
+    if name in REAL_ONLY and not is_real(_scalar(meeting)):
+        meeting = et.CONCRETE["f32"]
+    operands = [converted(v, meeting, where).ssa for v in values]
+    return Value(emit(lambda: _scalar_op(name, operands), where))
+
+
+def _scalar(t: Attribute) -> Attribute:
+    return t.element_type if isinstance(t, VectorType) else t
+
+
+def _scalar_op(name: str, operands: Sequence[SSAValue]) -> Operation:
+    t = operands[0].type
+    real = is_real(_scalar(t))
+    if name in COMPARISONS:
+        reals, integers = COMPARISONS[name]
+        a, b = operands
+        return arith.CmpfOp(a, b, reals) if real else arith.CmpiOp(a, b, integers)
+    if name == "neg" and not real:
+        return arith.SubiOp(constant(0, t).results[0], operands[0])
+    if name == "floordiv" and real:
+        a, b = operands
+        return math.FloorOp(arith.DivfOp(a, b))
+    table = REALS if real else INTEGERS
+    if name not in table:
+        raise TileError(f"{name} takes integers, not {t}", place())
+    return table[name](*operands)
+
+
+def _on_arrays(name: str, values: Sequence[Value], where: SourceSpan | None) -> Value:
+    if name not in TILE:
+        raise TileError(f"there is no {name} of whole arrays: map it", where)
+    shapes = {
+        sizes: v for v in values if isinstance(v.type, TensorType) and (sizes := sizes_of(v.type))
+    }
+    if len(shapes) > 1:
+        text = " and ".join(
+            f"{describe(v.ssa)} ({' x '.join(map(str, sizes))})" for sizes, v in shapes.items()
+        )
+        raise TileError(f"{name} takes arrays of the same sizes, not {text}", where)
+    operands = [as_tensor(v, where).ssa for v in values]
+
+    def make() -> Operation:
+        op = TILE[name].create(operands=operands, result_types=[et.any_type])
+        assert isinstance(op, tile.ElementwiseOp)
+        element_type = op.inferred_type().element_type
+        op.detach()
+        op.erase()
+        t = array(next(iter(shapes), ()), element_type)
+        return TILE[name].create(operands=operands, result_types=[t])
+
+    return Value(emit(make, where))
+
+
+def as_tensor(value: Value, where: SourceSpan | None) -> Value:
+    """A number as a tensor without axes."""
+    if isinstance(value.type, TensorType):
+        return value
+    t = TensorType(value.type, [])
+    make = tensor.FromElementsOp.create
+    return Value(emit(lambda: make(operands=[value.ssa], result_types=[t]), where))
+
+
+# -- conversions ---------------------------------------------------------------------------------
+
+
+def converted(value: Value, t: Attribute, where: SourceSpan | None) -> Value:
+    """A number as a number of another type."""
+    if value.type == t:
+        return value
+    make = _conversion(value.type, t)
+    if make is None:
+        raise TileError(f"{describe(value.ssa)} is {value.type}, which cannot become {t}", where)
+    return Value(emit(lambda: make(value.ssa), where))
+
+
+def _conversion(source: Attribute, target: Attribute) -> Callable[[SSAValue], Operation] | None:
+    if not (is_number(source) and is_number(target)):
+        return None
+    if IndexType() in (source, target):
+        return _through_index(source, target)
+    if is_real(source) and is_real(target):
+        wider = et.FLOATS.index(target) > et.FLOATS.index(source)
+        kind = arith.ExtFOp if wider else arith.TruncFOp
+    elif is_real(source):
+        kind = arith.FPToSIOp
+    elif is_real(target):
+        kind = arith.UIToFPOp if source == i1 else arith.SIToFPOp
+    elif _width(target) < _width(source):
+        kind = arith.TruncIOp
+    else:
+        kind = arith.ExtUIOp if source == i1 else arith.ExtSIOp
+    return lambda v: kind.create(operands=[v], result_types=[target])
+
+
+def _through_index(source: Attribute, target: Attribute) -> Callable[[SSAValue], Operation] | None:
+    """A conversion from or to an index, which has no width: by way of i64."""
+    if is_real(source):
+        return None
+    if not is_real(target):
+        return lambda v: arith.IndexCastOp(v, target)
+    rest = _conversion(i64, target)
+    assert rest is not None
+    return lambda v: rest(arith.IndexCastOp(v, i64).result)
+
+
+def _width(t: Attribute) -> int:
+    return int(str(t).lstrip("ui"))
+
+
+def cast(value: Any, t: Attribute) -> Value:
+    """A number, or the numbers of an array, in another type."""
+    where = place()
+    found = to_value(value, None, where)
+    if isinstance(found.type, TensorType):
+        shape = sizes_of(found.type)
+
+        def make() -> Operation:
+            return tile.CastOp.create(operands=[found.ssa], result_types=[array(shape, t)])
+
+        return Value(emit(make, where))
+    return converted(found, t, where)
+
+
+def where(condition: Value, yes: Any, no: Any) -> Value:
+    """``yes`` where the condition holds, else ``no``."""
+    at = place()
+    like = _number_of(yes if isinstance(yes, Value) else no)
+    a, b = (to_value(v, like if is_number_like(v) else None, at) for v in (yes, no))
+    if isinstance(condition.type, TensorType):
+        return elementwise("select", (condition, a, b), at)
+    if is_number(a.type) and is_number(b.type):
+        meeting = et.promote(a.type, b.type)
+        a, b = converted(a, meeting, at), converted(b, meeting, at)
+    if isinstance(a.type, TupleType) and a.type == b.type:
+        parts = [where_part(condition, x, y, at) for x, y in zip(a, b, strict=True)]
+        return to_value(parts, None, at)
+    return where_part(condition, a, b, at)
+
+
+def where_part(condition: Value, yes: Value, no: Value, at: SourceSpan | None) -> Value:
+    """The choice between two values of one type."""
+    if yes.type != no.type or isinstance(yes.type, TensorType):
+        raise TileError(f"where chooses between numbers, not {yes.type} and {no.type}", at)
+    return Value(emit(lambda: arith.SelectOp(condition.ssa, yes.ssa, no.ssa), at))
