@@ -53,7 +53,7 @@ def load(source: str | Path | ModuleOp | Program, name: str | None = None) -> So
         return _load_file(Path(source), name)
     if not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(
-            f"a program is Tile text, a path, a Lift program or a ModuleOp, not {type(source)}"
+            f"a program is Tile text, a path or a ModuleOp, or of lift.fun, not {type(source)}"
         )
     return Source(to_ir.load(source, name=name), source)
 

@@ -31,6 +31,7 @@ from types import ModuleType
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tiledialect.dialects.lift import Lift
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
@@ -173,6 +174,18 @@ def test_every_op_is_documented_and_has_a_lit_test() -> None:
         assert f"### `{op.name}`\n" in page
         assert re.search(rf"// CHECK.*\b{re.escape(op.name)}\b", tests), op.name
         assert f'"{op.name}"(' in tests, op.name
+
+
+def test_every_pattern_is_documented_and_has_lit_tests() -> None:
+    page = (ROOT / "docs" / "dialect-lift.md").read_text()
+    folder = ROOT / "test" / "dialects" / "lift"
+    invalid = (folder / "invalid.mlir").read_text()
+    valid = "\n".join(p.read_text() for p in folder.glob("*.mlir") if p.name != "invalid.mlir")
+    for op in Lift.operations:
+        name = re.escape(op.name)
+        assert f"### `{op.name}`\n" in page
+        assert re.search(rf"// CHECK.*\b{name}\b", valid), op.name
+        assert re.search(rf"\b{name}\b", invalid), op.name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -12,10 +12,12 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    IndexType,
     ModuleOp,
     StringAttr,
     TensorType,
     f32,
+    i32,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
@@ -23,8 +25,9 @@ from tiledialect.dialects.lift.types import array as array_type
 from tiledialect.dialects.lift.types import describe, is_number
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.lift.functions import Function
+from tiledialect.lift.patterns import map
 from tiledialect.lift.tracing import emit, place
-from tiledialect.lift.values import AnySize, Value, as_tensor, to_size, to_value
+from tiledialect.lift.values import AnySize, Value, as_tensor, cast, to_size, to_value
 from tiledialect.names import to_hint
 
 
@@ -74,7 +77,9 @@ def fun(*types_and_function: Any) -> Any:
     *types, function = types_and_function
     if not callable(function):
         raise TileError(f"fun takes a function, not {function!r}", where)
-    parameters = inspect.signature(function).parameters
+    parameters = [
+        p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty
+    ]
     if not types:
         annotations = _annotations(function)
         missing = next((p for p in parameters if p not in annotations), None)
@@ -84,7 +89,7 @@ def fun(*types_and_function: Any) -> Any:
     if len(types) != len(parameters):
         raise TileError(f"fun is given {len(types)} types for {len(parameters)} inputs", where)
     name = function.__name__ if function.__name__.isidentifier() else "program"
-    module = _traced(name, function, list(parameters), types, where)
+    module = _traced(name, function, parameters, types, where)
     return Program(name, function, module, len(types))
 
 
@@ -150,8 +155,23 @@ def _outputs(name: str, found: Any, where: SourceSpan | None) -> Mapping[str, An
     return {"out": found}
 
 
+def _concrete(value: Value) -> Value:
+    """With indices, which have no width of their own, as int32."""
+    t = value.type
+    if getattr(t, "element_type", t) != IndexType():
+        return value
+
+    def convert(e: Value) -> Value:
+        return cast(e, i32)
+
+    function = convert
+    for _ in range(t.get_num_dims() if isinstance(t, TensorType) else 0):
+        function = map(function)
+    return function(value)
+
+
 def _output(name: str, found: Any, where: SourceSpan | None) -> Value:
-    value = to_value(found, None, where)
+    value = _concrete(to_value(found, None, where))
     t = value.type
     if is_number(t):
         return as_tensor(value, where)

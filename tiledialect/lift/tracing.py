@@ -6,22 +6,25 @@ import linecache
 import sys
 from collections.abc import Callable
 from itertools import islice
-from pathlib import Path
+from os.path import dirname
 from types import FrameType
 
+import xdsl
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect import errors
 from tiledialect.errors import SourceSpan, TileError
 
-_HERE = str(Path(__file__).parent)
+_OURS = tuple(dirname(module.__file__ or "") for module in (errors, xdsl))
+"""The folders of what the user's code calls, or is called by."""
 
 
 def place() -> SourceSpan | None:
     """Where the user's code is that calls this package; None if nowhere."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return None if frame is None else _span(frame)
 

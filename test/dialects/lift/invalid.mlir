@@ -418,3 +418,57 @@
 // CHECK: to_private gives tensor<8xf32> here, not tensor<8xi32>
 %x = "test.op"() : () -> (tensor<8xf32>)
 %r = lift.to_private %x : (tensor<8xf32>) -> tensor<8xi32>
+
+// -----
+
+// CHECK: map_wrg takes an array, but x is f32
+%x = "test.op"() : () -> (f32)
+%r = lift.map_wrg(0)(%e in %x) : (f32) -> f32 {
+  lift.yield %e : f32
+}
+
+// -----
+
+// CHECK: map_lcl takes an array, but x is f32
+%x = "test.op"() : () -> (f32)
+%r = lift.map_lcl(0)(%e in %x) : (f32) -> f32 {
+  lift.yield %e : f32
+}
+
+// -----
+
+// CHECK: map_warp takes an array, but x is f32
+%x = "test.op"() : () -> (f32)
+%r = lift.map_warp(%e in %x) : (f32) -> f32 {
+  lift.yield %e : f32
+}
+
+// -----
+
+// CHECK: map_lane takes an array, but x is f32
+%x = "test.op"() : () -> (f32)
+%r = lift.map_lane(%e in %x) : (f32) -> f32 {
+  lift.yield %e : f32
+}
+
+// -----
+
+// CHECK: map_seq_unroll takes an array, but x is f32
+%x = "test.op"() : () -> (f32)
+%r = lift.map_seq_unroll(%e in %x) : (f32) -> f32 {
+  lift.yield %e : f32
+}
+
+// -----
+
+// CHECK: map_glb takes an array, but x is f32
+%x = "test.op"() : () -> (f32)
+%r = lift.map_glb(0)(%e in %x) : (f32) -> f32 {
+  lift.yield %e : f32
+}
+
+// -----
+
+// CHECK: to_local gives tensor<8xf32> here, not tensor<8xi32>
+%x = "test.op"() : () -> (tensor<8xf32>)
+%r = lift.to_local %x : (tensor<8xf32>) -> tensor<8xi32>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
@@ -38,6 +38,9 @@ def bind(root: Operation, values: Values) -> None:
             _bind(op, values)
         except VerifyException as error:
             raise TileError.at(op, str(error)) from None
+    for op in root.walk():
+        if isinstance(op, func.FuncOp):
+            op.update_function_type()
 
 
 def _bind(op: Operation, values: Values) -> None:
@@ -63,11 +66,6 @@ def bound(attribute: Attribute, values: Values) -> Attribute:
             return SizeAttr(attribute.data.substitute(values))
         case IndexMapAttr():
             return IndexMapAttr(attribute.data.substitute(values))
-        case FunctionType():
-            inputs = [substituted(t, values) for t in attribute.inputs]
-            return FunctionType.from_lists(
-                inputs, [substituted(t, values) for t in attribute.outputs]
-            )
         case _:
             return attribute
 

@@ -157,9 +157,15 @@ class IterateOp(FunctionOp):
             raise VerifyException(
                 f"iterate({count}) gives another type each time: its count must be a number"
             )
-        for _ in range(count.value):
+        for k in range(count.value):
             values = self._match(t)
-            t = substituted(self.yielded.type, values)
+            try:
+                t = substituted(self.yielded.type, values)
+            except VerifyException as error:
+                raise VerifyException(
+                    f"iterate({count}) makes {t} of {self.initial.type} in {k} steps, "
+                    f"but then {error}"
+                ) from None
             yield values, t
 
     def _match(self, t: Attribute) -> dict[str, Size]:
