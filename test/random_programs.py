@@ -24,7 +24,7 @@ from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.element_types import CONCRETE, is_weak
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.index.expr import Constraint, IndexExpr
@@ -90,7 +90,9 @@ def fits(value: Value, dtype: np.dtype[Any]) -> bool:
     """Whether conversion to ``dtype`` is defined and, of integers to reals, exact."""
     if dtype.kind == "f":
         return not value.whole or value.size <= EXACT[str(dtype)]
-    if value.is_real and dtype.kind != "b":
+    # Numbers of no width of their own are refused where they do not fit.
+    is_number = is_weak(tensor_type(value.ssa).element_type)
+    if (value.is_real or is_number) and dtype.kind != "b":
         limits = np.iinfo(dtype)
         return value.whole and limits.min <= value.low and value.high <= limits.max
     return value.whole
