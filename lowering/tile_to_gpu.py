@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
+from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
@@ -32,6 +33,7 @@ class TileToGpuPass(ModulePass):
         passes = (
             TileToNestPass(self.local_size),
             NestPipelinePass(),
+            NestPeelPass(),
             NestVectorizePass(),
             NestBarriersPass(),
             NestToGpuPass(),

@@ -31,6 +31,7 @@ TILE_UNIVERSE = Universe(
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
         "tile-to-nest": _load("lowering.nest.tile_to_nest", "TileToNestPass"),
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
+        "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
         "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),

@@ -290,12 +290,13 @@ class NestToGpu:
 
     @staticmethod
     def _changed(before: Registers, after: Sequence[Registers]) -> list[Chunk]:
-        """The places that differ after one of the branches, as one of them holds them."""
+        """The places that differ after one of the branches, as the first such holds them."""
+        found: list[Chunk] = []
         for registers in after:
             places = {p for p, v in registers.places.items() if before.places.get(p) != v}
-            if places:
-                return [c for c in registers.chunks() if c.place in places]
-        return []
+            places -= {c.place + lane for c in found for lane in range(c.lanes)}
+            found += [c for c in registers.chunks() if c.place in places]
+        return found
 
     def where(self, op: Operation) -> None:
         """A branch on a value."""

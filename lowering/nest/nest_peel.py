@@ -1,0 +1,323 @@
+"""nest-peel: interior and edge apart, so that what lies inside a tensor is not tested for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import inf, prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.attributes import ExprsAttr
+from tiledialect.dialects.nest.ops import (
+    ALWAYS,
+    BufferOp,
+    ForOp,
+    IfOp,
+    IndexOp,
+    LoadOp,
+    StoreOp,
+)
+from tiledialect.index.integer import (
+    Comparison,
+    Condition,
+    Expr,
+    Junction,
+    Truth,
+    at_least_zero,
+    both,
+)
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import simplify_condition
+from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.schedule.leaves import Role
+
+LEAST_SHARE = 0.25
+"""Which share of the work-groups the interior has, at least."""
+
+Guarded = IfOp | LoadOp | StoreOp
+
+
+@dataclass(frozen=True)
+class Test:
+    """A part of an op's condition that indices outside can decide."""
+
+    op: Guarded
+    part: Condition
+    holds: Condition
+    """On indices outside alone: where it holds, the part does for all indices inside."""
+    in_loop: bool
+    """Whether the op is in a loop inside."""
+
+
+def parts_of(condition: Condition) -> tuple[Condition, ...]:
+    """What must all hold."""
+    if isinstance(condition, Junction) and condition.kind == "and":
+        return condition.parts
+    return () if condition == ALWAYS else (condition,)
+
+
+def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Condition | None:
+    """A condition on ``outer`` names under which the part holds whatever the other names are.
+
+    None if no such condition is found.
+    """
+    if not isinstance(part, Comparison) or part.kind != ">=":
+        return None
+    kept, moving = Expr(), Expr()
+    for product, coefficient in part.expr:
+        term = Expr(((product, coefficient),))
+        if set(term.names) <= set(outer):
+            kept += term
+        elif set(term.names).isdisjoint(outer):
+            moving += term
+        else:
+            return None
+    least = env.range(moving).least
+    if not isinstance(least, int):
+        return None
+    holds = at_least_zero(kept + least)
+    return None if holds == Truth(False) else holds
+
+
+class Peeler:
+    """Peels the nest of one function."""
+
+    def __init__(self, function: gpu.FuncOp):
+        self.function = function
+        self.scope = NestScope()
+
+    def run(self) -> None:
+        """Put the interior apart, and in it the last steps of a loop."""
+        place = self._innermost_parallel()
+        if place is None:
+            return
+        found = [(p, self._interior(p)) for p in _places(place)]
+        place, tests = max(found, key=lambda item: len(item[1]))
+        if tests:
+            place = self._split_groups(place, tests)
+        self._split_a_loop(place)
+
+    def _innermost_parallel(self) -> Block | None:
+        """The body of the parallel loops, unless there are several."""
+        loops = [x for x in self.function.walk() if isinstance(x, ForOp) and x.is_parallel]
+        inner = [x for x in loops if not any(x.is_ancestor(y) for y in loops if y is not x)]
+        return inner[0].block if len(inner) == 1 else None
+
+    # -- tests -----------------------------------------------------------------------------
+
+    def _tests(self, block: Block, outer: Collection[str]) -> list[Test]:
+        """What ``outer`` indices can decide of the conditions in a block."""
+        found: list[Test] = []
+        for op, facts, in_loop in self._guarded(block, (), in_loop=False):
+            parts = parts_of(self.scope.condition(op))
+            env = reduce(Env.assume, facts, self.scope.env)
+            for part in parts:
+                holds = for_all_others(part, outer, env)
+                if holds is not None:
+                    found.append(Test(op, part, holds, in_loop))
+        return found
+
+    def _guarded(
+        self, block: Block, facts: tuple[Condition, ...], *, in_loop: bool
+    ) -> Iterator[tuple[Guarded, tuple[Condition, ...], bool]]:
+        """The ops with conditions in a block, and the facts under which each is reached."""
+        for op in block.ops:
+            if isinstance(op, Guarded) and op.condition is not None:
+                yield op, facts, in_loop
+            if isinstance(op, ForOp):
+                yield from self._guarded(op.block, facts, in_loop=in_loop or op.extent != 1)
+            elif isinstance(op, IfOp):
+                passed = (*facts, self.scope.condition(op))
+                yield from self._guarded(op.then.block, passed, in_loop=in_loop)
+                if op.otherwise is not None:
+                    yield from self._guarded(op.otherwise.block, facts, in_loop=in_loop)
+
+    def _drop(self, tests: Sequence[Test]) -> None:
+        """Take parts of conditions away."""
+        for op in dict.fromkeys(test.op for test in tests):
+            dropped = {test.part for test in tests if test.op is op}
+            rest = [p for p in parts_of(self.scope.condition(op)) if p not in dropped]
+            self._set_condition(op, both(*rest))
+
+    def _set_condition(self, op: Guarded, condition: Condition) -> None:
+        names = self.scope.values
+        if isinstance(op, StoreOp):
+            new = StoreOp(names, op.value, op.memory, self.scope.access(op), condition)
+            Rewriter.replace_op(op, new)
+        elif isinstance(op, LoadOp):
+            default = op.default if condition != ALWAYS else None
+            access, lanes = self.scope.access(op), lanes_of(op.result)
+            new = LoadOp(names, op.memory, access, condition, default, lanes=lanes)
+            new.result.name_hint, unused = op.result.name_hint, op.default
+            Rewriter.replace_op(op, new)
+            _drop_constant(unused)
+        elif condition == ALWAYS:
+            Rewriter.inline_block(op.then.block, InsertPoint.before(op))
+            Rewriter.erase_op(op)
+        else:
+            then = op.then.detach_block(0)
+            otherwise = None if op.otherwise is None else op.otherwise.detach_block(0)
+            Rewriter.replace_op(op, IfOp(names, condition, then, otherwise))
+
+    # -- groups ----------------------------------------------------------------------------
+
+    def _interior(self, block: Block) -> list[Test]:
+        """The tests in a block that are not needed in most work-groups; none if in no loop."""
+        outer = [str(self.scope.name(x.index)) for x in _loops_around(block)]
+        tests = self._tests(block, outer)
+        shares = {test.holds: self._share([test.holds], outer) for test in tests}
+        chosen: list[Condition] = []
+        for condition in sorted(shares, key=lambda c: -shares[c]):
+            if self._share([*chosen, condition], outer) >= LEAST_SHARE:
+                chosen.append(condition)
+        found = [test for test in tests if test.holds in chosen]
+        return found if any(test.in_loop for test in found) else []
+
+    def _share(self, conditions: Sequence[Condition], names: Sequence[str]) -> float:
+        """For which share of the values of names all conditions hold, at most."""
+        env = self.scope.env
+        holds = simplify_condition(both(*conditions), env)
+        if holds == Truth(False):
+            return 0
+        return prod(_extent(env.assume(holds), n) / _extent(env, n) for n in names)
+
+    def _split_groups(self, block: Block, tests: Sequence[Test]) -> Block:
+        """The ops of a block under the condition of the interior, and as they are elsewhere.
+
+        Returns the interior.
+        """
+        shared = _take_local_buffers(block)
+        interior, edge, values = Block(), Block(), dict[SSAValue, SSAValue]()
+        for op in list(block.ops):
+            edge.add_op(op.clone(values))
+            op.detach()
+            interior.add_op(op)
+        block.add_ops(shared)
+        condition = simplify_condition(both(*(test.holds for test in tests)), self.scope.env)
+        self._drop(tests)
+        if condition == ALWAYS:
+            Rewriter.inline_block(interior, InsertPoint.at_end(block))
+            return block
+        block.add_op(IfOp(self.scope.values, condition, interior, edge))
+        return interior
+
+    # -- the last steps of a loop ------------------------------------------------------------
+
+    def _split_a_loop(self, block: Block) -> None:
+        """Split the outermost serial loop of which most steps need no test."""
+        for loop in [x for x in block.walk() if isinstance(x, ForOp)]:
+            if loop.role.data.role is Role.SERIAL and not _has_copies(loop):
+                count, tests = self._first_steps(loop)
+                if any(test.in_loop or not isinstance(test.op, IfOp) for test in tests):
+                    self._split_steps(loop, count, tests)
+                    return
+
+    def _first_steps(self, loop: ForOp) -> tuple[int, list[Test]]:
+        """How many steps come before the last ones, and the tests that only those need."""
+        lower, _, step = (e.value for e in loop.bounds.data)
+        if loop.extent is None or lower is None or step is None:
+            return 0, []
+        index = self.scope.name(loop.index)
+        count, found = loop.extent, list[Test]()
+        for test in self._tests(loop.block, index.names):
+            if isinstance(test.holds, Comparison):
+                # It holds up to ``last``, if the index is what it bounds from above.
+                last = test.holds.expr + index
+                steps = 0 if last.value is None else (last.value - lower) // step + 1
+                if loop.extent <= 2 * steps < 2 * loop.extent:
+                    count = min(count, steps)
+                    found.append(test)
+        return count, found
+
+    def _split_steps(self, loop: ForOp, count: int, tests: Sequence[Test]) -> None:
+        """The first steps of a loop without tests, then the others with them."""
+        Rewriter.insert_op(_take_local_buffers(loop.block), InsertPoint.before(loop))
+        lower, upper, step = loop.bounds.data
+        middle = lower + step * count
+        rest = loop.clone()
+        rest.index.name_hint = loop.index.name_hint
+        rest.bounds = ExprsAttr([middle, upper, step])
+        loop.bounds = ExprsAttr([lower, middle, step])
+        Rewriter.insert_op(rest, InsertPoint.after(loop))
+        self._drop(tests)
+
+
+def _places(block: Block) -> Iterator[Block]:
+    """The block, and the bodies of serial loops that hold all that is in it."""
+    yield block
+    loops = [op for op in block.ops if not isinstance(op, IndexOp | arith.ConstantOp)]
+    match loops:
+        case [ForOp() as loop] if loop.role.data.role is Role.SERIAL and loop.extent is not None:
+            yield from _places(loop.block)
+        case _:
+            return
+
+
+def _loops_around(block: Block) -> list[ForOp]:
+    """The loops around a block whose indices all work-items of a group have in common."""
+    found: list[ForOp] = []
+    op = block.parent_op()
+    while op is not None:
+        if isinstance(op, ForOp) and op.role.data.role is not Role.LOCAL:
+            found.append(op)
+        op = op.parent_op()
+    return found
+
+
+def _extent(env: Env, name: str) -> float:
+    known = env.range(name)
+    return known.greatest - known.least + 1 if known.greatest < inf else 1
+
+
+def _is_local_buffer(op: Operation) -> bool:
+    """Whether an op is a buffer in local memory that nothing else will move."""
+    if not isinstance(op, BufferOp) or op.number_of_copies > 1:
+        return False
+    return isinstance(op.result.type, MemRefType) and op.result.type.memory_space == LOCAL
+
+
+def _take_local_buffers(block: Block) -> list[Operation]:
+    """Take out of a block the buffers that the parts into which it is cut will share."""
+    found = [op for op in block.walk() if _is_local_buffer(op)]
+    for op in found:
+        op.detach()
+    return found
+
+
+def _has_copies(loop: ForOp) -> bool:
+    """Whether nest-pipeline is still to rewrite a loop, or one inside it."""
+    return any(isinstance(op, BufferOp) and op.number_of_copies > 1 for op in loop.walk())
+
+
+def _drop_constant(value: SSAValue | None) -> None:
+    """Erase a constant that nothing uses any more."""
+    if value is not None and isinstance(value.owner, arith.ConstantOp) and not value.uses:
+        Rewriter.erase_op(value.owner)
+
+
+@dataclass(frozen=True)
+class NestPeelPass(ModulePass):
+    """Puts the interior and the edge of a kernel apart, so that the interior makes no tests.
+
+    Where tests in loops hold in whole work-groups, the body of the parallel loops is there twice:
+    without them under a condition on the group's indices, and as it was. Of a serial loop whose
+    last steps alone need tests, those are a loop of their own. Run after `nest-pipeline`, it
+    takes the tests from the tiles that are fetched ahead too; a loop that is still to be
+    pipelined is not split.
+    """
+
+    name = "nest-peel"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Peel every kernel."""
+        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+            Peeler(function).run()
