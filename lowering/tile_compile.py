@@ -89,12 +89,20 @@ def compile_module(
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    PassPipeline(_until(_passes(module, schedules), after)).apply(context, module)
+    passes = _until(_passes(module, schedules), after)
+    if passes:
+        _refuse_patterns(module)
+    PassPipeline(passes).apply(context, module)
     return module
 
 
 def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
+    local_size = min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE))
+    return pipeline(local_size, schedules)
+
+
+def _refuse_patterns(module: ModuleOp) -> None:
     for op in module.walk():
         if isinstance(op, LiftOp):
             raise TileError.at(
@@ -102,8 +110,6 @@ def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
                 f"{op.pattern()} does not run on devices yet: "
                 "patterns are evaluated by the reference semantics alone",
             )
-    local_size = min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE))
-    return pipeline(local_size, schedules)
 
 
 BEFORE = ("tile-specialize", "tile-gradient")
@@ -130,4 +136,5 @@ class TileCompilePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Compile every function."""
+        _refuse_patterns(op)
         PassPipeline(_passes(op)).apply(ctx, op)

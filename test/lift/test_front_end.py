@@ -142,6 +142,23 @@ def test_iterate_with_a_changing_size():
         reference(program, X[:6])
 
 
+def test_iterations_in_an_iteration_have_names_of_their_own():
+    def halve(v):
+        return v >> lift.split(2) >> lift.map(lift.reduce(lift.add, 0.0))
+
+    def body(x, n):
+        def both(v):
+            sums = n >> lift.iterate(2, lambda w: halve(w))
+            return halve(v) >> lift.map(lambda e: e + sums[0] + v[0])
+
+        return x >> lift.iterate(2, both)
+
+    program = lift.fun(lift.array("N"), lift.array("n"), body)
+    once = X[::2] + X[1::2] + X.sum() + X[0]
+    twice = once[::2] + once[1::2] + X.sum() + once[0]
+    assert reference(program, X, X.reshape(2, 4).sum(0)).tolist() == twice.tolist()
+
+
 def test_iterate_with_a_symbolic_count():
     program = lift.fun(
         lift.array("N"), lambda x: x >> lift.iterate("N", lift.map(lambda e: e + 1.0))
@@ -306,6 +323,11 @@ def test_it_does_not_run_on_devices_yet():
         assert caught.value.span.filename == __file__
 
 
+def test_the_specialized_program_can_be_read():
+    f = td.compile(lift.fun(lift.array("N"), lambda x: x >> lift.split(2) >> lift.join))
+    assert "lift.split(2) %x : (tensor<8xf32>) -> tensor<4x2xf32>" in f.ir("tile-specialize", X)
+
+
 def test_inputs_and_outputs_have_names():
     program = lift.fun(lift.array("N"), lift.f32, lambda x, alpha: {"y": x, "beta": alpha})
     f = td.compile(program)
@@ -383,6 +405,7 @@ N = lift.array("N")
         ),
         (lambda x: x >> lift.split("N +"), "'N +' is no size: ", 'lift.split("N +")'),
         (lambda x: x >> lift.split(0), "the size of the pieces of split is 0", "lift.split(0)"),
+        (lambda x: x >> lift.split("_n"), "the name of a size does not begin", 'lift.split("_n")'),
         (lambda x: x >> lift.split(2.5), "2.5 is no size", "lift.split(2.5)"),
         (lambda x: x >> lift.pad(1, 1, "zero"), "pad takes lift.clamp", 'lift.pad(1, 1, "zero")'),
         (lambda x: x + x[0:4], "add takes arrays of the same sizes, not x (N)", "x + x[0:4]"),
@@ -422,6 +445,11 @@ def test_errors_point_at_the_line(function, message, at):
 
 
 def test_inputs_need_types():
+    def unknown(x: missing):  # noqa: F821
+        return x
+
+    with pytest.raises(TileError, match="cannot be evaluated: name 'missing' is not defined"):
+        lift.fun(unknown)
     with pytest.raises(TileError, match=r"give x a type, such as x: lift.array\('N'\)"):
         lift.fun(lambda x: x)
     with pytest.raises(TileError, match="fun is given 1 types for 2 inputs"):

@@ -12,6 +12,7 @@ from tiledialect.errors import SourceSpan, TileError
 from tiledialect.lift import values
 from tiledialect.lift.tracing import place
 from tiledialect.lift.values import Value, to_value
+from tiledialect.names import to_hint
 
 
 class Function:
@@ -43,6 +44,8 @@ class Function:
             (pair,) = args
             if isinstance(pair, Value) and isinstance(pair.type, TupleType):
                 args = tuple(pair)
+                for value, hint in zip(args, self.parameters, strict=False):
+                    value.ssa.name_hint = to_hint(hint)
         if self.arity not in (len(args), None):
             raise TileError(f"{self.name} takes {self.arity} values, not {len(args)}", where)
         return to_value(self._apply(*args), None, where)

@@ -26,12 +26,12 @@ from tiledialect.dialects.lift.attributes import (
     expression,
 )
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
-from tiledialect.dialects.lift.types import array, describe, names_in, sizes_of
+from tiledialect.dialects.lift.types import array, describe, sizes_of
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.integer import Expr
 from tiledialect.index.size import Size
 from tiledialect.lift.functions import Function, as_function, compose
-from tiledialect.lift.tracing import emit, place
+from tiledialect.lift.tracing import emit, fresh_name, place
 from tiledialect.lift.values import AnySize, Value, call, size_value, to_size, to_value
 from tiledialect.names import to_hint
 
@@ -196,8 +196,9 @@ def _with_body(
     names = as_function(function).parameters
 
     def build(*arguments: SSAValue) -> SSAValue:
-        for argument, hint in builtins.zip(arguments, names, strict=False):
-            argument.name_hint = to_hint(hint)
+        if len(names) == len(arguments):
+            for argument, hint in builtins.zip(arguments, names, strict=True):
+                argument.name_hint = to_hint(hint)
         return to_value(call(function, *(Value(a) for a in arguments)), like, where).ssa
 
     return Value(emit(lambda: kind.of_function(ssa, build, **properties), where))
@@ -356,10 +357,8 @@ def _changing(before: Attribute, after: Attribute) -> Attribute:
     old, new = sizes_of(before), sizes_of(after)
     if len(old) != len(new) or before.element_type != after.element_type:
         raise VerifyException(f"the function of iterate takes {before}, but gives {after}")
-    taken = names_in(before) | names_in(after)
-    fresh = (name for k in range(99) if (name := f"n{k}" if k else "n") not in taken)
     pairs = builtins.zip(old, new, strict=True)
-    sizes = [a if a == b else Size.of(next(fresh)) for a, b in pairs]
+    sizes = [a if a == b else Size.of(fresh_name()) for a, b in pairs]
     return array(sizes, before.element_type)
 
 

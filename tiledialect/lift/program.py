@@ -26,7 +26,7 @@ from tiledialect.dialects.lift.types import describe, is_number
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.lift.functions import Function
 from tiledialect.lift.patterns import map
-from tiledialect.lift.tracing import emit, place
+from tiledialect.lift.tracing import emit, fresh_names, place
 from tiledialect.lift.values import AnySize, Value, as_tensor, cast, to_size, to_value
 from tiledialect.names import to_hint
 
@@ -81,7 +81,7 @@ def fun(*types_and_function: Any) -> Any:
         p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty
     ]
     if not types:
-        annotations = _annotations(function)
+        annotations = _annotations(function, where)
         missing = next((p for p in parameters if p not in annotations), None)
         if missing is not None:
             raise TileError(f"give {missing} a type, such as {missing}: lift.array('N')", where)
@@ -93,8 +93,12 @@ def fun(*types_and_function: Any) -> Any:
     return Program(name, function, module, len(types))
 
 
-def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    return inspect.get_annotations(function, eval_str=True)
+def _annotations(function: Callable[..., Any], where: SourceSpan | None) -> dict[str, Any]:
+    try:
+        return inspect.get_annotations(function, eval_str=True)
+    except NameError as error:
+        # Annotations that are texts see the names of the module alone.
+        raise TileError(f"the type of an input cannot be evaluated: {error}", where) from None
 
 
 def _traced(
@@ -106,7 +110,7 @@ def _traced(
 ) -> ModuleOp:
     declared = [_input_type(n, t, where) for n, t in zip(inputs, types, strict=True)]
     block = Block(arg_types=declared)
-    with ImplicitBuilder(block):
+    with fresh_names(), ImplicitBuilder(block):
         arguments: list[Value] = []
         for argument, hint in zip(block.args, inputs, strict=True):
             argument.name_hint = to_hint(hint)

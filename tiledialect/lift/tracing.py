@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import count, islice
 from os.path import dirname
 from types import FrameType
 
@@ -38,9 +40,30 @@ def _span(frame: FrameType) -> SourceSpan:
         return SourceSpan(text, frame.f_lineno, 1, code.co_filename)
     # Python counts bytes of UTF-8.
     source = linecache.getline(code.co_filename, line, frame.f_globals).encode()
-    first = len(source[:column].decode(errors="ignore"))
-    last = len(source[:end_column].decode(errors="ignore")) if end_line == line else first + 1
-    return SourceSpan(text, line, first + 1, code.co_filename, max(1, last - first))
+    if source:
+        column = len(source[:column].decode(errors="ignore"))
+        end_column = len(source[:end_column].decode(errors="ignore"))
+    length = end_column - column if end_line == line else 1
+    return SourceSpan(text, line, column + 1, code.co_filename, max(1, length))
+
+
+_numbers: ContextVar[Iterator[int]] = ContextVar("numbers")
+
+
+@contextmanager
+def fresh_names() -> Generator[None]:
+    """Begin to number names anew, for a program of its own."""
+    token = _numbers.set(count())
+    try:
+        yield
+    finally:
+        _numbers.reset(token)
+
+
+def fresh_name() -> str:
+    """A name of a size that the program does not have: the user's do not begin with ``_``."""
+    number = next(_numbers.get())
+    return f"_n{number}" if number else "_n"
 
 
 def emit(make: Callable[[], Operation], where: SourceSpan | None) -> SSAValue:

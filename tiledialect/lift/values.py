@@ -43,7 +43,10 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
     """The size that the user gave."""
     try:
         if isinstance(size, str):
-            return size_of(size)
+            found = size_of(size)
+            if any(name.startswith("_") for name in found.names):
+                raise TileError(f"the name of a size does not begin with '_': {size!r}")
+            return found
         if isinstance(size, int | Size) and not isinstance(size, bool):
             return Size.of(size)
     except TileError as error:
@@ -138,8 +141,14 @@ class Value:
     def __floordiv__(self, other: Any) -> Value:
         return binary("floordiv", self, other)
 
+    def __rfloordiv__(self, other: Any) -> Value:
+        return binary("floordiv", other, self)
+
     def __mod__(self, other: Any) -> Value:
         return self - (self // other) * other
+
+    def __rmod__(self, other: Any) -> Value:
+        return other - (other // self) * self
 
     def __pow__(self, other: Any) -> Value:
         return binary("pow", self, other)

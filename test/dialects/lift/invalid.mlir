@@ -306,6 +306,16 @@
 
 // -----
 
+// CHECK: N is the name of a size outside of iterate
+%x, %y = "test.op"() : () -> (tensor<8xf32>, tensor<?xf32, #lift.sizes<N>>)
+%r = lift.iterate(1)(%v : tensor<?xf32, #lift.sizes<N>> from %x) : (tensor<8xf32>) -> tensor<4xf32> {
+  %z = lift.zip %v, %y : (tensor<?xf32, #lift.sizes<N>>, tensor<?xf32, #lift.sizes<N>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<N>>
+  %h = lift.slice(0, N / 2) %v : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N / 2>>
+  lift.yield %h : tensor<?xf32, #lift.sizes<N / 2>>
+}
+
+// -----
+
 // CHECK: the function of iterate takes tensor<8xi32>, but gets tensor<8xf32>
 %x = "test.op"() : () -> (tensor<8xf32>)
 %r = lift.iterate(1)(%v : tensor<8xi32> from %x) : (tensor<8xf32>) -> tensor<8xi32> {

@@ -187,18 +187,25 @@ class IterateOp(FunctionOp):
             return {}
         raise VerifyException(f"the function of iterate takes {argument}, but gets {t}")
 
+    def _check_names(self) -> None:
+        """Refuse names for what changes that mean something outside."""
+        found = self._match(self.initial.type)
+        changing = {name for name, size in found.items() if size != Size.of(name)}
+        outside = [self.initial] + [
+            v for op in self.block.walk() for v in op.operands if not self.is_ancestor(v.owner)
+        ]
+        for value in outside:
+            for name in names_in(value.type) & changing:
+                raise VerifyException(
+                    f"{name} is the name of a size outside of iterate: "
+                    "its function needs another name for what changes"
+                )
+
     def inferred_type(self) -> Attribute:
         """What the function gives the last time."""
         not_negative(self.count.data, "the count of iterate")
-        argument = self.block.args[0].type
-        if argument != self.initial.type:
-            taken = names_in(self.initial.type)
-            for name, size in self._match(self.initial.type).items():
-                if name in taken and size != Size.of(name):
-                    raise VerifyException(
-                        f"{name} is the name of a size outside of iterate: "
-                        "its function needs another name for what changes"
-                    )
+        if self.block.args[0].type != self.initial.type:
+            self._check_names()
         return [self.initial.type, *(t for _, t in self.steps())][-1]
 
     def verify_(self) -> None:
