@@ -278,7 +278,7 @@ def test_ranks_and_symbols_are_checked():
         space_of(["i"], [1], constraints=[(I, "N")])
 
 
-def test_layers_alike_are_reckoned_once():
+def test_layers_alike_are_computed_once():
     def ask(channels: int):
         space = conv(channels)
         sets.guards(space, sets.ranges(space))
@@ -301,3 +301,25 @@ def test_sixty_indices():
     wide = space_of([], [], space.inputs, [[5]], [(name, 2) for name in names])
     (guard,) = sets.guards(wide, sets.ranges(wide))
     assert guard.kind is GuardKind.UPPER and guard.bound == 5
+
+
+def entangled(count: int, sign: int, bound: int) -> IndexSpace:
+    """A sum over dozens of indices with coefficients that have nothing to do with each other."""
+    terms = [sign**k * (37 * k * k % 101 + 1) * IndexExpr.of(f"i{k}") for k in range(count)]
+    limits = [(f"i{k}", bound) for k in range(count)]
+    return space_of([], [], [[sum(terms, IndexExpr())]], [[50]], limits)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("bound", [1, 3])
+def test_sixty_coefficients(sign, bound):
+    space = entangled(60, sign, bound)
+    ranges = sets.ranges(space)
+    assert not sets.is_empty(space)
+    for name, found in ranges.items():
+        assert found.lower == 0 and 1 <= found.upper <= bound
+    guards = sets.guards(space, ranges)
+    origin = dict.fromkeys(space.variables, 0)
+    assert all(guard.holds(origin) for guard in guards)
+    assert (guards == ()) == (bound == 1)
+    reduce(space)

@@ -1,4 +1,4 @@
-"""A space falls apart into components that share no variable; each is reckoned by itself.
+"""A space falls apart into components that share no variable; each is analysed by itself.
 
 Most questions about a contraction are questions about its components: a convolution is one
 component for each spatial dimension and one for each of batch and channels. Components are tiny

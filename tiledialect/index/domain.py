@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -67,63 +66,28 @@ def _add_points(constraints: System, component: Component, offset: int = 0) -> l
     return values
 
 
-def _holds_at(row: Row, point: Sequence[int]) -> bool:
-    value = row.constant + sum(c * x for c, x in zip(row.coefficients, point, strict=True))
-    return 0 <= value < row.bound * row.divisor and value % row.divisor == 0
-
-
-def _evident_box(component: Component) -> Box | None:
-    """The bounding box where it is plain to see: its lower and upper corners are points.
-
-    The bounds are those of rows that hold a single variable.
-    """
-    box: list[tuple[int, int] | None] = [None] * component.size
-    for row in component.rows:
-        variables = [i for i, c in enumerate(row.coefficients) if c]
-        if len(variables) != 1 or row.divisor != 1:
-            continue
-        (i,) = variables
-        ends = (-row.constant, row.bound - 1 - row.constant)
-        lower, upper = ends if row.coefficients[i] > 0 else (-ends[1], -ends[0])
-        scale = abs(row.coefficients[i])
-        found = box[i] or (-(-lower // scale), upper // scale + 1)
-        box[i] = max(found[0], -(-lower // scale)), min(found[1], upper // scale + 1)
-    known = [ends for ends in box if ends is not None]
-    if len(known) < component.size or any(lower >= upper for lower, upper in known):
-        return None
-    corners = [lower for lower, _ in known], [upper - 1 for _, upper in known]
-    if all(_holds_at(row, corner) for corner in corners for row in component.rows):
-        return tuple(known)
-    return None
-
-
 @lru_cache(_REMEMBERED)
 def is_empty(component: Component) -> bool:
     """Whether there is no point."""
-    if _evident_box(component) is not None:
-        return False
     constraints = System(component.size)
     _add_points(constraints, component)
-    return system.is_empty(constraints.solutions())
+    return system.is_empty(constraints)
 
 
 @lru_cache(_REMEMBERED)
 def bounding_box(component: Component) -> Box:
-    """The least box that holds all points; of extents 0 if there is none.
+    """The least box that holds all points, as far as can be told; of extents 0 if there is none.
 
     Raises ``UnboundedVariableError``.
     """
     unbounded = first_undetermined([row.coefficients for row in component.rows], component.size)
     if unbounded is not None:
         raise UnboundedVariableError(unbounded)
-    if (box := _evident_box(component)) is not None:
-        return box
     if is_empty(component):
         return ((0, 0),) * component.size
     constraints = System(component.size)
     _add_points(constraints, component)
-    solutions = constraints.solutions()
-    return tuple(system.extent(solutions, i) for i in range(component.size))
+    return system.extents(constraints)
 
 
 @lru_cache(_REMEMBERED)
@@ -179,7 +143,7 @@ def _is_implied(
         _add_test(constraints, component.rows[number], test)
     number, test = condition
     _add_failure(constraints, component.rows[number], test)
-    return system.is_surely_empty(constraints.solutions())
+    return system.is_surely_empty(constraints)
 
 
 def _add_test(constraints: System, row: Row, test: Test, offset: int = 0) -> None:
@@ -230,7 +194,7 @@ def _holds_everywhere(component: Component, row: Row, test: Test) -> bool:
     constraints = System(component.size)
     _add_points(constraints, component)
     _add_failure(constraints, row, test)
-    return system.is_surely_empty(constraints.solutions())
+    return system.is_surely_empty(constraints)
 
 
 # -- the output ----------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
 """Exact questions about the points of a contraction.
 
 Everything is decided over the integers, with no size too large; only the two questions about
-coverage, and whether a guard follows from others, may be given up. The questions are put to the
-components of the space (``component``), whose answers are remembered.
+coverage, and whether a guard follows from others, may be given up. So may be, where dozens of
+indices with unrelated coefficients are entangled, which is the least box, and whether there are
+points. The questions are put to the components of the space (``component``), whose answers are
+remembered.
 """
 
 from __future__ import annotations
@@ -106,7 +108,8 @@ class Collision:
 def ranges(space: IndexSpace) -> dict[str, Range]:
     """The least box that holds all points: for each variable its range.
 
-    Where there is no point, every range is ``0..0``. Raises ``UnboundedIndexError`` naming the
+    It may be wider where dozens of indices make it too hard to tell. Where there is no point, every
+    range is ``0..0``. Raises ``UnboundedIndexError`` naming the
     first index that nothing bounds.
     """
     boxes = [_bounding_box(space, part) for part in space.parts]
@@ -128,7 +131,7 @@ def _bounding_box(space: IndexSpace, part: Part) -> Box:
 
 
 def is_empty(space: IndexSpace) -> bool:
-    """Whether there is no point, so that nothing is written."""
+    """Whether there is known to be no point, so that nothing is written."""
     return any(domain.is_empty(part.component) for part in space.parts)
 
 
@@ -166,18 +169,23 @@ def collision(space: IndexSpace) -> Collision | None:
     for part in space.parts:
         pair = domain.collision(part.component)
         if pair is not None:
-            first = {name: value for other in space.parts for name, value in _sample(other)}
-            second = first | dict(zip(part.names, pair[1], strict=True))
-            first |= zip(part.names, pair[0], strict=True)
-            output = tuple(int(index.evaluate(first)) for index in space.output)
-            return Collision(first, second, output)
+            return _extended(space, part, *pair)
     return None
 
 
-def _sample(part: Part) -> zip[tuple[str, int]]:
-    values = domain.sample(part.component)
-    assert values is not None
-    return zip(part.names, values, strict=True)
+def _extended(
+    space: IndexSpace, part: Part, first: tuple[int, ...], second: tuple[int, ...]
+) -> Collision | None:
+    """Two points of a space from two of one of its parts."""
+    rest: dict[str, int] = {}
+    for other in space.parts:
+        values = domain.sample(other.component)
+        if values is None:
+            return None
+        rest |= zip(other.names, values, strict=True)
+    one = rest | dict(zip(part.names, first, strict=True))
+    two = rest | dict(zip(part.names, second, strict=True))
+    return Collision(one, two, tuple(int(index.evaluate(one)) for index in space.output))
 
 
 def is_single_valued(space: IndexSpace) -> bool:

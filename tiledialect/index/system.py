@@ -1,15 +1,25 @@
-"""Systems of linear equations and inequalities over the integers, decided by isl."""
+"""Systems of linear equations and inequalities over the integers.
+
+What intervals do not show is decided by isl, as long as the unknowns that they leave open are few.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 
 import islpy as isl
+
+from . import intervals
+from .intervals import EVERYTHING, Inequality, Interval
 
 _local = threading.local()
 
 _PATIENCE = 1 << 13
+
+_MANY = 24
+"""So many unknowns of which intervals leave more than one value are too many for isl."""
 
 
 def _context() -> isl.Context:
@@ -22,11 +32,12 @@ def _context() -> isl.Context:
 class System:
     """Equations and inequalities over integer unknowns, which are numbered from 0.
 
-    A linear form is given as the coefficients of the unknowns that occur in it, and a constant.
+    Those that come with the system determine the others. A linear form is given as the coefficients
+    of the unknowns that occur in it, and a constant.
     """
 
     def __init__(self, unknowns: int):
-        self.unknowns = unknowns
+        self.unknowns = self.independent = unknowns
         self._equations: list[tuple[Mapping[int, int], int]] = []
         self._inequalities: list[tuple[Mapping[int, int], int]] = []
 
@@ -48,9 +59,16 @@ class System:
         self.add_not_negative({unknown: 1}, -lower)
         self.add_not_negative({unknown: -1}, upper - 1)
 
+    def inequalities(self) -> list[Inequality]:
+        """All that is asked, an equation as two inequalities."""
+        negated = [({i: -c for i, c in form.items()}, -k) for form, k in self._equations]
+        return [*self._inequalities, *self._equations, *negated]
+
     def solutions(self) -> isl.Set:
         """The set of all solutions; its dimensions are the unknowns."""
-        rows = [self._row(0, *equation) for equation in self._equations]
+        box = intervals.tightened(self.inequalities(), [EVERYTHING] * self.unknowns) or []
+        known = [({i: 1}, -int(lower)) for i, (lower, upper) in enumerate(box) if lower == upper]
+        rows = [self._row(0, *equation) for equation in (*self._equations, *known)]
         rows += [self._row(1, *inequality) for inequality in self._inequalities]
         # In PolyLib's format, as isl copies a matrix whenever one of its elements is set.
         text = "\n".join([f"{len(rows)} {self.unknowns + 2}", *rows, ""])
@@ -61,14 +79,40 @@ class System:
         return " ".join(map(str, (kind, *(form.get(i, 0) for i in range(self.unknowns)), constant)))
 
 
-def is_empty(solutions: isl.Set) -> bool:
-    """Whether there is no solution."""
-    return solutions.is_empty()
+def is_empty(constraints: System) -> bool:
+    """Whether there is no solution; no where dozens of unknowns make that too hard to tell."""
+    shown = _shown_empty(constraints)
+    return constraints.solutions().is_empty() if shown is None else shown
 
 
-def is_surely_empty(solutions: isl.Set) -> bool:
+def is_surely_empty(constraints: System) -> bool:
     """Whether there is no solution; no if that is too hard to tell."""
-    return _surely(solutions.is_empty)
+    shown = _shown_empty(constraints)
+    return _surely(constraints.solutions().is_empty) if shown is None else shown
+
+
+def _shown_empty(constraints: System) -> bool | None:
+    """Whether there is no solution, where intervals show it or isl should not be asked."""
+    rows = constraints.inequalities()
+    box = intervals.tightened(rows, [EVERYTHING] * constraints.unknowns)
+    if box is None:
+        return True
+    found = any(corner is not None for corner in _corners(constraints, rows, box))
+    return False if found or _open(box) > _MANY else None
+
+
+def _corners(
+    constraints: System, rows: Sequence[Inequality], box: Sequence[Interval]
+) -> Iterator[list[int] | None]:
+    """The solutions at the lower and the upper corner of a box."""
+    for end in range(2):
+        yield intervals.solution(
+            rows, box, ((i, box[i][end]) for i in range(constraints.independent))
+        )
+
+
+def _open(box: Sequence[Interval]) -> int:
+    return sum(lower < upper for lower, upper in box)
 
 
 def _surely(question: Callable[[], bool]) -> bool:
@@ -84,8 +128,24 @@ def _surely(question: Callable[[], bool]) -> bool:
         context.set_max_operations(0)
 
 
-def extent(solutions: isl.Set, unknown: int) -> tuple[int, int]:
-    """The least value of an unknown, and one more than the greatest; the set is not empty."""
+def extents(constraints: System) -> tuple[tuple[int, int], ...]:
+    """For each independent unknown its least value, and one more than its greatest.
+
+    The bounds are wider where dozens of unknowns make the least ones too hard to tell. There is
+    a solution, and every unknown is bounded.
+    """
+    rows = constraints.inequalities()
+    box = intervals.tightened(rows, [EVERYTHING] * constraints.unknowns)
+    assert box is not None
+    known = box[: constraints.independent]
+    hard = _open(box) > _MANY and all(-inf < lower and upper < inf for lower, upper in known)
+    if hard or None not in list(_corners(constraints, rows, box)):
+        return tuple((int(lower), int(upper) + 1) for lower, upper in known)
+    solutions = constraints.solutions()
+    return tuple(_extent(solutions, unknown) for unknown in range(constraints.independent))
+
+
+def _extent(solutions: isl.Set, unknown: int) -> tuple[int, int]:
     lower = solutions.dim_min_val(unknown).to_python()
     upper = solutions.dim_max_val(unknown).to_python()
     return lower, upper + 1
