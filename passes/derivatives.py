@@ -65,8 +65,8 @@ def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
 
 def _pow(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     base, exponent = op.operands
-    # What is not to count is replaced before it is reckoned with, so that no derivative of this
-    # meets 0 times infinity.
+    # What is not to count is replaced before anything is computed from it, so that no
+    # derivative of this meets 0 times infinity.
     nonzero = b.select(b.op(ew.CmpEqOp, base, 0), 1, base)
     some = b.select(b.op(ew.CmpEqOp, exponent, 0), nonzero, base)
     slope = b.mul(exponent, b.op(ew.PowOp, some, b.sub(exponent, 1)))

@@ -230,8 +230,8 @@ class Maker:
         if not _broadcast(a.shape, b.shape):
             return None
         op = kind.make(a.ssa, b.ssa)
-        reckoning = NUMPY_TYPES[op.operand_type()]
-        if fits(a, reckoning) and fits(b, reckoning):
+        compute_type = NUMPY_TYPES[op.operand_type()]
+        if fits(a, compute_type) and fits(b, compute_type):
             return op
         op.erase()
         return None

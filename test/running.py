@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A program, inputs for it, and what it must give, reckoned without it."""
+    """A program, inputs for it, and what it must give, computed without it."""
 
     name: str
     source: str

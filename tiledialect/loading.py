@@ -24,7 +24,7 @@ SUFFIXES = (".tile", ".mlir")
 
 @dataclass(frozen=True)
 class Source:
-    """A module at level 1 and the text that it was read from, empty if from none."""
+    """A module at the tensor level and the text that it was read from, empty if from none."""
 
     module: ModuleOp
     text: str = ""

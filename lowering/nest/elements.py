@@ -142,10 +142,10 @@ def _gather(elements: Elements, op: Operation) -> SSAValue:
 def _clamped(nest: NestBuilder, value: SSAValue, t: Attribute, size: int) -> Expr:
     """An integer of element type ``t`` as the nearest position on an axis."""
     wide = {"ui64": "ui64", "i64": "i64", "ui32": "i64"}.get(str(t), "i32")
-    reckoning = et.CONCRETE["i64" if wide == "i32" and size > 2**31 else wide]
-    scalars, value = nest.scalars, nest.scalars.convert(value, t, reckoning)
+    compute_type = et.CONCRETE["i64" if wide == "i32" and size > 2**31 else wide]
+    scalars, value = nest.scalars, nest.scalars.convert(value, t, compute_type)
     for name, end in (("tile.min", size - 1), ("tile.max", 0)):
-        value = scalars.apply(name, [value, scalars.constant(end, reckoning)], reckoning)
+        value = scalars.apply(name, [value, scalars.constant(end, compute_type)], compute_type)
     position = scalars.emit(arith.IndexCastOp(value, IndexType()))
     return nest.named(position, "position", Range(0, size))
 
@@ -231,4 +231,4 @@ SPECIAL: dict[type[Operation], Callable[[Elements, Operation], SSAValue]] = {
     PrngValueOp: _prng_value,
     PrngStateOp: _prng_state,
 }
-"""The ops whose element is not a function of their operands' elements in one reckoning type."""
+"""The ops whose element is not a function of their operands' elements in one compute type."""

@@ -32,15 +32,15 @@ def kind_of(t: Attribute) -> Kind:
 
 
 def storage_type(t: Attribute) -> Attribute:
-    """The type that values of an element type have at level 4: integers are signless."""
+    """The type that values of an element type have at the kernel level: integers are signless."""
     return IntegerType(t.width.data) if isinstance(t, IntegerType) else t
 
 
 class Scalars:
     """Emits scalar ops at a builder's place.
 
-    Every method takes and gives values of level 4 types; where signedness matters it is asked for
-    by the tile element type.
+    Every method takes and gives values of the kernel level; where signedness matters it is
+    asked for by the tile element type.
     """
 
     def __init__(self, builder: Builder):
@@ -117,12 +117,12 @@ class Scalars:
         return self.emit(arith.SelectOp(condition, a, b))
 
     def apply(self, name: str, values: Sequence[SSAValue], t: Attribute) -> SSAValue:
-        """The elementwise op ``name`` on values of the element type ``t`` in which it reckons."""
+        """The elementwise op ``name`` on values of the element type ``t`` in which it computes."""
         return FUNCTIONS[name](self, t, *values)
 
 
 Function = Callable[..., SSAValue]
-"""From `Scalars`, the reckoning type and the operands to the result."""
+"""From `Scalars`, the compute type and the operands to the result."""
 
 
 def _op(

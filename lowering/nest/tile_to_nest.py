@@ -183,7 +183,7 @@ class HostFunction:
 def _attributes(
     given: ArrayAttr[DictionaryAttr] | None, types: ArrayAttr[Attribute]
 ) -> ArrayAttr[DictionaryAttr]:
-    """The name of each argument or result, and its element type where level 4 loses the sign."""
+    """The name of each argument or result, and its element type where its sign would be lost."""
     entries: list[DictionaryAttr] = []
     for k, t in enumerate(types):
         assert isinstance(t, TensorType)

@@ -1,4 +1,4 @@
-"""The ``opencl`` target: prints the gpu.modules of level 4 as OpenCL C 1.2.
+"""The ``opencl`` target: prints the gpu.modules of the kernel level as OpenCL C 1.2.
 
 It takes the upstream dialects gpu, scf, arith, math, memref and vector, whoever made them; what
 it cannot print is an :class:`OpenCLError`. docs/opencl.md says what becomes of each op.

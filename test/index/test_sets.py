@@ -316,7 +316,7 @@ def test_sixty_coefficients(sign, bound):
     space = entangled(60, sign, bound)
     ranges = sets.ranges(space)
     assert not sets.is_empty(space)
-    for name, found in ranges.items():
+    for found in ranges.values():
         assert found.lower == 0 and 1 <= found.upper <= bound
     guards = sets.guards(space, ranges)
     origin = dict.fromkeys(space.variables, 0)

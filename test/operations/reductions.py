@@ -1,4 +1,4 @@
-"""Reductions, what is made of them, and running totals."""
+"""Reductions, functions composed of them, and running totals."""
 
 from __future__ import annotations
 

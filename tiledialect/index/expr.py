@@ -108,7 +108,7 @@ class IndexExpr:
         """The least positive integer that makes every coefficient an integer."""
         return lcm(*(c.denominator for _, c in self))
 
-    # -- reckoning -------------------------------------------------------------------------
+    # -- arithmetic ------------------------------------------------------------------------
 
     def __add__(self, other: IndexExpr | Rational) -> IndexExpr:
         return IndexExpr.collect([*self, *IndexExpr.of(other)])

@@ -335,7 +335,7 @@ class Env:
             self._divisors.setdefault(atom, []).append(divisor)
 
     def _rank_of(self, atom: Atom) -> tuple[int, str, int, str]:
-        """Variables in the order in which they were named, after them what is made of them."""
+        """Variables in the order in which they were named, then terms composed of them."""
         names = [(self._rank.get(name, -1), name) for name in Expr.of(atom).names]
         text = str(atom)
         rank, last = max(names, default=(-1, ""))

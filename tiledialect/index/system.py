@@ -76,7 +76,10 @@ class System:
 
     def _row(self, kind: int, form: Mapping[int, int], constant: int) -> str:
         """A line of PolyLib's format: whether it is an inequality, coefficients, constant."""
-        return " ".join(map(str, (kind, *(form.get(i, 0) for i in range(self.unknowns)), constant)))
+        coefficients = ["0"] * self.unknowns
+        for unknown, coefficient in form.items():
+            coefficients[unknown] = str(coefficient)
+        return f"{kind} {' '.join(coefficients)} {constant}"
 
 
 def is_empty(constraints: System) -> bool:

@@ -121,7 +121,7 @@ def _check(op: ContractionOp, space: IndexSpace) -> None:
 
 
 def _working_type(element_type: Attribute) -> np.dtype[Any]:
-    """The type to reckon in: float64 stands for the reals, integers are themselves."""
+    """The type to compute in: float64 stands for the reals, integers are themselves."""
     return np.dtype(np.float64) if et.is_float(element_type) else NUMPY_TYPES[element_type]
 
 

@@ -1,7 +1,7 @@
 """What the elementwise ops compute, on NumPy arrays.
 
 Folding and the reference semantics share this table. Every function takes arrays that already
-have the op's reckoning type and gives an array of it (comparisons: of bools).
+have the op's compute type and gives an array of it (comparisons: of bools).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NUMPY_TYPES: dict[Attribute, np.dtype[Any]] = {
         (real, "float64"),
     )
 }
-"""The NumPy type of each element type; weak types reckon in 64 bits."""
+"""The NumPy type of each element type; weak types compute in 64 bits."""
 
 ELEMENT_TYPES: dict[np.dtype[Any], Attribute] = {
     dtype: t for t, dtype in reversed(NUMPY_TYPES.items())
@@ -144,7 +144,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "tile.bit_left": partial(_shift, left=True),
     "tile.bit_right": partial(_shift, left=False),
 }
-"""The function of each op whose operands are all promoted to its reckoning type."""
+"""The function of each op whose operands are all promoted to its compute type."""
 
 
 def convert(a: Array, element_type: Attribute) -> Array:
@@ -174,7 +174,7 @@ def number(value: int | float, element_type: Attribute) -> Array:
         return np.asarray(value).astype(dtype)
 
 
-def apply(name: str, reckoning_type: Attribute, operands: list[Array]) -> Array:
-    """The elementwise op ``name`` on operands converted to its reckoning type."""
+def apply(name: str, compute_type: Attribute, operands: list[Array]) -> Array:
+    """The elementwise op ``name`` on operands converted to its compute type."""
     with np.errstate(all="ignore"):
-        return np.asarray(FUNCTIONS[name](*(convert(a, reckoning_type) for a in operands)))
+        return np.asarray(FUNCTIONS[name](*(convert(a, compute_type) for a in operands)))
