@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -54,24 +54,7 @@ from tiledialect.signature import (
     parse_type,
     result_names,
 )
-
-
-def _truncate(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-INDEX_ARITHMETIC: dict[type[Operation], Callable[[int, int], int]] = {
-    arith.AddiOp: lambda a, b: a + b,
-    arith.SubiOp: lambda a, b: a - b,
-    arith.MuliOp: lambda a, b: a * b,
-    arith.DivSIOp: _truncate,
-    arith.RemSIOp: lambda a, b: a - b * _truncate(a, b),
-    arith.FloorDivSIOp: lambda a, b: a // b,
-    arith.CeilDivSIOp: lambda a, b: -(-a // b),
-    arith.MaxSIOp: max,
-    arith.MinSIOp: min,
-}
-"""What the arithmetic on sizes computes."""
+from tiledialect.size_arithmetic import SIZE_ARITHMETIC
 
 
 def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
@@ -252,7 +235,7 @@ class _Specializer:
             return shape[axis]
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
             return op.value.value.data
-        if (compute := INDEX_ARITHMETIC.get(type(op))) is not None:
+        if (compute := SIZE_ARITHMETIC.get(type(op))) is not None:
             try:
                 size = compute(*(self.sizes[v] for v in op.operands))
             except ZeroDivisionError:

@@ -139,6 +139,8 @@ def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Ar
     except (ValueError, TypeError, OverflowError) as error:
         raise TileError(f"{name} cannot be made an array: {error}") from None
     kind = array.dtype.kind
+    if kind in "fO" and _are_integers(value, array):
+        raise TileError(f"{name} has integers that do not fit one type of 64 bits")
     if kind not in RANKS:
         held = KINDS.get(kind, str(array.dtype))
         what = f"is a {_type_name(value)}" if array.ndim == 0 else f"holds {held}"
@@ -152,6 +154,14 @@ def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Ar
             "give it as an array of another type"
         )
     return array.astype(declared)
+
+
+def _are_integers(value: object, array: Array) -> bool:
+    """Are there integers alone, though NumPy has no one type of integers for them?"""
+    if array.dtype.kind == "f" and not (np.abs(array) >= 2**63).any():
+        return False
+    numbers = np.asarray(value, object).flat
+    return array.size > 0 and all(isinstance(number, int) for number in numbers)
 
 
 def _fits(array: Array, dtype: np.dtype[Any]) -> bool:

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
 from ..errors import SourceSpan, TileError
+from ..size_arithmetic import SIZE_ARITHMETIC
 from .parser import LARGEST_INTEGER
 
 Value: TypeAlias = int | SSAValue
@@ -95,18 +96,14 @@ class Appender:
         return self.make(lambda: ELEMENTWISE[function].make(*operands), span)
 
 
-def _divide(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-_ARITHMETIC: dict[str, tuple[type[Operation], Callable[[int, int], int]]] = {
-    "add": (arith.AddiOp, lambda a, b: a + b),
-    "sub": (arith.SubiOp, lambda a, b: a - b),
-    "mul": (arith.MuliOp, lambda a, b: a * b),
-    "div": (arith.DivSIOp, _divide),
-    "rem": (arith.RemSIOp, lambda a, b: a - b * _divide(a, b)),
-    "max": (arith.MaxSIOp, max),
-    "min": (arith.MinSIOp, min),
+SIZE_OPS: dict[str, type[Operation]] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "mul": arith.MuliOp,
+    "div": arith.DivSIOp,
+    "rem": arith.RemSIOp,
+    "max": arith.MaxSIOp,
+    "min": arith.MinSIOp,
 }
 
 
@@ -120,13 +117,13 @@ def size_arithmetic(
         case (("div" | "rem"), [_, 0]):
             raise TileError("a dimension is divided by 0 here", span)
         case _, [a, b]:
-            op, fold = _ARITHMETIC[function]
+            op = SIZE_OPS[function]
         case _:
             raise AssertionError(f"{function} is not a function of dimensions")
     if isinstance(a, SSAValue) or isinstance(b, SSAValue):
         operands = [appender.size(v, span) for v in (a, b)]
         return appender.add(op.create(operands=operands, result_types=[IndexType()]), span)
-    result = fold(a, b)
+    result = SIZE_ARITHMETIC[op](a, b)
     if abs(result) > LARGEST_INTEGER:
         raise TileError("this number does not fit 64 bits", span)
     return result

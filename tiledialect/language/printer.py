@@ -39,6 +39,7 @@ from ..dialects.tile.yielding import YieldOp
 from ..errors import TileError
 from ..index.expr import IndexExpr
 from ..names import from_hint
+from .append import SIZE_OPS
 from .functions import FUNCTIONS
 from .special import CASTS
 from .text import BINARY, PREFIX, Names, Text, binary, call, literal, prefix, select
@@ -420,23 +421,10 @@ class FunctionText:
         return call("prng_state", self.steps[op.drawn])
 
 
-SIZE_ARITHMETIC = (
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.DivSIOp,
-    arith.RemSIOp,
-    arith.MaxSIOp,
-    arith.MinSIOp,
-)
-
 EXPRESSIONS: dict[type[Operation], Callable[[FunctionText, Any, bool], Text]] = {
     arith.ConstantOp: FunctionText.index_constant,
     tensor.DimOp: FunctionText.dim,
-    **dict.fromkeys(
-        SIZE_ARITHMETIC,
-        FunctionText.arithmetic,
-    ),
+    **dict.fromkeys(SIZE_OPS.values(), FunctionText.arithmetic),
     ConstantOp: FunctionText.constant,
     SizeOp: FunctionText.size,
     SelectOp: FunctionText.select,

@@ -88,6 +88,17 @@ def test_a_declared_type_must_hold_the_numbers(value: object, declared: str):
         taken(value, declared)
 
 
+@pytest.mark.parametrize("value", [[2**63, -1], [[2**63], [1]], 2**64, [0, -(2**64)]])
+def test_integers_that_no_type_holds_are_refused(value: object):
+    with pytest.raises(TileError, match="A has integers that do not fit one type of 64 bits"):
+        taken(value)
+
+
+def test_reals_may_be_as_large_as_they_like():
+    assert taken([2.0**63, -1.0]).dtype == np.float32
+    assert taken([2**63, 0.5]).dtype == np.float32
+
+
 class WithDlpack:
     def __init__(self, array: Array):
         self.array = array
@@ -144,7 +155,8 @@ def test_torch():
         ([1, "x"], "A holds text, not an array of numbers"),
         ([1, 2j], "A holds complex numbers, not an array of numbers"),
         ([[1, 2], [3]], "A cannot be made an array"),
-        ([2**70], "A holds Python objects, not an array of numbers"),
+        ([2**70], "A has integers that do not fit one type of 64 bits"),
+        ([1, None], "A holds Python objects, not an array of numbers"),
         (Broken(), "Broken that cannot be read: it is on another computer"),
         (np.ma.masked_array([1, 2], [True, False]), "A has masked elements"),
     ],

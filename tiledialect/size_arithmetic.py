@@ -1,0 +1,26 @@
+"""What the ops that compute sizes from sizes do, wherever the sizes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation
+
+
+def _truncate(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+SIZE_ARITHMETIC: dict[type[Operation], Callable[[int, int], int]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.SubiOp: lambda a, b: a - b,
+    arith.MuliOp: lambda a, b: a * b,
+    arith.DivSIOp: _truncate,
+    arith.RemSIOp: lambda a, b: a - b * _truncate(a, b),
+    arith.FloorDivSIOp: lambda a, b: a // b,
+    arith.CeilDivSIOp: lambda a, b: -(-a // b),
+    arith.MaxSIOp: max,
+    arith.MinSIOp: min,
+}
+"""Whether a result fits is asked elsewhere. Division by 0 is Python's error."""
