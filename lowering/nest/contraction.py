@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -68,6 +68,8 @@ class Test:
     guard: Guard
     names: frozenset[str]
     """The steps that it depends on."""
+    needed_until: int | None = None
+    """The leaf from which on it may be left out, as the operand is staged; None if it may not."""
 
 
 @dataclass(frozen=True)
@@ -185,12 +187,13 @@ class ContractionNest:
 
     @cached_property
     def point_tests(self) -> tuple[Test, ...]:
-        """What else makes the loops' point one of the contraction's, where nothing is staged."""
+        """What else makes the loops' point one of the contraction's."""
         last_output = len(self.op.output.data)
-        absorbed = self.staging.absorbed(last_output) if self.neutral_operand is not None else set()
-        guards = sets.guards(self.space, self.reach)
-        return self._tests(
-            [g for g in guards if g.source >= last_output and g.source not in absorbed]
+        absorbed = self.staging.absorbed(last_output) if self.neutral_operand is not None else {}
+        guards = [g for g in sets.guards(self.space, self.reach) if g.source >= last_output]
+        return tuple(
+            replace(test, needed_until=absorbed.get(test.guard.source))
+            for test in self._tests(guards)
         )
 
     def condition(self, test: Test) -> Condition:
@@ -218,9 +221,18 @@ class ContractionNest:
         ready = [
             test
             for test in self.known(tests)
-            if k >= self.first_divergent or self.kernel.is_uniform(test.names)
+            if self.kernel.is_uniform(test.names)
+            or (k >= self.first_divergent and test.needed_until is None)
         ]
         return self.branch(ready), tuple(t for t in tests if t not in ready)
+
+    def skipping(
+        self, tests: Sequence[Test], k: int
+    ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
+        """The same for what a whole work-group skips, and what need not be tested any more."""
+        left = [t for t in tests if t.needed_until is None or k <= t.needed_until]
+        ready = [t for t in self.known(left) if self.kernel.is_uniform(t.names)]
+        return self.branch(ready), tuple(t for t in left if t not in ready)
 
     def known(self, tests: Sequence[Test]) -> list[Test]:
         """The tests of steps whose loops are being built."""
@@ -289,8 +301,15 @@ class ContractionNest:
         entering: bool = False,
     ) -> None:
         """The loops over the points, from leaf ``k`` on."""
-        if not entering:
-            self.staging.copy(k)
+        skip, tests = self.skipping(tests, k)
+        with skip:
+            if not entering:
+                self.staging.copy(k)
+            self._points_inside(k, tests, acc, flag)
+
+    def _points_inside(
+        self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
+    ) -> None:
         branch, later = self.passing(tests, k if not self.shared_leaves else self.first_divergent)
         with branch:
             if k < len(self.leaves):

@@ -87,16 +87,17 @@ class Staging:
         """Whether no operand is read where the schedule's loops alone say."""
         return all(self.stages_of(k) or self.numbers[k] < 0 for k in range(len(self.operands)))
 
-    def absorbed(self, first: int) -> set[int]:
-        """Which accesses need no test as their operand is staged.
+    def absorbed(self, first: int) -> dict[int, int]:
+        """The accesses that need no test as their operand is staged, and before which leaf it is.
 
         They are numbered as the accesses of an index space, ``first`` being the first operand's
         first axis.
         """
-        found: set[int] = set()
+        found: dict[int, int] = {}
         for k, operand in enumerate(self.operands):
-            if self.stages_of(k):
-                found |= set(range(first, first + len(operand.access)))
+            if stages := self.stages_of(k):
+                place = place_of(stages[0], self.kernel.leaves)
+                found.update(dict.fromkeys(range(first, first + len(operand.access)), place))
             first += len(operand.access)
         return found
 
