@@ -33,7 +33,7 @@ from tiledialect.dialects.tile.contraction import (
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
-from tiledialect.index.expr import Range
+from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.index.integer import (
     Condition,
     Expr,
@@ -180,8 +180,16 @@ class ContractionNest:
 
     @cached_property
     def output_tests(self) -> tuple[Test, ...]:
-        """What makes the loops' output element one of the output's."""
-        own = IndexSpace(self.op.output.data, static_shape(self.op.result))
+        """What makes the loops' output element one of the output's, and of its index's range.
+
+        Beyond the range lie elements that are other work-items', or nobody's.
+        """
+        ranges = self.kernel.ranges
+        inside = tuple(
+            Constraint(IndexExpr.of(name) - ranges[name].lower, IndexExpr.of(ranges[name].extent))
+            for name in self.space.output_variables
+        )
+        own = IndexSpace(self.op.output.data, static_shape(self.op.result), constraints=inside)
         reach = {name: self.reach[name] for name in own.variables}
         return self._tests(sets.guards(own, reach))
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
@@ -223,11 +223,23 @@ def needs_fill(kernel: KernelOp) -> ContractionOp | None:
     return op
 
 
-def fill_kernel(t: Attribute, local_size: int) -> KernelOp:
-    """A kernel that writes 0 to every element of a tensor of type ``t``."""
+def fill_kernel(
+    t: Attribute, local_size: int, default: SSAValue | None, given: Sequence[SSAValue]
+) -> KernelOp:
+    """A kernel that writes a default to every element of a tensor of type ``t``.
+
+    The default is what is given to the kernel, or a constant; without one it is 0.
+    """
     assert isinstance(t, TensorType)
-    zero = ConstantOp.create(result_types=[t], properties={"value": ConstantOp.of(0).value})
-    body = Block([zero, YieldOp([zero.result])])
-    kernel = KernelOp([], [t], Region(body))
+    body = Block(arg_types=[v.type for v in given])
+    if given:
+        fill = CastOp.to(body.args[0], t.element_type)
+    else:
+        constant = default.owner if default is not None else None
+        number = constant.number if isinstance(constant, ConstantOp) else 0
+        value = ConstantOp.of(number).value
+        fill = ConstantOp.create(result_types=[t], properties={"value": value})
+    body.add_ops([fill, YieldOp([fill.result])])
+    kernel = KernelOp(given, [t], Region(body))
     kernel.schedule = default_schedule(kernel, local_size)
     return kernel

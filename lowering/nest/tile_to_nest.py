@@ -91,16 +91,19 @@ class HostFunction:
         name = op.outputs[0].name_hint or "kernel"
         inputs = [self.buffers[v] for v in op.inputs]
         if (contraction := needs_fill(op)) is not None:
-            (output,) = outputs
-            if contraction.default is not None:
-                position = op.block.args.index(contraction.default)
-                self.builder.insert(gpu.MemcpyOp(inputs[position], output))
-            else:
-                fill = kernel_nest(
-                    fill_kernel(op.outputs[0].type, self.local_size), self._name(f"{name}_fill")
-                )
-                self._launch(fill, [output])
+            self._fill(op, contraction.default, outputs[0], name)
         self._launch(kernel_nest(op, self._name(name)), [*inputs, *outputs])
+
+    def _fill(self, op: KernelOp, default: SSAValue | None, output: SSAValue, name: str) -> None:
+        """Write the default, or 0, to the output of a kernel that leaves elements out."""
+        given = [op.inputs[k] for k, v in enumerate(op.block.args) if v is default]
+        if given and given[0].type == op.outputs[0].type:
+            self.builder.insert(gpu.MemcpyOp(self.buffers[given[0]], output))
+            return
+        fill = fill_kernel(op.outputs[0].type, self.local_size, default, given)
+        launch = kernel_nest(fill, self._name(f"{name}_fill"))
+        self._launch(launch, [*(self.buffers[v] for v in given), output])
+        fill.erase()
 
     def _name(self, hint: str) -> str:
         return sanitized(f"{self.source.sym_name.data}_{len(self.kernels)}_{hint}")
