@@ -339,7 +339,8 @@ class TileSpecializePass(ModulePass):
     """Binds the shapes and element types of a function's inputs.
 
     `arguments` gives a type such as `2x9x9x5xf32` for each input; without it, the types that the
-    inputs are declared with must be static, and everything else is inferred from them.
+    inputs are declared with must be static, and everything else is inferred from them. Names of
+    sizes in `lift` become the numbers that the inputs tell.
     """
 
     name = "tile-specialize"

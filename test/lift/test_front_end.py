@@ -434,6 +434,10 @@ N = lift.array("N")
         (lambda x: None, "returns nothing", None),
         (lambda x: x >> lift.search(lambda e: 0, 0.0, "random"), "'binary' or 'linear'", None),
         (lambda x: x >> lift.iterate("N", lambda v: v[1:]), "its count must be a number", None),
+        (lambda x: x * np.ones(3), "is neither a value of the program nor a number", None),
+        (lambda x: x >> lift.map_glb(-1)(lift.id), "map_glb(-1): the dimensions", None),
+        (lambda x: x >> lift.get("a"), "a component of a tuple is chosen by a number", None),
+        (lambda x: lift.zip(x, x) >> lift.map(lift.get(-1)), "there is no get(-1)", None),
         (lambda x: x >> 3, "3 is no function", None),
         (lambda x: lift.compose(), "compose takes at least one function", "lift.compose()"),
     ],
@@ -442,6 +446,28 @@ def test_errors_point_at_the_line(function, message, at):
     found, text = wrong(function, N)
     assert message in found
     assert at is None or text == at
+
+
+def test_values_stay_where_they_are():
+    kept = []
+
+    def keep(x):
+        kept.append(x)
+        return x
+
+    lift.fun(N, keep)
+    message, _ = wrong(lambda x: lift.concat(x, kept[0]), N)
+    assert "x is used" in message
+    message, _ = wrong(lambda x: x >> lift.map(keep) >> lift.map(lambda e: e + kept[-1]), N)
+    assert "x is used" in message
+
+
+def test_a_program_without_end():
+    def forever(x):
+        return forever(x)
+
+    with pytest.raises(TileError, match="forever is nested too deeply"):
+        lift.fun(N, forever)
 
 
 def test_inputs_need_types():
@@ -454,6 +480,8 @@ def test_inputs_need_types():
         lift.fun(lambda x: x)
     with pytest.raises(TileError, match="fun is given 1 types for 2 inputs"):
         lift.fun(N, lambda x, y: x)
+    with pytest.raises(TileError, match="an array cannot have -3 elements"):
+        lift.array(-3)
     with pytest.raises(TileError, match="the type of x is 3"):
         lift.fun(3, lambda x: x)
     with pytest.raises(TileError, match="an input holds numbers, not none"):

@@ -436,6 +436,8 @@ def tuple_(*components: Any) -> Value:
 
 def get(index: int) -> Function:
     """A component of a tuple."""
+    if not isinstance(index, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"a component of a tuple is chosen by a number, not {index!r}", place())
     return _plain(ops.GetOp, index=OrdinalAttr(index))
 
 

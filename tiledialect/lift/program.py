@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.types import array as array_type
 from tiledialect.dialects.lift.types import describe, is_number
@@ -29,6 +30,7 @@ from tiledialect.lift.patterns import map
 from tiledialect.lift.tracing import emit, fresh_names, place
 from tiledialect.lift.values import AnySize, Value, as_tensor, cast, to_size, to_value
 from tiledialect.names import to_hint
+from tiledialect.verification import verify
 
 
 def array(*sizes: AnySize | Attribute) -> Any:
@@ -40,7 +42,10 @@ def array(*sizes: AnySize | Attribute) -> Any:
         raise TileError("give sizes, then the type of the numbers", where)
     if not is_number(element):
         raise TileError(f"an input holds numbers, not {element}", where)
-    return array_type([to_size(size, where) for size in axes], element)
+    try:
+        return array_type([to_size(size, where) for size in axes], element)
+    except VerifyException as error:
+        raise TileError(str(error), where) from None
 
 
 class Program(Function):
@@ -115,7 +120,10 @@ def _traced(
         for argument, hint in zip(block.args, inputs, strict=True):
             argument.name_hint = to_hint(hint)
             arguments.append(_argument(argument))
-        outputs = _outputs(name, function(*arguments), where)
+        try:
+            outputs = _outputs(name, function(*arguments), where)
+        except RecursionError:
+            raise TileError(f"{name} is nested too deeply", where) from None
         values = [_output(n, v, where) for n, v in outputs.items()]
         func.ReturnOp(*(v.ssa for v in values))
     t = FunctionType.from_lists(declared, [v.type for v in values])
@@ -127,7 +135,7 @@ def _traced(
     for key, entries in attributes.items():
         op.properties[key] = ArrayAttr([DictionaryAttr(dict(entry)) for entry in entries])
     module = ModuleOp([op])
-    module.verify()
+    verify(module)
     return module
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from typing import cast as cast_type
 
+import numpy as np
 from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -211,7 +212,7 @@ def to_value(value: Any, like: Attribute | None, where: SourceSpan | None) -> Va
         kinds = parts if len(parts) == len(value) else [like] * len(value)
         found = [to_value(v, t, where).ssa for v, t in zip(value, kinds, strict=True)]
         return Value(emit(lambda: ops.TupleOp.make(*found), where))
-    number = getattr(value, "item", lambda: value)()
+    number = value.item() if isinstance(value, np.generic) else value
     if not isinstance(number, bool | int | float):
         raise TileError(f"{value!r} is neither a value of the program nor a number", where)
     return Value(emit(lambda: constant(number, _number_type(number, like)), where))

@@ -66,7 +66,7 @@ class DimensionMap(MapBase, ABC):
 
     def inferred_type(self) -> Attribute:
         """An array of what the function gives."""
-        if self.dim.data > 2:
+        if self.dim.data not in (0, 1, 2):
             raise VerifyException(
                 f"{self.pattern()}({self.dim.data}): the dimensions of an NDRange are 0, 1 and 2"
             )

@@ -85,7 +85,7 @@ class GetOp(PlainOp):
         t, index = self.input.type, self.index.data
         if not isinstance(t, TupleType):
             raise VerifyException(f"get takes a tuple, but {describe(self.input)} is {t}")
-        if index >= len(t.types):
+        if not 0 <= index < len(t.types):
             raise VerifyException(
                 f"{describe(self.input)} has {len(t.types)} components: there is no get({index})"
             )
