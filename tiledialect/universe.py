@@ -27,6 +27,7 @@ TILE_UNIVERSE = Universe(
         "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),
         "tile-reduce": _load("passes.tile_reduce", "TileReducePass"),
         "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
+        "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
         "tile-to-nest": _load("lowering.nest.tile_to_nest", "TileToNestPass"),

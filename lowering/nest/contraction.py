@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
+from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import (
     COMPARED,
@@ -52,13 +53,6 @@ from tiledialect.lowering.nest.staging import Staging
 from tiledialect.lowering.nest.tiles import place_of, step_name
 from tiledialect.schedule.leaves import PARALLEL, Role
 from tiledialect.schedule.output_box import always_lands, visited
-
-
-def accumulator_type(op: ContractionOp) -> Attribute:
-    """The element type in which a contraction aggregates: f16 sums and products are kept in f32."""
-    t = element_type(op.result)
-    aggregates = op.aggregation.data in (Aggregation.add, Aggregation.mul)
-    return et.CONCRETE["f32"] if aggregates and t == et.CONCRETE["f16"] else t
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,7 @@ class ContractionNest:
         """What an operand must be so that its point adds nothing; None if there is no such."""
         combination, aggregation = self.op.combination.data, self.op.aggregation.data
         if combination is Combination.none and aggregation is not Aggregation.assign:
-            return NEUTRAL[aggregation](self.type)
+            return neutral(aggregation, self.type)
         if combination is Combination.mul and aggregation is Aggregation.add:
             return 0
         return None
@@ -271,7 +265,7 @@ class ContractionNest:
     def _contract(self, tests: tuple[Test, ...]) -> None:
         k = self.first_reduction
         acc, flag = self._accumulators()
-        for accumulator, start in ((acc, NEUTRAL[self.op.aggregation.data](self.type)), (flag, 0)):
+        for accumulator, start in ((acc, neutral(self.op.aggregation.data, self.type)), (flag, 0)):
             if accumulator is not None:
                 with self.kernel.loops([*self.accumulator_leaves, *self.lanes]):
                     value = self.nest.scalars.constant(start, accumulator.type)
@@ -442,30 +436,6 @@ class ContractionNest:
             return scalars.constant(numeric.number(value.owner.number, combined).item(), t)
         element = scalars.convert(self.staging.read(k), element_type(value), combined)
         return scalars.convert(element, combined, t)
-
-
-def _smallest(t: Attribute) -> float | int:
-    kind = kind_of(t)
-    if kind.is_float:
-        return float("-inf")
-    return -(2 ** (kind.width - 1)) if kind.is_signed else 0
-
-
-def _largest(t: Attribute) -> float | int:
-    kind = kind_of(t)
-    if kind.is_float:
-        return float("inf")
-    return 2 ** (kind.width - 1) - 1 if kind.is_signed else 2**kind.width - 1
-
-
-NEUTRAL: dict[Aggregation, Callable[[Attribute], float | int]] = {
-    Aggregation.add: lambda t: 0,
-    Aggregation.mul: lambda t: 1,
-    Aggregation.max: _smallest,
-    Aggregation.min: _largest,
-    Aggregation.assign: lambda t: 0,
-}
-"""The value with which each aggregation starts."""
 
 
 def _extreme(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.aggregation import neutral
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of, tensor_type
 from tiledialect.dialects.tile.contraction import (
@@ -64,19 +65,6 @@ AGGREGATE: dict[Aggregation, Callable[[Array, Array, Array], None]] = {
 """Brings the values into the elements they land on."""
 
 
-def _identity(aggregation: Aggregation, dtype: np.dtype[Any]) -> Any:
-    """What an element holds before the first value lands on it."""
-    if aggregation in (Aggregation.max, Aggregation.min):
-        largest = aggregation == Aggregation.min
-        if dtype.kind == "b":
-            return largest
-        if dtype.kind == "f":
-            return np.inf if largest else -np.inf
-        limits = np.iinfo(dtype)
-        return limits.max if largest else limits.min
-    return 1 if aggregation == Aggregation.mul else 0
-
-
 def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, default: Array | None):
     """The result of ``op`` on ``inputs``, of element type as the op declares.
 
@@ -88,7 +76,7 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
     element_type = tensor_type(op.result).element_type
     dtype = _working_type(element_type)
     arrays = _promoted(op, inputs)
-    total = np.full(prod(space.output_shape), _identity(op.aggregation.data, dtype), dtype)
+    total = np.full(prod(space.output_shape), neutral(op.aggregation.data, element_type), dtype)
     written = np.zeros(total.shape, np.bool_)
     for points in chunks(space):
         elements = [

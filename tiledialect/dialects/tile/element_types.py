@@ -69,8 +69,14 @@ def holds(t: Attribute, number: int | float) -> bool:
     """Whether ``number`` is in the range of type ``t``, and whole if that is an integer type."""
     if is_float(t):
         return True
+    least, greatest = limits(t)
+    return isinstance(number, int) and least <= number <= greatest
+
+
+def limits(t: Attribute) -> tuple[int, int]:
+    """The least and the greatest number of an integer type."""
     low, high = (0, 2 ** _width(t)) if is_unsigned(t) or t == i1 else _signed_range(t)
-    return isinstance(number, int) and low <= number < high
+    return low, high - 1
 
 
 def _signed_range(t: Attribute) -> tuple[int, int]:

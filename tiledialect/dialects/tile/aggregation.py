@@ -1,0 +1,32 @@
+"""How a contraction aggregates: in which type, and starting with what."""
+
+from __future__ import annotations
+
+from math import inf
+
+from xdsl.ir import Attribute
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+
+
+def accumulator_type(op: ContractionOp) -> Attribute:
+    """The element type in which a contraction aggregates: f16 sums and products are kept in f32."""
+    t = tensor_type(op.result).element_type
+    aggregates = op.aggregation.data in (Aggregation.add, Aggregation.mul)
+    return et.CONCRETE["f32"] if aggregates and t == et.CONCRETE["f16"] else t
+
+
+def neutral(aggregation: Aggregation, t: Attribute) -> float | int:
+    """The number with which an aggregation starts, as it changes nothing."""
+    match aggregation:
+        case Aggregation.mul:
+            return 1
+        case Aggregation.max:
+            return -inf if et.is_float(t) else et.limits(t)[0]
+        case Aggregation.min:
+            return inf if et.is_float(t) else et.limits(t)[1]
+        case _:
+            return 0
