@@ -16,6 +16,18 @@ from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 
 
+def nest_passes(local_size: int = 64) -> tuple[ModulePass, ...]:
+    """The passes from scheduled kernels to the kernel level."""
+    return (
+        TileToNestPass(local_size),
+        NestPipelinePass(),
+        NestPeelPass(),
+        NestVectorizePass(),
+        NestBarriersPass(),
+        NestToGpuPass(),
+    )
+
+
 @dataclass(frozen=True)
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
@@ -30,12 +42,4 @@ class TileToGpuPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has tile ops."""
-        passes = (
-            TileToNestPass(self.local_size),
-            NestPipelinePass(),
-            NestPeelPass(),
-            NestVectorizePass(),
-            NestBarriersPass(),
-            NestToGpuPass(),
-        )
-        PassPipeline(passes).apply(ctx, op)
+        PassPipeline(nest_passes(self.local_size)).apply(ctx, op)

@@ -191,12 +191,27 @@ class ContractionNest:
     def point_tests(self) -> tuple[Test, ...]:
         """What else makes the loops' point one of the contraction's."""
         last_output = len(self.op.output.data)
-        absorbed = self.staging.absorbed(last_output) if self.neutral_operand is not None else {}
         guards = [g for g in sets.guards(self.space, self.reach) if g.source >= last_output]
-        return tuple(
-            replace(test, needed_until=absorbed.get(test.guard.source))
-            for test in self._tests(guards)
+        # Where the kernel must know if a point landed, one that adds nothing is still none.
+        if self.neutral_operand is None or self.needs_flag:
+            return self._tests(guards)
+        absorbed = self.staging.absorbed(last_output)
+        skipped = self._tests([g for g in guards if g.source in absorbed])
+        return (
+            *(replace(test, needed_until=absorbed[test.guard.source]) for test in skipped),
+            *self._tests(self._guards_of_unstaged()),
         )
+
+    def _guards_of_unstaged(self) -> list[Guard]:
+        """The guards without those of staged operands, from which some of these may follow."""
+        space = self.space
+        rest = [k for k in range(len(space.inputs)) if not self.staging.stages_of(k)]
+        space = replace(
+            space,
+            inputs=tuple(space.inputs[k] for k in rest),
+            input_shapes=tuple(space.input_shapes[k] for k in rest),
+        )
+        return [g for g in sets.guards(space, self.reach) if g.source >= len(space.output)]
 
     def condition(self, test: Test) -> Condition:
         """The test at the loops being built."""

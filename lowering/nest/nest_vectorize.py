@@ -173,6 +173,9 @@ class Vectorizer:
             isinstance(v.type, IndexType) for v in (*op.operands, *op.results)
         ):
             raise NotVectorizedError(f"there is no {op.name} of vectors")
+        if any(r.type == i1 for r in op.results):
+            # xDSL's comparisons give one truth value.
+            raise NotVectorizedError(f"there is no {op.name} of vectors")
         new = type(op).create(
             operands=[self._wide(v) for v in operands],
             result_types=[VectorType(r.type, [self.lanes]) for r in op.results],

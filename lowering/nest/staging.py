@@ -126,8 +126,10 @@ class Staging:
     def _allocate(self, operand: Operand, stage: Stage, box: Footprint) -> SSAValue:
         space = LOCAL if stage.local else PRIVATE
         hint = f"{operand.value.name_hint or 'operand'}_tile"
+        # A work-item by itself waits for nobody.
+        copies = stage.copies if self.kernel.schedule.work_items > 1 else 1
         return self.nest.buffer(
-            element_type(operand.value), box.extents, space, hint, stage.copies, stage.pad
+            element_type(operand.value), box.extents, space, hint, copies, stage.pad
         )
 
     def _vector(self, stage: Stage, extent: int) -> int:

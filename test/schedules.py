@@ -1,0 +1,95 @@
+"""Random legal schedules for kernels (hypothesis strategies)."""
+
+from __future__ import annotations
+
+from math import prod
+
+from hypothesis import strategies as st
+
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.schedule.leaves import PARALLEL, Leaf, LoopIndex, Role, Schedule, Stage, check
+
+MOST_ITEMS = 32
+"""How many work-items a group has at most: simulators run them one by one."""
+MOST_WRITTEN_OUT = 24
+"""How many copies of a body unrolled loops and vectors make at most."""
+
+OUTPUT_ROLES = (*Role, Role.LOCAL, Role.GROUP)
+SUMMED_ROLES = (Role.SERIAL, Role.SERIAL, Role.UNROLL, Role.LOCAL, Role.VECTOR)
+
+
+@st.composite
+def splits(draw: st.DrawFn, index: LoopIndex) -> list[Leaf]:
+    """The range of an index as digits, which may reach further; their roles are to come."""
+    leaves: list[Leaf] = []
+    reach = 1
+    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
+        extent = draw(st.sampled_from([2, 2, 3, 4, 4, 5]))
+        leaves.append(Leaf(index.name, reach, extent, Role.SERIAL))
+        reach *= extent
+    rest = -(-index.range.extent // reach)
+    if rest > 1 or not leaves:
+        extra = draw(st.sampled_from([0, 0, 0, 1]))
+        leaves.append(Leaf(index.name, reach, max(rest, 1) + extra, Role.SERIAL))
+    return leaves
+
+
+@st.composite
+def leaves(draw: st.DrawFn, indices: tuple[LoopIndex, ...]) -> list[Leaf]:
+    """Loops over all indices, in any order that is legal."""
+    items = copies = 1
+    found: list[Leaf] = []
+    is_output = {index.name: index.is_output for index in indices}
+    drawn = draw(st.permutations([x for index in indices for x in draw(splits(index))]))
+    for leaf in drawn:
+        role = draw(st.sampled_from(OUTPUT_ROLES if is_output[leaf.index] else SUMMED_ROLES))
+        if role is Role.LOCAL and items * leaf.extent > MOST_ITEMS:
+            role = Role.SERIAL
+        if role in (Role.UNROLL, Role.VECTOR) and copies * leaf.extent > MOST_WRITTEN_OUT:
+            role = Role.SERIAL
+        if role is Role.VECTOR and any(x.role is Role.VECTOR for x in found):
+            role = Role.UNROLL
+        items *= leaf.extent if role is Role.LOCAL else 1
+        copies *= leaf.extent if role in (Role.UNROLL, Role.VECTOR) else 1
+        axis = draw(st.sampled_from("xxyz")) if role in PARALLEL else ""
+        found.append(Leaf(leaf.index, leaf.stride, leaf.extent, role, axis))
+    # What must be so; otherwise they stay as drawn.
+    return sorted(found, key=lambda x: (x.role not in PARALLEL) + (x.role is Role.VECTOR))
+
+
+@st.composite
+def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
+    """Tiles of some operands of a kernel's contraction."""
+    if kernel.contraction is None:
+        return []
+    found: list[Stage] = []
+    places = [(x.index, x.stride) for x in order if x.role not in PARALLEL]
+    for number, argument in enumerate(kernel.block.args):
+        shape = shape_of(tensor_type(argument)) or ()
+        for _ in range(draw(st.sampled_from([0, 1, 1, 2]))):
+            local = draw(st.booleans()) or prod(shape) > MOST_WRITTEN_OUT
+            found.append(
+                Stage(
+                    number,
+                    local,
+                    at=draw(st.sampled_from([None, *places])),
+                    copies=draw(st.sampled_from([1, 1, 2])) if local else 1,
+                    pad=draw(st.sampled_from([0, 0, 1, 3])) if local else 0,
+                    order=tuple(draw(st.permutations(range(len(shape)))))
+                    if draw(st.booleans())
+                    else (),
+                    vector=draw(st.sampled_from([1, 1, 2, 4])),
+                )
+            )
+    return found
+
+
+@st.composite
+def schedules(draw: st.DrawFn, kernel: KernelOp) -> ScheduleAttr:
+    """A schedule that the kernel can run by."""
+    order = draw(leaves(kernel.indices))
+    schedule = Schedule(tuple(order), tuple(draw(stages(kernel, order))))
+    check(kernel.indices, schedule, [len(shape_of(tensor_type(v)) or ()) for v in kernel.inputs])
+    return ScheduleAttr(schedule)

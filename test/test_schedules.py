@@ -1,0 +1,223 @@
+"""Random programs with random legal schedules: the nest after each pass, and every device.
+
+`pytest test/test_schedules.py --examples 3000` tries fifteen times as many as by default.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from compare import assert_close
+from generators import contraction_module, contractions
+from hypothesis import given, note
+from hypothesis import strategies as st
+from random_programs import Program, programs
+from running import reference, run
+from schedules import schedules
+from test_programs import searching
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import ModuleOp
+
+from tiledialect.dialects.tile import Tile
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.interpreters.host import run_host
+from tiledialect.lowering.tile_compile import pipeline
+from tiledialect.lowering.tile_to_gpu import TileToGpuPass, nest_passes
+from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.tools.tile_opt import TileOptMain
+
+Array = npt.NDArray[Any]
+
+BATCH = 4
+"""How many contractions are built as one program."""
+
+
+def fused(module: ModuleOp) -> ModuleOp:
+    """A copy of a module of tile ops, with kernels that have no schedule yet."""
+    context, module = Context(), module.clone()
+    for dialect in (Arith, Tile):
+        context.load_dialect(dialect)
+    for step in pipeline(64):
+        if not isinstance(step, TileLoopTilingPass | TileToGpuPass):
+            step.apply(context, module)
+    return module
+
+
+@st.composite
+def scheduled(draw: st.DrawFn, module: ModuleOp) -> ModuleOp:
+    """The kernels of a module with schedules drawn at random."""
+    module = fused(module)
+    for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
+        kernel.schedule = draw(schedules(kernel))
+    module.verify()
+    return module
+
+
+@st.composite
+def batches(draw: st.DrawFn, size: int = BATCH) -> tuple[ModuleOp, ModuleOp, list[Array]]:
+    """Contractions, the same with schedules, and inputs."""
+    made = [draw(contractions(draw(st.booleans()))) for _ in range(size)]
+    module, arrays = contraction_module(made)
+    return module, draw(scheduled(module)), arrays
+
+
+def agree(actual: Sequence[Array], expected: Sequence[Array], errors: Sequence[float]) -> None:
+    """Fail unless results are what they must be, up to rounding."""
+    for a, e, error in zip(actual, expected, errors, strict=True):
+        eps = float(np.finfo(e.dtype).eps) if e.dtype.kind == "f" else 1
+        assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
+
+
+def check_passes(
+    module: ModuleOp, arrays: Sequence[Array], expected: Sequence[Array], errors: Sequence[float]
+) -> None:
+    """Fail unless the nests give the right results after each pass."""
+    scheduled = str(module)
+    for lower in nest_passes():
+        try:
+            lower.apply(Context(), module)
+            module.verify()
+            agree(run_host(module, None, arrays), expected, errors)
+        except Exception as error:
+            error.add_note(f"{scheduled}\nafter {lower.name}:\n{module}")
+            raise
+
+
+def test_contractions_after_each_pass(request: pytest.FixtureRequest):
+    @searching(request.config.getoption("--examples") // 8)
+    @given(batches(1))
+    def check(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
+        module, with_schedules, arrays = batch
+        check_passes(with_schedules, arrays, reference(module, arrays), [0])
+
+    check()
+
+
+@st.composite
+def scheduled_programs(draw: st.DrawFn) -> tuple[Program, ModuleOp]:
+    """A program of a few statements, and the same with schedules."""
+    program = draw(programs(6))
+    return program, draw(scheduled(program.module))
+
+
+def test_programs_after_each_pass(request: pytest.FixtureRequest):
+    @searching(request.config.getoption("--examples") // 16)
+    @given(scheduled_programs())
+    def check(made: tuple[Program, ModuleOp]) -> None:
+        program, with_schedules = made
+        expected = reference(program.module, program.arrays)
+        check_passes(with_schedules, program.arrays, expected, program.errors)
+
+    check()
+
+
+def test_contractions(device: Any, request: pytest.FixtureRequest):
+    @searching(request.config.getoption("--examples") // (16 * BATCH))
+    @given(batches())
+    def check(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
+        module, with_schedules, arrays = batch
+        note(str(with_schedules))
+        expected = reference(module, arrays)
+        agree(run(with_schedules, arrays, device), expected, [0] * len(expected))
+
+    check()
+
+
+def test_programs(device: Any, request: pytest.FixtureRequest):
+    @searching(request.config.getoption("--examples") // 40)
+    @given(scheduled_programs())
+    def check(made: tuple[Program, ModuleOp]) -> None:
+        program, with_schedules = made
+        note(str(with_schedules))
+        expected = reference(program.module, program.arrays)
+        agree(run(with_schedules, program.arrays, device), expected, program.errors)
+
+    check()
+
+
+KERNELS = {
+    "loops past the points, inside the output": (
+        """
+func.func @f(%A: tensor<3xf32>, %D: tensor<8xf32>) -> tensor<8xf32> {
+  %R = tile.kernel(%a = %A : tensor<3xf32>, %d = %D : tensor<8xf32>) -> tensor<8xf32>
+    schedule <local.x i : 4> {
+    %r = tile.contraction add(%a[i]) -> [2*i] default %d domain <i = 0 to 3>
+         : (tensor<3xf32>, tensor<8xf32>) -> tensor<8xf32>
+    tile.yield %r : tensor<8xf32>
+  }
+  func.return %R : tensor<8xf32>
+}""",
+        [(3,), (8,)],
+    ),
+    "no point, though the tile has neutral elements": (
+        """
+func.func @f(%A: tensor<4xf32>) -> tensor<3xf32> {
+  %R = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<3xf32>
+    schedule <local.x i : 3, serial k : 2> stage <%a local> {
+    %r = tile.contraction max(%a[4*i + k]) -> [i] where 0 <= k < 2
+         domain <i = 0 to 3, k = 0 to 2> : (tensor<4xf32>) -> tensor<3xf32>
+    tile.yield %r : tensor<3xf32>
+  }
+  func.return %R : tensor<3xf32>
+}""",
+        [(4,)],
+    ),
+    "a guard that follows from that of a staged operand": (
+        """
+func.func @f(%A: tensor<4xf32>, %B: tensor<4xf32>) -> tensor<3xf32> {
+  %R = tile.kernel(%a = %A : tensor<4xf32>, %b = %B : tensor<4xf32>) -> tensor<3xf32>
+    schedule <local.x i : 3, serial k : 3> stage <%a local> {
+    %r = tile.contraction add(%a[i + 2*k] mul %b[i + 2*k]) -> [i] where 0 <= k < 2
+         domain <i = 0 to 3, k = 0 to 2>
+         : (tensor<4xf32>, tensor<4xf32>) -> tensor<3xf32>
+    tile.yield %r : tensor<3xf32>
+  }
+  func.return %R : tensor<3xf32>
+}""",
+        [(4,), (4,)],
+    ),
+    "comparisons in lanes": (
+        """
+func.func @f(%A: tensor<8xf32>, %B: tensor<8xf32>) -> tensor<8xf32> {
+  %R = tile.kernel(%a = %A : tensor<8xf32>, %b = %B : tensor<8xf32>) -> tensor<8xf32>
+    schedule <local.x 4*d0 : 2, vector d0 : 4> {
+    %c = tile.cmp_lt %a, %b : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+    %r = tile.select %c, %a, %b : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    tile.yield %r : tensor<8xf32>
+  }
+  func.return %R : tensor<8xf32>
+}""",
+        [(8,), (8,)],
+    ),
+    "two copies for a work-item by itself": (
+        """
+func.func @f(%A: tensor<4x8xf32>) -> tensor<4xf32> {
+  %R = tile.kernel(%a = %A : tensor<4x8xf32>) -> tensor<4xf32>
+    schedule <group.x i : 4, serial 4*k : 2, serial k : 4> stage <%a local at k copies 2> {
+    %r = tile.contraction add(%a[i, k]) -> [i]
+         domain <i = 0 to 4, k = 0 to 8> : (tensor<4x8xf32>) -> tensor<4xf32>
+    tile.yield %r : tensor<4xf32>
+  }
+  func.return %R : tensor<4xf32>
+}""",
+        [(4, 8)],
+    ),
+}
+"""Kernels that were once wrong, and the shapes of their inputs."""
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels(name: str):
+    text, shapes = KERNELS[name]
+    module = TileOptMain([]).parse_chunk(io.BytesIO(text.encode()), "mlir")
+    assert module is not None
+    module.verify()
+    random = np.random.default_rng(0)
+    arrays = [random.integers(1, 9, shape).astype(np.float32) for shape in shapes]
+    check_passes(module, arrays, reference(module, arrays), [0])
