@@ -287,6 +287,15 @@ def pass_example(program: str, passes: str) -> Iterator[str]:
 POOL = 'tile-specialize{arguments="8xf32"}'
 NORMAL = f"{POOL},tile-bounds,tile-reduce,tile-defract"
 SCHEDULED = f"{NORMAL},tile-fuse,tile-loop-tiling"
+
+
+def nest(size: int, schedule: str) -> str:
+    """The passes that make nests by a schedule."""
+    passes = NORMAL.replace("8xf32", f"{size}xf32")
+    return f'{passes},tile-fuse,tile-loop-tiling{{schedules="{schedule}"}},tile-to-nest'
+
+
+STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-specialize": ("pool", POOL),
@@ -297,8 +306,22 @@ EXAMPLES = {
     ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
+    "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("pool", f"{NORMAL},tile-fuse"),
     "tile-loop-tiling": ("pool", SCHEDULED),
+    "tile-to-nest": ("pool", f"{SCHEDULED},tile-to-nest"),
+    "nest-pipeline": ("pool", f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline"),
+    "nest-peel": (
+        "pool",
+        f"{nest(200, 'O: <group.x 16*x : 7, local.x 4*x : 4, serial k : 2, unroll x : 4>')}"
+        ",nest-peel",
+    ),
+    "nest-vectorize": (
+        "norm",
+        f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize",
+    ),
+    "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
+    "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
     "tile-compile": ("pool", f"{POOL},tile-compile"),
 }
