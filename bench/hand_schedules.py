@@ -33,8 +33,8 @@ WEIGHTS = """function weights(I[N, H, W, CI], D[N, H, W, CO]) -> (DK) {
   DK[j, i, ci, co: 3, 3, CI, CO] = +(P[n, q, j, i, ci, co]);
 }"""
 STRIDED_WEIGHTS = """function weights(I[N, H, W, CI], D[N, OH, OW, CO]) -> (DK) {
-  P[n, q, j, i, ci, co: N, 3, 3, 3, CI, CO] =
-      +(I[n, 18*q + 3*r + 2*j, 3*x + 2*i, ci] * D[n, 6*q + r, x, co]), r < 6;
+  P[n, q, j, i, ci, co: N, 2, 3, 3, CI, CO] =
+      +(I[n, 27*q + 3*r + 2*j, 3*x + 2*i, ci] * D[n, 9*q + r, x, co]), r < 9;
   DK[j, i, ci, co: 3, 3, CI, CO] = +(P[n, q, j, i, ci, co]);
 }"""
 Peer = Callable[..., Any]

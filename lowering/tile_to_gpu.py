@@ -21,7 +21,7 @@ def nest_passes(local_size: int = 64) -> tuple[ModulePass, ...]:
     return (
         TileToNestPass(local_size),
         NestPipelinePass(),
-        NestPeelPass(),
+        NestPeelPass(copies=False),
         NestVectorizePass(),
         NestBarriersPass(),
         NestToGpuPass(),

@@ -35,6 +35,9 @@ TILE_UNIVERSE = Universe(
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
         "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
+        "simplify-index-arithmetic": _load(
+            "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
+        ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "tile-compile": _load("lowering.tile_compile", "TileCompilePass"),

@@ -36,6 +36,7 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.nest_vectorize import is_uniform
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.schedule.leaves import Role
@@ -52,10 +53,22 @@ class Test:
 
     op: Guarded
     part: Condition
+    uniform_in_lanes: bool
+    """Whether it holds for all lanes of a vector loop around the op, or for none."""
     holds: Condition
     """On indices outside alone: where it holds, the part does for all indices inside."""
     in_loop: bool
     """Whether the op is in a loop inside."""
+
+    @property
+    def hides_in_copy(self) -> bool:
+        """Whether it costs no time: a copy waits for memory, and makes its tests meanwhile.
+
+        Tests that tell lanes apart cost the copy its vectors.
+        """
+        uses = self.op.result.uses if isinstance(self.op, LoadOp) else ()
+        is_copy = bool(uses) and all(isinstance(use.operation, StoreOp) for use in uses)
+        return is_copy and self.uniform_in_lanes
 
 
 def parts_of(condition: Condition) -> tuple[Condition, ...]:
@@ -91,8 +104,9 @@ def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Conditi
 class Peeler:
     """Peels the nest of one function."""
 
-    def __init__(self, function: gpu.FuncOp):
+    def __init__(self, function: gpu.FuncOp, *, copies: bool):
         self.function = function
+        self.copies = copies
         self.scope = NestScope()
 
     def run(self) -> None:
@@ -123,8 +137,15 @@ class Peeler:
             for part in parts:
                 holds = for_all_others(part, outer, env)
                 if holds is not None:
-                    found.append(Test(op, part, holds, in_loop))
+                    found.append(Test(op, part, self._is_uniform(op, part), holds, in_loop))
         return found
+
+    def _is_uniform(self, op: Guarded, part: Condition) -> bool:
+        loop = op.parent_op()
+        if not isinstance(loop, ForOp) or loop.role.data.role is not Role.VECTOR:
+            return True
+        lane = str(self.scope.name(loop.index))
+        return is_uniform(part, lane, loop.extent or 1, self.scope.env)
 
     def _guarded(
         self, block: Block, facts: tuple[Condition, ...], *, in_loop: bool
@@ -180,7 +201,11 @@ class Peeler:
             if self._share([*chosen, condition], outer) >= LEAST_SHARE:
                 chosen.append(condition)
         found = [test for test in tests if test.holds in chosen]
-        return found if any(test.in_loop for test in found) else []
+        return found if any(t.in_loop and self._matters(t) for t in found) else []
+
+    def _matters(self, test: Test) -> bool:
+        """Whether the body is written twice to be rid of a test."""
+        return self.copies or not test.hides_in_copy
 
     def _share(self, conditions: Sequence[Condition], names: Sequence[str]) -> float:
         """For which share of the values of names all conditions hold, at most."""
@@ -217,7 +242,9 @@ class Peeler:
         for loop in [x for x in block.walk() if isinstance(x, ForOp)]:
             if loop.role.data.role is Role.SERIAL and not _has_copies(loop):
                 count, tests = self._first_steps(loop)
-                if any(test.in_loop or not isinstance(test.op, IfOp) for test in tests):
+                if any(
+                    self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp)) for t in tests
+                ):
                     self._split_steps(loop, count, tests)
                     return
 
@@ -317,7 +344,10 @@ class NestPeelPass(ModulePass):
 
     name = "nest-peel"
 
+    copies: bool = True
+    """Whether also to be rid of tests that only copies make, which cost no time but space."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            Peeler(function).run()
+            Peeler(function, copies=self.copies).run()

@@ -149,7 +149,8 @@ def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
             )
     for index in indices:
         reach = 1
-        for leaf in sorted((x for x in leaves if x.index == index.name), key=lambda x: x.stride):
+        own = (x for x in leaves if x.index == index.name)
+        for leaf in sorted(own, key=lambda x: (x.stride, x.extent)):
             if leaf.stride != reach:
                 raise ScheduleError(
                     f"the loops over {index.name} have a gap or an overlap at stride {leaf.stride}"

@@ -233,7 +233,12 @@ class ForOp(IndexedOp):
                 printer.print_string(" step ")
                 _Syntax.print(printer, self, step)
             printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False, print_block_terminators=False)
+        printer.print_region(
+            self.body,
+            print_entry_block_args=False,
+            print_empty_block=False,
+            print_block_terminators=False,
+        )
         printer.print_op_attributes(self.attributes)
 
     @classmethod
@@ -307,10 +312,12 @@ class IfOp(IndexedOp):
         printer.print_string(" ")
         _Syntax.print(printer, self, self.condition.data)
         printer.print_string(" ")
-        printer.print_region(self.then, print_block_terminators=False)
+        printer.print_region(self.then, print_empty_block=False, print_block_terminators=False)
         if self.otherwise is not None:
             printer.print_string(" else ")
-            printer.print_region(self.otherwise, print_block_terminators=False)
+            printer.print_region(
+                self.otherwise, print_empty_block=False, print_block_terminators=False
+            )
         printer.print_op_attributes(self.attributes)
 
     @classmethod

@@ -1,0 +1,129 @@
+"""simplify-index-arithmetic: index expressions of nests, made simple by what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.dialects.nest.ops import ALWAYS, ForOp, IfOp, IndexOp, LoadOp, StoreOp, bind
+from tiledialect.index.integer import Condition, Expr, Truth, both, expressions_of
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import operations, simplify, simplify_condition
+from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import NestScope
+
+
+@dataclass
+class Simplifier:
+    """Simplifies the nest of one function, and counts the operations on indices."""
+
+    scope: NestScope = field(default_factory=NestScope)
+    before: int = 0
+    after: int = 0
+
+    def block(self, block: Block, facts: Condition) -> None:
+        """The ops of a block that is run where a condition holds."""
+        self.ops(list(block.ops), facts)
+
+    def ops(self, ops: Sequence[Operation], facts: Condition) -> None:
+        """Some ops of such a block."""
+        for op in ops:
+            if isinstance(op, IfOp):
+                self._branch(op, facts)
+            elif isinstance(op, LoadOp | StoreOp):
+                self._access(op, self._env(op, facts))
+            elif isinstance(op, IndexOp):
+                (expr,) = op.exprs_of(self.scope.operands(op), op.expr)
+                op.operands, exprs, _ = self._bound([expr], ALWAYS, self._env(op, facts))
+                op.expr = ExprsAttr(exprs)
+            else:
+                if isinstance(op, ForOp):
+                    bounds = op.exprs_of(self.scope.operands(op), op.bounds)
+                    op.operands, exprs, _ = self._bound(bounds, ALWAYS, self._env(op, facts))
+                    op.bounds = ExprsAttr(exprs)
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self.block(inner, facts)
+
+    def _env(self, op: ForOp | IfOp | IndexOp | LoadOp | StoreOp, facts: Condition) -> Env:
+        """What is known at an op."""
+        self.scope.operands(op)
+        return self.scope.env if facts == ALWAYS else self.scope.env.assume(facts)
+
+    def _bound(self, exprs: Sequence[Expr], condition: Condition, env: Env):
+        """Expressions and a condition made simple, with the operands that they need."""
+        new = [simplify(e, env) for e in exprs]
+        test = simplify_condition(condition, env)
+        self.before += operations(*exprs, *expressions_of(condition))
+        self.after += operations(*new, *expressions_of(test))
+        return bind(self.scope.values, new, test)
+
+    def _access(self, op: LoadOp | StoreOp, env: Env) -> None:
+        operands, access, condition = self._bound(
+            self.scope.access(op), self.scope.condition(op), env
+        )
+        names = {f"d{k}": v for k, v in enumerate(operands)}
+        if isinstance(op, StoreOp):
+            if condition == Truth(False):
+                Rewriter.erase_op(op)
+            else:
+                new = StoreOp(names, op.value, op.memory, access, condition)
+                Rewriter.replace_op(op, new, [])
+            return
+        default = None if condition == ALWAYS else op.default
+        lanes = lanes_of(op.result)
+        load = LoadOp(names, op.memory, access, condition, default, lanes=lanes)
+        load.result.name_hint = op.result.name_hint
+        Rewriter.replace_op(op, load)
+
+    def _branch(self, op: IfOp, facts: Condition) -> None:
+        operands, _, bound = self._bound((), self.scope.condition(op), self._env(op, facts))
+        if isinstance(bound, Truth):
+            taken = op.then if bound.value else op.otherwise
+            inner = list(taken.block.ops) if taken is not None else []
+            for x in inner:
+                x.detach()
+            Rewriter.replace_op(op, inner, [])
+            self.ops(inner, facts)
+            return
+        op.operands, op.condition = operands, ConditionAttr(bound)
+        self.block(op.then.block, both(facts, self.scope.condition(op)))
+        if op.otherwise is not None:
+            self.block(op.otherwise.block, facts)
+
+
+@dataclass(frozen=True)
+class SimplifyIndexArithmeticPass(ModulePass):
+    """Simplifies the index expressions and conditions of nests by the ranges of their indices.
+
+    Quotients and remainders that loops decide, tests that always hold and branches that are never
+    taken go. With `count`, every function says how many operations on indices it had and has.
+    """
+
+    name = "simplify-index-arithmetic"
+
+    count: bool = False
+    """Note the numbers of operations in the attributes `index_operations.before` and `.after`."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Simplify every nest."""
+        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+            if not any(isinstance(x, ForOp | LoadOp | StoreOp) for x in function.walk()):
+                continue
+            simplifier = Simplifier()
+            simplifier.block(function.body.block, ALWAYS)
+            for index in [x for x in function.walk() if isinstance(x, IndexOp)]:
+                if not index.result.uses:
+                    Rewriter.erase_op(index)
+            if self.count:
+                for key in ("before", "after"):
+                    number = IntegerAttr(getattr(simplifier, key), i64)
+                    function.attributes[f"index_operations.{key}"] = number
