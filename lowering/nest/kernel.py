@@ -24,7 +24,7 @@ from tiledialect.lowering.nest.elements import Elements
 from tiledialect.lowering.nest.tiles import index_values, step_name
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.tile_loop_tiling import default_schedule
-from tiledialect.schedule.leaves import Role, Schedule
+from tiledialect.schedule.leaves import PARALLEL, Role, Schedule
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
@@ -112,6 +112,11 @@ class KernelNest:
                 if self.leaves[k].axis == axis:
                     total = total * self.leaves[k].extent + self.steps[step_name(k)]
         return total
+
+    @property
+    def parallel(self) -> int:
+        """How many leaves are work-groups' and work-items'; they come first."""
+        return sum(leaf.role in PARALLEL for leaf in self.leaves)
 
     @property
     def local_leaves(self) -> tuple[int, ...]:

@@ -1,0 +1,237 @@
+"""Accumulators: what work-items aggregate into, and how those of lanes and items are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import numeric
+from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.contraction import (
+    COMPARED,
+    PRODUCTS,
+    ContractionOp,
+    compared_type,
+)
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.index.integer import Expr, both, less
+from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
+from tiledialect.lowering.nest.elements import element_type
+from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.scalars import Scalars, kind_of
+from tiledialect.lowering.nest.tiles import step_name
+from tiledialect.schedule.leaves import Role
+
+Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
+"""How a value joins the aggregate so far, in an element type."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which leaves of a kernel move the accumulators of a contraction, and which share them."""
+
+    kernel: KernelNest
+    moving: tuple[int, ...]
+    """The leaves inside a work-item that move its accumulators."""
+    lanes: tuple[int, ...]
+    """The summed leaf whose steps are lanes, if there is one."""
+    shared: tuple[int, ...]
+    """The summed leaves that are divided among work-items."""
+
+    @staticmethod
+    def of(kernel: KernelNest, first: int, outputs: set[str]) -> Places:
+        """Those of a contraction whose points are the leaves from ``first`` on."""
+        leaves, inside = kernel.leaves, range(first, len(kernel.leaves))
+        moving = tuple(k for k in inside if leaves[k].index in outputs)
+        last = len(leaves) - 1
+        is_lane = last in inside and last not in moving and leaves[last].role is Role.VECTOR
+        shared = tuple(k for k in kernel.local_leaves if leaves[k].index not in outputs)
+        return Places(kernel, moving, (last,) if is_lane else (), shared)
+
+    @property
+    def extents(self) -> list[int]:
+        """How many accumulators there are along each leaf that moves them, and of lanes."""
+        return [self.kernel.leaves[k].extent for k in (*self.moving, *self.lanes)]
+
+    def here(self, lane: Expr | None = None) -> list[Expr]:
+        """Where the accumulator of the loops being built is."""
+        steps = [self.kernel.steps[step_name(k)] for k in self.moving]
+        if self.lanes:
+            steps.append(self.kernel.steps[step_name(self.lanes[0])] if lane is None else lane)
+        return steps
+
+
+class Accumulator:
+    """A private buffer with a place for each accumulator of a work-item."""
+
+    def __init__(
+        self, places: Places, t: Attribute, start: float | int, aggregate: Aggregate, hint: str
+    ):
+        self.places = places
+        self.kernel = places.kernel
+        self.nest = places.kernel.nest
+        self.type = t
+        self.initial = start
+        self.aggregate = aggregate
+        self.buffer = self.nest.buffer(t, places.extents, PRIVATE, hint)
+
+    @staticmethod
+    def of(op: ContractionOp, places: Places, hint: str = "acc") -> Accumulator:
+        """Those of a contraction."""
+        t, aggregation = accumulator_type(op), op.aggregation.data
+        return Accumulator(places, t, neutral(aggregation, t), AGGREGATE[aggregation], hint)
+
+    @staticmethod
+    def flag(places: Places) -> Accumulator:
+        """Whether a point landed."""
+        return Accumulator(places, i1, 0, _either, "landed")
+
+    def start(self) -> None:
+        """Set all to the neutral element."""
+        with self.kernel.loops([*self.places.moving, *self.places.lanes]):
+            value = self.nest.scalars.constant(self.initial, self.type)
+            self.nest.store(value, self.buffer, self.places.here())
+
+    def add(self, value: SSAValue) -> None:
+        """Aggregate a value into that of the loops being built."""
+        place = self.places.here()
+        old = self.nest.load(self.buffer, place)
+        self.nest.store(self._joined(old, value), self.buffer, place)
+
+    def set(self) -> None:
+        """Make that of the loops being built true."""
+        self.nest.store(self.nest.scalars.constant(1, i1), self.buffer, self.places.here())
+
+    def total(self) -> SSAValue:
+        """The aggregate at the loops being built, once all is joined."""
+        return self.nest.load(self.buffer, self.places.here(Expr()))
+
+    def join(self) -> None:
+        """Aggregate what the lanes of a vector, and the work-items that share an element, hold."""
+        self._join_lanes()
+        self._join_items()
+
+    def _joined(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.aggregate(self.nest.scalars, self.type, a, b)
+
+    def _join_lanes(self) -> None:
+        """Aggregate what the lanes of a vector hold into the first one."""
+        places = self.places
+        if not places.lanes:
+            return
+        with self.kernel.loops(places.moving):
+            total = self.total()
+            for lane in range(1, self.kernel.leaves[places.lanes[0]].extent):
+                value = self.nest.load(self.buffer, places.here(Expr.const(lane)))
+                total = self._joined(total, value)
+            self.nest.store(total, self.buffer, places.here(Expr()))
+
+    def _join_items(self) -> None:
+        """Aggregate what the work-items that share an element hold, by a tree in local memory.
+
+        All of them get it.
+        """
+        nest, kernel, places = self.nest, self.kernel, self.places
+        if not places.shared:
+            return
+        others = [k for k in kernel.local_leaves if k not in places.shared]
+        count, rows = (
+            prod(kernel.leaves[k].extent for k in numbers) for numbers in (places.shared, others)
+        )
+        row, own = kernel.linear_id(others), kernel.linear_id(places.shared)
+        tile = [kernel.leaves[k].extent for k in places.moving]
+        buffer = nest.buffer(self.type, [rows, count, *tile], LOCAL, "partial")
+
+        def place(item: Expr) -> list[Expr]:
+            return [row, item, *places.here(Expr())[: len(tile)]]
+
+        with kernel.loops(places.moving):
+            nest.store(self.total(), buffer, place(own))
+        half = 1 << max(count - 1, 0).bit_length() >> 1
+        while half:
+            inside = both(less(own, half), less(own + half, count))
+            with nest.when(inside), kernel.loops(places.moving):
+                a, b = (nest.load(buffer, place(item)) for item in (own, own + half))
+                nest.store(self._joined(a, b), buffer, place(own))
+            half //= 2
+        with kernel.loops(places.moving):
+            nest.store(nest.load(buffer, place(Expr())), self.buffer, places.here(Expr()))
+
+
+def combined(
+    op: ContractionOp, scalars: Scalars, t: Attribute, read: Callable[[int], SSAValue]
+) -> SSAValue:
+    """What a contraction aggregates at a point, in element type ``t``.
+
+    ``read`` gives the element of an input, by number; constants need none.
+    """
+    combination, inputs = op.combination.data, list(op.inputs)
+    together = "tile.mul" if combination in PRODUCTS else "tile.add"
+
+    def operand(k: int, as_type: Attribute) -> SSAValue:
+        value = inputs[k]
+        # What is accumulated in a wider type is an element of the narrower one all the same.
+        own = element_type(op.result) if as_type == t else as_type
+        if isinstance(value.owner, ConstantOp):
+            return scalars.constant(numeric.number(value.owner.number, own).item(), as_type)
+        element = scalars.convert(read(k), element_type(value), own)
+        return scalars.convert(element, own, as_type)
+
+    def fold(name: str, numbers: Sequence[int], as_type: Attribute) -> SSAValue:
+        first, *rest = (operand(k, as_type) for k in numbers)
+        for element in rest:
+            first = scalars.apply(name, [first, element], as_type)
+        return first
+
+    count = COMPARED.get(combination, 0)
+    if not count:
+        return fold(together, range(len(inputs)), t)
+    compared = et.concrete(compared_type(combination, inputs))
+    left = fold(together, range(count - 1), compared)
+    equal = scalars.compare("eq", left, operand(count - 1, compared), compared)
+    if count == len(inputs):
+        return scalars.convert(equal, i1, t)
+    value = fold("tile.mul", range(count, len(inputs)), t)
+    return scalars.select(equal, value, scalars.constant(0, t))
+
+
+def neutral_operand(op: ContractionOp) -> float | int | None:
+    """What an operand must be so that its point adds nothing; None if there is no such."""
+    combination, aggregation = op.combination.data, op.aggregation.data
+    if combination is Combination.none and aggregation is not Aggregation.assign:
+        return neutral(aggregation, accumulator_type(op))
+    if combination is Combination.mul and aggregation is Aggregation.add:
+        return 0
+    return None
+
+
+def _extreme(predicate: str, name: str) -> Aggregate:
+    def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
+        if not kind_of(t).is_float:
+            return s.apply(name, [acc, value], t)
+        # Two comparisons carry NaN along; which zero wins does not matter here.
+        wins = s.compare(predicate, value, acc, t)
+        return s.select(s.emit(arith.OrIOp(wins, s.compare("ne", value, value, t))), value, acc)
+
+    return build
+
+
+def _either(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
+    return s.emit(arith.OrIOp(acc, value))
+
+
+AGGREGATE: dict[Aggregation, Aggregate] = {
+    Aggregation.add: lambda s, t, acc, value: s.apply("tile.add", [acc, value], t),
+    Aggregation.mul: lambda s, t, acc, value: s.apply("tile.mul", [acc, value], t),
+    Aggregation.max: _extreme("gt", "tile.max"),
+    Aggregation.min: _extreme("lt", "tile.min"),
+    Aggregation.assign: lambda s, t, acc, value: value,
+}
+"""How a value joins the aggregate so far."""

@@ -1,0 +1,103 @@
+"""Guards of a nest: tests that some points of its loops do not pass, made as early as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+
+from tiledialect.index.expr import Range
+from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
+from tiledialect.index.sets import Guard, GuardKind
+from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.tiles import place_of
+
+
+@dataclass(frozen=True)
+class Test:
+    """A guard as the kernel's indices see it."""
+
+    guard: Guard
+    names: frozenset[str]
+    """The steps that it depends on."""
+    needed_until: int | None = None
+    """The leaf from which on it may be left out, as the operand is staged; None if it may not."""
+
+
+class Guards:
+    """Makes the tests of a kernel as soon as their indices are known.
+
+    But not where work-items that part ways would have to wait for one another: around copies to
+    local memory, and, if they ``share`` aggregates, anywhere outside the loops over the points.
+    """
+
+    def __init__(self, kernel: KernelNest, *, share: bool):
+        self.kernel = kernel
+        self.share = share
+
+    @cached_property
+    def reach(self) -> dict[str, Range]:
+        """The values that the loops give each index, which may go past its range."""
+        extents = dict.fromkeys(self.kernel.ranges, 1)
+        for leaf in self.kernel.leaves:
+            extents[leaf.index] += leaf.stride * (leaf.extent - 1)
+        return {
+            name: Range(r.lower, r.lower + (extents[name] if r.extent else 0))
+            for name, r in self.kernel.ranges.items()
+        }
+
+    def tests(self, guards: Sequence[Guard]) -> tuple[Test, ...]:
+        """Guards on indices as tests of steps."""
+        found: list[Test] = []
+        for guard in guards:
+            affine = guard.expr.substitute(self.kernel.values)
+            found.append(Test(guard, frozenset(affine.names)))
+        return tuple(found)
+
+    def condition(self, test: Test) -> Condition:
+        """The test at the loops being built."""
+        guard = test.guard
+        expr = self.kernel.expr(guard.expr.substitute(self.kernel.values))
+        if guard.kind is GuardKind.LOWER:
+            return at_least_zero(expr)
+        if guard.kind is GuardKind.UPPER:
+            return less(expr, guard.bound)
+        return divides(guard.bound, expr)
+
+    @cached_property
+    def first_divergent(self) -> int:
+        """How many leaves are outside the first place where work-items may part ways."""
+        leaves = self.kernel.leaves
+        if self.share:
+            return len(leaves) + 1
+        places = [place_of(s, leaves) for s in self.kernel.schedule.stages if s.local]
+        return max(places, default=0)
+
+    def passing(
+        self, tests: Sequence[Test], k: int
+    ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
+        """A branch for the tests that can be made before leaf ``k``, and the tests that remain."""
+        ready = [
+            test
+            for test in self.known(tests)
+            if self.kernel.is_uniform(test.names)
+            or (k >= self.first_divergent and test.needed_until is None)
+        ]
+        return self.branch(ready), tuple(t for t in tests if t not in ready)
+
+    def skipping(
+        self, tests: Sequence[Test], k: int
+    ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
+        """The same for what a whole work-group skips, and what need not be tested any more."""
+        left = [t for t in tests if t.needed_until is None or k <= t.needed_until]
+        ready = [t for t in self.known(left) if self.kernel.is_uniform(t.names)]
+        return self.branch(ready), tuple(t for t in left if t not in ready)
+
+    def known(self, tests: Sequence[Test]) -> list[Test]:
+        """The tests of steps whose loops are being built."""
+        return [test for test in tests if test.names <= self.kernel.steps.keys()]
+
+    def branch(self, tests: Sequence[Test]) -> AbstractContextManager[None]:
+        """A branch for what passes tests."""
+        return self.kernel.nest.when(both(*map(self.condition, tests)))
