@@ -21,6 +21,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.passes.row_kernels import merge_rows
 from tiledialect.schedule.output_box import leaves_unwritten, widened
 
 MAX_ARGUMENTS = 100
@@ -274,15 +275,25 @@ class TileFusePass(ModulePass):
     that uses them; reshapes stay outside. The domain of a contraction is widened where its loops
     can visit every element of the result. Each element must have one owner among the values of
     the result's indices, which `tile-reduce` and `tile-defract` see to.
+
+    With `rows`, kernels that read one another's results along the same rows become one, a row
+    kernel: contractions that aggregate over the same axes, and elementwise ops before, between
+    and after them, as in softmax or layer normalization. Its indices are the axes of the largest
+    shape, `d0, d1, …`.
     """
 
     name = "tile-fuse"
+
+    rows: bool = False
+    """Whether contractions over the same rows share a kernel."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse every function."""
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if not function.is_declaration and _is_static(function):
                 fuse(function)
+                if self.rows:
+                    merge_rows(function.body.block, MAX_ARGUMENTS)
 
 
 def _is_static(function: func.FuncOp) -> bool:

@@ -123,19 +123,7 @@ class ContractionNest:
 
     def build(self) -> None:
         """The whole kernel."""
-        self._outer(0, self.output_tests)
-
-    def _outer(self, k: int, tests: tuple[Test, ...]) -> None:
-        """The loops around everything: work-groups, work-items, and serial ones over the output."""
-        branch, later = self.guards.passing(tests, k)
-        with branch:
-            if k >= self.kernel.parallel:
-                self.staging.copy(k)
-            if k == self.first_reduction:
-                self._contract(later)
-                return
-            with self.kernel.loops([k]):
-                self._outer(k + 1, later)
+        self.guards.enter(self.staging, self.first_reduction, self.output_tests, self._contract)
 
     def _contract(self, tests: tuple[Test, ...]) -> None:
         k = self.first_reduction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +11,7 @@ from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.staging import Staging
 from tiledialect.lowering.nest.tiles import place_of
 
 
@@ -93,6 +94,25 @@ class Guards:
         left = [t for t in tests if t.needed_until is None or k <= t.needed_until]
         ready = [t for t in self.known(left) if self.kernel.is_uniform(t.names)]
         return self.branch(ready), tuple(t for t in left if t not in ready)
+
+    def enter(
+        self,
+        staging: Staging,
+        last: int,
+        tests: tuple[Test, ...],
+        inside: Callable[[tuple[Test, ...]], None],
+        k: int = 0,
+    ) -> None:
+        """The loops around everything, up to leaf ``last``: then ``inside``, with what remains."""
+        branch, later = self.passing(tests, k)
+        with branch:
+            if k >= self.kernel.parallel:
+                staging.copy(k)
+            if k == last:
+                inside(later)
+                return
+            with self.kernel.loops([k]):
+                self.enter(staging, last, later, inside, k + 1)
 
     def known(self, tests: Sequence[Test]) -> list[Test]:
         """The tests of steps whose loops are being built."""

@@ -171,6 +171,7 @@ class KernelNest:
 def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     """The function of a scheduled kernel; its arguments are the inputs, then the outputs."""
     from tiledialect.lowering.nest.contraction import ContractionNest
+    from tiledialect.lowering.nest.rows import row_nest
 
     if kernel.schedule is None:
         raise TileError.at(
@@ -179,7 +180,9 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     if kernel.contraction is not None:
         check_one_owner(kernel.contraction)
     nest = KernelNest(kernel, kernel.schedule.data)
-    if kernel.contraction is None:
+    if kernel.axes is not None:
+        row_nest(nest)
+    elif kernel.contraction is None:
         elementwise_nest(nest)
     else:
         ContractionNest(nest, kernel.contraction).build()

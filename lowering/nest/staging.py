@@ -7,8 +7,8 @@ memory: they take the box's elements in memory order, some neighbours each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -100,6 +100,14 @@ class Staging:
                 found.update(dict.fromkeys(range(first, first + len(operand.access)), place))
             first += len(operand.access)
         return found
+
+    @contextmanager
+    def scope(self) -> Generator[None]:
+        """Tiles that are copied inside are forgotten afterwards."""
+        before = [list(operand.tiles) for operand in self.operands]
+        yield
+        for operand, tiles in zip(self.operands, before, strict=True):
+            operand.tiles = tiles
 
     # -- copying ---------------------------------------------------------------------------
 

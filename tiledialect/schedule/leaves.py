@@ -63,7 +63,7 @@ class Stage:
     """
 
     operand: int
-    """Which input of the kernel."""
+    """Which input of the kernel; past those, which value that a row kernel computes."""
     local: bool
     """Whether the tile lies in local memory, else in the work-item's registers."""
     at: tuple[str, int] | None = None
@@ -129,7 +129,8 @@ def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]
 
     The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
     next one's stride times its extent, the last is 1, and together they reach the whole range.
-    Parallel leaves come before the others, and vectors last. ``ranks`` are those of the inputs.
+    Parallel leaves come before the others, and vectors last. ``ranks`` are those of the values
+    that can be staged: the inputs, and what a row kernel computes.
 
     Raises:
         ScheduleError: what is wrong, naming the index or the stage.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -16,17 +17,24 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.attributes import ScheduleAttr, parse_schedule, print_schedule
+from tiledialect.dialects.tile.attributes import (
+    DomainAttr,
+    ScheduleAttr,
+    parse_schedule,
+    print_schedule,
+)
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
-from tiledialect.schedule.leaves import LoopIndex, ScheduleError, check
+from tiledialect.schedule.leaves import LoopIndex, Schedule, ScheduleError, Stage, check
 
 
 @irdl_op_definition
@@ -38,12 +46,24 @@ class KernelOp(IRDLOperation):
     `#tile.schedule`. The indices are those of the body's contraction, of which there is one at
     most; a body without has `d0, d1, …`, the axes of its results. The results are of one shape.
 
+    A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
+    between and after them, and its indices are the axes. Every contraction reads and writes at
+    the axes themselves, or at 0 along an axis of size 1, and so do elementwise ops, as NumPy
+    broadcasts. An axis that some contraction aggregates over stays within a work-group; along the
+    others, the rows, each result has an element of its own. `stage` takes inputs, and values that
+    are computed, which are kept in registers then instead of computed again.
+
     Example:
 
     ```mlir
     %O = tile.kernel(%x = %X : tensor<8xf32>) -> tensor<8xf32> schedule <local.x d0 : 8> {
       %e = tile.exp %x : (tensor<8xf32>) -> tensor<8xf32>
       tile.yield %e : tensor<8xf32>
+    }
+    %P = tile.kernel(%x = %Y : tensor<4x8xf32>) -> tensor<4x8xf32> axes <i = 0 to 4, j = 0 to 8> {
+      %s = tile.contraction add(%x[i, j]) -> [i, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+      %p = tile.div %x, %s : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+      tile.yield %p : tensor<4x8xf32>
     }
     ```
     """
@@ -52,6 +72,7 @@ class KernelOp(IRDLOperation):
 
     inputs = var_operand_def(AnyAttr())
     outputs = var_result_def(AnyAttr())
+    axes = opt_prop_def(DomainAttr)
     schedule = opt_prop_def(ScheduleAttr)
     body = region_def("single_block")
 
@@ -63,12 +84,13 @@ class KernelOp(IRDLOperation):
         result_types: Sequence[Attribute],
         body: Region,
         schedule: ScheduleAttr | None = None,
+        axes: DomainAttr | None = None,
     ):
         """Make a kernel; ``body`` has an argument for each input and ends in a `tile.yield`."""
         super().__init__(
             operands=[inputs],
             result_types=[result_types],
-            properties={"schedule": schedule},
+            properties={"schedule": schedule, "axes": axes},
             regions=[body],
         )
 
@@ -85,13 +107,33 @@ class KernelOp(IRDLOperation):
         return last
 
     @property
+    def contractions(self) -> tuple[ContractionOp, ...]:
+        """The body's contractions."""
+        return tuple(op for op in self.block.ops if isinstance(op, ContractionOp))
+
+    @property
     def contraction(self) -> ContractionOp | None:
-        """The body's contraction, if there is one."""
-        return next((op for op in self.block.ops if isinstance(op, ContractionOp)), None)
+        """The body's contraction, if its indices are the kernel's."""
+        return next(iter(self.contractions), None) if self.axes is None else None
+
+    @property
+    def reduced(self) -> set[str]:
+        """The axes of a row kernel that contractions aggregate over."""
+        axes = self.axes.ranges if self.axes is not None else {}
+        return {name for op in self.contractions for name in reduced_by(op, axes)}
+
+    @property
+    def values(self) -> tuple[SSAValue, ...]:
+        """What stages number: the inputs, as the body sees them, and what its ops compute."""
+        computed = (r for op in self.block.ops for r in op.results)
+        return (*self.block.args, *(computed if self.axes is not None else ()))
 
     @property
     def indices(self) -> tuple[LoopIndex, ...]:
         """What the loops run over; those of a contraction are known once it has a domain."""
+        if self.axes is not None:
+            reduced = self.reduced
+            return tuple(LoopIndex(n, r, n not in reduced) for n, r in self.axes.data)
         op = self.contraction
         if op is not None:
             ranges = op.domain.data if op.domain is not None else ()
@@ -109,17 +151,23 @@ class KernelOp(IRDLOperation):
         for value in (*self.operands, *self.results):
             if not (isinstance(value.type, TensorType) and value.type.has_static_shape()):
                 raise VerifyException(f"a tile.kernel works on static shapes, not {value.type}")
+        if not self.outputs:
+            raise VerifyException("a tile.kernel has a result")
         self._verify_results()
         if self.schedule is not None:
             self._verify_schedule(self.schedule)
 
     def _verify_results(self) -> None:
-        contractions = [op for op in self.block.ops if isinstance(op, ContractionOp)]
+        contractions = self.contractions
+        if self.axes is not None:
+            rows = Rows.of(self.block.ops, self.axes.ranges)
+            check_results(rows, self.yield_op.values, self.reduced)
+            return
         if len(contractions) > 1:
             names = " and ".join(name_of(op.result) for op in contractions)
-            raise VerifyException(f"a tile.kernel has one contraction at most, not {names}")
-        if not self.outputs:
-            raise VerifyException("a tile.kernel has a result")
+            raise VerifyException(
+                f"a tile.kernel without axes has one contraction at most, not {names}"
+            )
         values = (*(op.result for op in contractions), *self.yield_op.values)
         for value in values[1:]:
             if shape_of(tensor_type(value)) != shape_of(tensor_type(values[0])):
@@ -132,11 +180,22 @@ class KernelOp(IRDLOperation):
         op = self.contraction
         if op is not None and op.domain is None:
             raise VerifyException(f"{name_of(op.result)} is scheduled, but has no domain")
-        ranks = [len(shape_of(tensor_type(v)) or ()) for v in self.inputs]
+        ranks = [len(shape_of(tensor_type(v)) or ()) for v in self.values]
         try:
             check(self.indices, schedule.data, ranks)
+            for stage in schedule.data.stages:
+                self._verify_kept(stage)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
+
+    def _verify_kept(self, stage: Stage) -> None:
+        """Check a stage that keeps a value that is computed."""
+        value = self.values[stage.operand]
+        if not isinstance(value, BlockArgument) and stage != Stage(stage.operand, local=False):
+            raise VerifyException(f"{name_of(value)} is computed: it can be kept 'private', alone")
+        op, axes = value.owner, self.axes.ranges if self.axes is not None else {}
+        if isinstance(op, ConstantOp) or (isinstance(op, ContractionOp) and reduced_by(op, axes)):
+            raise VerifyException(f"{name_of(value)} needs no stage: it is not computed twice")
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
@@ -156,13 +215,12 @@ class KernelOp(IRDLOperation):
         else:
             with printer.in_parens():
                 printer.print_list(self.result_types, printer.print_attribute)
+        if self.axes is not None:
+            printer.print_string(" axes ")
+            self.axes.print_parameter(printer)
         if self.schedule is not None:
             printer.print_string(" schedule ")
-            print_schedule(
-                printer,
-                self.schedule.data,
-                lambda k: printer.print_ssa_value(self.block.args[k]),
-            )
+            print_schedule(printer, self.schedule.data, lambda k: self._print_staged(printer, k))
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
@@ -187,25 +245,63 @@ class KernelOp(IRDLOperation):
         if types is None:
             types = [parser.parse_type()]
         numbers = {name.name.text[1:]: k for k, (name, _) in enumerate(pairs)}
+        computed: list[UnresolvedOperand] = []
 
         def operand() -> int | None:
             name = parser.parse_optional_unresolved_operand()
             if name is None:
                 return None
-            if name.operand_name not in numbers:
-                parser.raise_error(f"%{name.operand_name} is no argument of this kernel", name.span)
-            return numbers[name.operand_name]
+            if name.operand_name in numbers:
+                return numbers[name.operand_name]
+            computed.append(name)
+            return -len(computed)
 
-        schedule = None
+        axes, schedule = None, None
+        if parser.parse_optional_keyword("axes"):
+            axes = DomainAttr(DomainAttr.parse_parameter(parser))
         if parser.parse_optional_keyword("schedule"):
-            schedule = ScheduleAttr(parse_schedule(parser, operand))
+            schedule = parse_schedule(parser, operand)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         arguments = [name.resolve(value.type) for name, value in pairs]
         body = parser.parse_region(arguments)
-        op = cls([value for _, value in pairs], types, body, schedule)
+        op = cls([value for _, value in pairs], types, body, None, axes)
         if attributes is not None:
             op.attributes.update(attributes.data)
+        if schedule is not None:
+            op.schedule = ScheduleAttr(op._with_computed(schedule, computed, parser))
         return op
+
+    def _print_staged(self, printer: Printer, number: int) -> None:
+        """Print a value by its name, if that tells which one is meant."""
+        value = self.values[number]
+        if isinstance(value, BlockArgument) or self._named(value.name_hint) == [number]:
+            printer.print_ssa_value(value)
+        else:
+            printer.print_string(f"input {number}")
+
+    def _named(self, hint: str | None) -> list[int]:
+        """The numbers of the values that are computed under a name."""
+        values = enumerate(self.values)
+        return [k for k, v in values if hint and k >= len(self.inputs) and v.name_hint == hint]
+
+    def _with_computed(
+        self, schedule: Schedule, names: Sequence[UnresolvedOperand], parser: Parser
+    ) -> Schedule:
+        """The schedule with the numbers of values that had only a name before the body."""
+        numbers: dict[int, int] = {}
+        for k, name in enumerate(names):
+            text = name.operand_name
+            hint = SSAValue.extract_valid_name(text) if SSAValue.is_valid_name(text) else None
+            found = self._named(hint)
+            if len(found) != 1:
+                parser.raise_error(
+                    f"%{text} is no argument or named value of this kernel", name.span
+                )
+            numbers[-k - 1] = found[0]
+        return Schedule(
+            schedule.leaves,
+            tuple(replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages),
+        )
 
 
 KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)

@@ -36,9 +36,9 @@ def named_kernels(op: Operation) -> dict[str, KernelOp]:
 
 
 def operand_names(kernel: KernelOp) -> list[str]:
-    """What the text of a schedule calls the inputs of a kernel."""
-    names = [name_of(v) for v in kernel.block.args]
-    return [n if names.count(n) == 1 else f"input{k}" for k, n in enumerate(names)]
+    """What the text of a schedule calls the values of a kernel that can be staged."""
+    names = [name_of(v) if v.name_hint else "" for v in kernel.values]
+    return [n if n and names.count(n) == 1 else f"input{k}" for k, n in enumerate(names)]
 
 
 def schedule_text(kernel: KernelOp) -> str:

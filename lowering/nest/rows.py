@@ -1,0 +1,324 @@
+"""A row kernel in a nest: phases over the same rows, one after another.
+
+The loops up to the first one over an axis that is aggregated stand around everything, as in a
+contraction's nest. Inside, the contractions that need no other's result form the first phase:
+loops over the rest of the row aggregate all of them, then the aggregates of lanes and work-items
+are joined. Those that need these results are the next phase, and so on; last, loops over the row
+write the results. What lies between is computed at each point where it is needed, again in each
+phase, unless the schedule keeps it. Inputs are read through their stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tiledialect.dialects.tile.aggregation import accumulator_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index import sets
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Expr, equal
+from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined
+from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.elements import Elements, element_type
+from tiledialect.lowering.nest.guards import Guards, Test
+from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.staging import Staging
+from tiledialect.lowering.nest.tiles import place_of, step_name
+from tiledialect.schedule.leaves import Role
+
+
+class RowNest:
+    """Builds the loops of a kernel with axes."""
+
+    def __init__(self, kernel: KernelNest, rows: Rows):
+        self.kernel = kernel
+        self.nest = kernel.nest
+        self.leaves = kernel.leaves
+        self.rows = rows
+        self.reduced = kernel.kernel.reduced
+        body = kernel.kernel.block.ops
+        self.ops = [op for op in body if not isinstance(op, ConstantOp | YieldOp)]
+        self.aggregates: dict[SSAValue, Accumulator] = {}
+        self.kept: dict[SSAValue, SSAValue] = {}
+        """Where values are kept that have been computed."""
+        shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
+        self.guards = Guards(kernel, share=shared)
+        accesses = [
+            [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
+        ]
+        self.staging = Staging(kernel, [value for value, _ in self.reads], accesses, None)
+
+    # -- what is computed when -------------------------------------------------------------
+
+    @cached_property
+    def reads(self) -> dict[tuple[SSAValue, Map], int]:
+        """The inputs and where they are read, numbered."""
+        found = (
+            (value, m)
+            for op in self.ops
+            for value, m in zip(operands(op), self.rows.reads(op), strict=False)
+            if isinstance(value, BlockArgument)
+        )
+        return {key: number for number, key in enumerate(dict.fromkeys(found))}
+
+    def is_aggregate(self, op: Operation) -> bool:
+        """Whether an op is a contraction that aggregates over an axis."""
+        return isinstance(op, ContractionOp) and bool(reduced_by(op, self.rows.axes))
+
+    @cached_property
+    def phases(self) -> list[list[ContractionOp]]:
+        """The contractions that aggregate, each after the ones that it needs."""
+        number: dict[SSAValue, int] = {}
+        found: list[list[ContractionOp]] = []
+        for op in self.ops:
+            before = max((number.get(v, 0) for v in operands(op)), default=0)
+            if isinstance(op, ContractionOp) and self.is_aggregate(op):
+                found += [[]] if before == len(found) else []
+                found[before].append(op)
+                before += 1
+            number[op.results[0]] = before
+        return found
+
+    def needed(self, values: Iterable[SSAValue]) -> list[Operation]:
+        """The ops to do at a point for these values, in order."""
+        pending, found = list(values), set[Operation]()
+        while pending:
+            value = pending.pop()
+            op = value.owner
+            done = value in self.aggregates or value in self.kept
+            if isinstance(op, ContractionOp | ElementwiseOp) and not done and op not in found:
+                found.add(op)
+                pending += operands(op)
+        return [op for op in self.ops if op in found]
+
+    @cached_property
+    def to_keep(self) -> list[SSAValue]:
+        """The values that are computed once and kept."""
+        values = self.kernel.kernel.values
+        chosen = (values[stage.operand] for stage in self.kernel.schedule.stages)
+        return [v for v in chosen if not isinstance(v, BlockArgument)]
+
+    # -- what the schedule says ------------------------------------------------------------
+
+    @cached_property
+    def first(self) -> int:
+        """The number of the first leaf inside a work-item over an axis that is aggregated.
+
+        Without one, that of the first of the innermost leaves that are written out.
+        """
+        for k, leaf in enumerate(self.leaves):
+            if k >= self.kernel.parallel and leaf.index in self.reduced:
+                return k
+        k = len(self.leaves)
+        while k > self.kernel.parallel and self.leaves[k - 1].role in (Role.UNROLL, Role.VECTOR):
+            k -= 1
+        return k
+
+    @cached_property
+    def tests(self) -> tuple[Test, ...]:
+        """What makes the loops' point one of the axes'."""
+        axes = self.rows.axes
+        space = IndexSpace(
+            tuple(IndexExpr.of(name) for name in axes), tuple(r.extent for r in axes.values())
+        )
+        reach = {name: self.guards.reach[name] for name in space.variables}
+        return self.guards.tests(sets.guards(space, reach))
+
+    @cached_property
+    def last_shared_copy(self) -> int:
+        """The place of the last copy that all work-items make together."""
+        stages = (s for s in self.kernel.schedule.stages if s.local)
+        return max((place_of(s, self.leaves) for s in stages), default=0)
+
+    # -- building --------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """The whole kernel."""
+        self.guards.enter(self.staging, self.first, self.tests, self._row)
+
+    def _row(self, tests: tuple[Test, ...]) -> None:
+        """All phases, and the results."""
+        buffers = {value: self._buffer(value) for value in self.to_keep}
+        for contractions in self.phases:
+            accumulators = {
+                op: Accumulator.of(op, self._places(op), _hint(op)) for op in contractions
+            }
+            for accumulator in accumulators.values():
+                accumulator.start()
+            ops = self.needed(v for op in contractions for v in operands(op))
+
+            def aggregate(
+                ops: Sequence[Operation] = ops,
+                accumulators: dict[ContractionOp, Accumulator] = accumulators,
+            ) -> None:
+                point = Point(self)
+                for op in ops:
+                    point.compute(op)
+                    if (buffer := buffers.get(op.results[0])) is not None:
+                        value = op.results[0]
+                        self.nest.store(point.known[value], buffer, self.place(value))
+                for op, accumulator in accumulators.items():
+                    accumulator.add(point.combined(op, accumulator.type))
+
+            self._points(range(self.first, len(self.leaves)), tests, aggregate)
+            for op, accumulator in accumulators.items():
+                accumulator.join()
+                self.aggregates[op.result] = accumulator
+            for op in ops:
+                if op.results[0] in buffers:
+                    self.kept[op.results[0]] = buffers[op.results[0]]
+        self._results(tests)
+
+    def _results(self, tests: tuple[Test, ...]) -> None:
+        """Write the results: together those that lie along the same axes."""
+        values = self.kernel.kernel.yield_op.values
+        groups: dict[frozenset[str], list[tuple[SSAValue, SSAValue]]] = {}
+        for value, buffer in zip(values, self.kernel.outputs, strict=True):
+            along = frozenset(a for a in self.rows.maps[value] if a in self.reduced)
+            groups.setdefault(along, []).append((value, buffer))
+        for along, pairs in groups.items():
+            absent = self.reduced - along
+            numbers = [
+                k for k in range(self.first, len(self.leaves)) if self.leaves[k].index not in absent
+            ]
+            own = tuple(t for t in tests if absent.isdisjoint(t.guard.expr.names))
+
+            def write(pairs: Sequence[tuple[SSAValue, SSAValue]] = pairs) -> None:
+                point = Point(self)
+                for op in self.needed(value for value, _ in pairs):
+                    point.compute(op)
+                for value, buffer in pairs:
+                    coordinates = self.coordinates(self.rows.maps[value])
+                    self.nest.store(point.value(value, ()), buffer, coordinates)
+
+            idle = [k for k in self.kernel.local_leaves if self.leaves[k].index in absent]
+            with self.nest.when(equal(self.kernel.linear_id(idle), 0)):
+                self._points(numbers, own, write)
+
+    def _points(
+        self, numbers: Sequence[int], tests: tuple[Test, ...], do: Callable[[], None]
+    ) -> None:
+        """Loops of leaves over the points of a row, and what is done at each."""
+
+        def enter(position: int, tests: tuple[Test, ...]) -> None:
+            k = numbers[position] if position < len(numbers) else len(self.leaves)
+            if k > self.first and len(numbers) == len(self.leaves) - self.first:
+                self.staging.copy(k)
+            divergent = self.guards.first_divergent if k >= self.last_shared_copy else 0
+            branch, later = self.guards.passing(tests, divergent)
+            with branch:
+                if position == len(numbers):
+                    do()
+                    return
+                with self.kernel.loops([k]):
+                    enter(position + 1, later)
+
+        with self.staging.scope():
+            enter(0, tests)
+
+    def _places(self, op: ContractionOp) -> Places:
+        """The accumulators of a contraction: it aggregates over all that is not its output's."""
+        outputs = set(self.rows.axes) - reduced_by(op, self.rows.axes)
+        return Places.of(self.kernel, self.first, outputs)
+
+    def _moving(self, value: SSAValue) -> list[int]:
+        """The leaves inside a work-item that move a value."""
+        return [
+            k
+            for k in range(self.first, len(self.leaves))
+            if self.leaves[k].index in self.rows.maps[value]
+        ]
+
+    def _buffer(self, value: SSAValue) -> SSAValue:
+        """Private memory for the elements of a value that a work-item needs."""
+        extents = [self.leaves[k].extent for k in self._moving(value)]
+        hint = f"{value.name_hint or 'value'}_kept"
+        buffer = self.nest.buffer(element_type(value), extents, PRIVATE, hint)
+        # Registers that loops fill must hold something before.
+        with self.kernel.loops(self._moving(value)):
+            zero = self.nest.scalars.constant(0, element_type(value))
+            self.nest.store(zero, buffer, self.place(value))
+        return buffer
+
+    def place(self, value: SSAValue) -> list[Expr]:
+        """Where a kept value is at the loops being built."""
+        return [self.kernel.steps[step_name(k)] for k in self._moving(value)]
+
+    def coordinates(self, m: Map) -> tuple[Expr, ...]:
+        """Where the loops being built are in a value."""
+        return self.kernel.at([IndexExpr.of(a or 0) for a in m])
+
+
+class Point:
+    """The elements of a row kernel's values at a point; what was emitted is reused."""
+
+    def __init__(self, rows: RowNest):
+        self.rows = rows
+        self.nest = rows.nest
+        self.known: dict[SSAValue, SSAValue] = {}
+        self.inputs: dict[int, SSAValue] = {}
+
+    def value(self, value: SSAValue, m: Map) -> SSAValue:
+        """The element of a value; of an input at the axes ``m``."""
+        if isinstance(value, BlockArgument):
+            number = self.rows.reads[value, m]
+            if number not in self.inputs:
+                self.inputs[number] = self.rows.staging.read(number)
+                self.inputs[number].name_hint = value.name_hint
+            return self.inputs[number]
+        if value not in self.known:
+            self.known[value] = self._read(value)
+        return self.known[value]
+
+    def _read(self, value: SSAValue) -> SSAValue:
+        """The element of a value that is there already."""
+        if (buffer := self.rows.kept.get(value)) is not None:
+            return self.nest.load(buffer, self.rows.place(value))
+        accumulator = self.rows.aggregates[value]
+        return self.nest.scalars.convert(accumulator.total(), accumulator.type, element_type(value))
+
+    def compute(self, op: Operation) -> None:
+        """Do an op whose operands are there."""
+        (result,) = op.results
+        if isinstance(op, ContractionOp):
+            t = accumulator_type(op)
+            element = self.nest.scalars.convert(self.combined(op, t), t, element_type(result))
+        else:
+            coordinates = self.rows.coordinates(self.rows.rows.maps[result])
+            elements = Elements(self.nest, self.rows.kernel.memory, coordinates)
+            for value, m in zip(operands(op), self.rows.rows.reads(op), strict=False):
+                if not isinstance(value.owner, ConstantOp):
+                    elements.known[value] = self.value(value, m)
+            element = elements.at(result)
+        if element.name_hint is None:
+            element.name_hint = result.name_hint
+        self.known[result] = element
+
+    def combined(self, op: ContractionOp, t: Attribute) -> SSAValue:
+        """What a contraction aggregates here, in an element type."""
+        maps = self.rows.rows.reads(op)
+        scalars = self.nest.scalars
+        return combined(op, scalars, t, lambda k: self.value(op.inputs[k], maps[k]))
+
+
+def operands(op: Operation) -> Sequence[SSAValue]:
+    """The operands whose elements an op takes."""
+    return () if isinstance(op, IndexOp) else op.operands
+
+
+def _hint(op: ContractionOp) -> str:
+    return op.result.name_hint or "acc"
+
+
+def row_nest(kernel: KernelNest) -> None:
+    """The loops of a kernel with axes."""
+    axes = kernel.kernel.axes
+    assert axes is not None
+    RowNest(kernel, Rows.of(kernel.kernel.block.ops, axes.ranges)).build()

@@ -1,0 +1,69 @@
+// RUN: tile-opt %s -p tile-to-gpu -t opencl | filecheck %s
+
+// A softmax that reads each element once: the row stays in registers, its exponentials too.
+// CHECK-LABEL: void softmax_0_O(
+// CHECK:           __local float partial[64];
+// CHECK-NEXT:      __local float partial_1[64];
+// CHECK:           float x_tile = x[v];
+// CHECK-NEXT:      float x_tile_1 = x[v + 64];
+// CHECK-NEXT:      float m = x_tile > -INFINITY || x_tile != x_tile ? x_tile : -INFINITY;
+// CHECK-NEXT:      partial[item_x] = x_tile_1 > m || x_tile_1 != x_tile_1 ? x_tile_1 : m;
+// CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
+// CHECK:           float m_1 = partial[0];
+// CHECK-NEXT:      float e_kept = exp(x_tile - m_1);
+// CHECK-NEXT:      float e_kept_1 = exp(x_tile_1 - m_1);
+// CHECK-NEXT:      partial_1[item_x] = 0.0f + e_kept + e_kept_1;
+// CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
+// CHECK:           float s = partial_1[0];
+// CHECK-NEXT:      p[v] = e_kept / s;
+// CHECK-NEXT:      p[v + 64] = e_kept_1 / s;
+// CHECK-NEXT:  }
+func.func @softmax(%X: tensor<8x128xf32>) -> tensor<8x128xf32> {
+  %O = tile.kernel(%x = %X : tensor<8x128xf32>) -> tensor<8x128xf32> axes <d0 = 0 to 8, d1 = 0 to 128>
+      schedule <group.x d0 : 8, local.x d1 : 64, unroll 64*d1 : 2> stage <%x private, %e private> {
+    %m = tile.contraction max(%x[d0, d1]) -> [d0, 0] : (tensor<8x128xf32>) -> tensor<8x1xf32>
+    %c = tile.sub %x, %m : (tensor<8x128xf32>, tensor<8x1xf32>) -> tensor<8x128xf32>
+    %e = tile.exp %c : (tensor<8x128xf32>) -> tensor<8x128xf32>
+    %s = tile.contraction add(%e[d0, d1]) -> [d0, 0] : (tensor<8x128xf32>) -> tensor<8x1xf32>
+    %p = tile.div %e, %s : (tensor<8x128xf32>, tensor<8x1xf32>) -> tensor<8x128xf32>
+    tile.yield %p : tensor<8x128xf32>
+  }
+  func.return %O : tensor<8x128xf32>
+}
+
+// Two sums that need nothing of one another are one phase; lanes hold sums of their own.
+// CHECK-LABEL: void moments_0_
+// CHECK:           for (int d1 = 0; d1 < 32; ++d1) {
+// CHECK-NEXT:          float4 x_1 = vload4(0, x + v + d1 * 4);
+// CHECK-NEXT:          a += x_1;
+// CHECK-NEXT:          b += x_1 * x_1;
+// CHECK-NEXT:      }
+// CHECK-NEXT:      o[item_x] = b.s0 + b.s1 + b.s2 + b.s3 - (a.s0 + a.s1 + a.s2 + a.s3);
+func.func @moments(%X: tensor<8x128xf32>) -> tensor<8xf32> {
+  %O = tile.kernel(%x = %X : tensor<8x128xf32>) -> tensor<8xf32> axes <d0 = 0 to 8, d1 = 0 to 128>
+      schedule <local.x d0 : 8, serial 4*d1 : 32, vector d1 : 4> {
+    %a = tile.contraction add(%x[d0, d1]) -> [d0] : (tensor<8x128xf32>) -> tensor<8xf32>
+    %q = tile.mul %x, %x : (tensor<8x128xf32>, tensor<8x128xf32>) -> tensor<8x128xf32>
+    %b = tile.contraction add(%q[d0, d1]) -> [d0] : (tensor<8x128xf32>) -> tensor<8xf32>
+    %o = tile.sub %b, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    tile.yield %o : tensor<8xf32>
+  }
+  func.return %O : tensor<8xf32>
+}
+
+// What a row does not divide is not aggregated and not stored; work-items without a part of it wait.
+// CHECK-LABEL: void uneven_0_
+// CHECK:           bool v = item_x < 3;
+// CHECK:           if (v) {
+// CHECK:           barrier(CLK_LOCAL_MEM_FENCE);
+// CHECK:           if (v) {
+// CHECK-NEXT:          o[
+func.func @uneven(%X: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %O = tile.kernel(%x = %X : tensor<5x3xf32>) -> tensor<5x3xf32> axes <d0 = 0 to 5, d1 = 0 to 3>
+      schedule <group.x d0 : 5, local.x d1 : 4> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<5x3xf32>) -> tensor<5x1xf32>
+    %o = tile.div %x, %s : (tensor<5x3xf32>, tensor<5x1xf32>) -> tensor<5x3xf32>
+    tile.yield %o : tensor<5x3xf32>
+  }
+  func.return %O : tensor<5x3xf32>
+}

@@ -1,0 +1,52 @@
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{rows=true}' | filecheck %s
+
+// Sums along both axes have no rows in common.
+// CHECK-LABEL: @both
+// CHECK-NEXT:    %D = tile.kernel(%X_1 = %X : tensor<8x12xf32>) -> tensor<8x12xf32> axes <d0 = 0 to 8, d1 = 0 to 12> {
+// CHECK-NEXT:      %R = tile.contraction add(%X_1[d0, d1]) -> [d0, 0]
+// CHECK-NEXT:      %D_1 = tile.div
+// CHECK-NEXT:      tile.yield %D_1
+// CHECK:         %O = tile.kernel(%D_1 = %D : tensor<8x12xf32>) -> tensor<1x12xf32> {
+func.func @both(%X: tensor<8x12xf32>) -> tensor<1x12xf32> {
+  %R = tile.contraction add(%X[i, j]) -> [i, 0] : (tensor<8x12xf32>) -> tensor<8x1xf32>
+  %D = tile.div %X, %R : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
+  %O = tile.contraction add(%D[i, j]) -> [0, j] : (tensor<8x12xf32>) -> tensor<1x12xf32>
+  func.return %O : tensor<1x12xf32>
+}
+
+// What another kernel in between reads cannot move behind it.
+// CHECK-LABEL: @between
+// CHECK:         %S = tile.kernel
+// CHECK:         %W = tile.kernel(%S_1 = %S : tensor<8x1xf32>)
+// CHECK:         %U = tile.kernel
+// CHECK:         %O = tile.kernel(%X_1 = %X : tensor<8x12xf32>, %S_1 = %S : tensor<8x1xf32>, %U_1 = %U : tensor<8x12xf32>) -> tensor<8x12xf32> {
+func.func @between(%X: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %S = tile.contraction add(%X[i, j]) -> [i, 0] : (tensor<8x12xf32>) -> tensor<8x1xf32>
+  %W = tile.contraction max(%S[2*i + k, 0]) -> [i, 0] where 0 <= k < 2 : (tensor<8x1xf32>) -> tensor<4x1xf32>
+  %U = tile.contraction assign(%W[i, 0]) -> [2*i, j] where 0 <= j < 12 : (tensor<4x1xf32>) -> tensor<8x12xf32>
+  %P = tile.mul %X, %S : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
+  %O = tile.add %P, %U : (tensor<8x12xf32>, tensor<8x12xf32>) -> tensor<8x12xf32>
+  func.return %O : tensor<8x12xf32>
+}
+
+// What is read later is a result, too.
+// CHECK-LABEL: @later
+// CHECK-NEXT:    %E, %O = tile.kernel(%X_1 = %X : tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8xf32>) axes <d0 = 0 to 8, d1 = 0 to 12> {
+// CHECK:           tile.yield %E_1, %O_1
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %E, %O
+func.func @later(%X: tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8xf32>) {
+  %E = tile.exp %X : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  %O = tile.contraction max(%E[i, j]) -> [i] : (tensor<8x12xf32>) -> tensor<8xf32>
+  func.return %E, %O : tensor<8x12xf32>, tensor<8xf32>
+}
+
+// A matrix product has no element for each of its points.
+// CHECK-LABEL: @product
+// CHECK:         tile.kernel
+// CHECK:         tile.kernel
+func.func @product(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %E = tile.exp %A : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %C = tile.contraction add(%E[i, k] mul %B[k, j]) -> [i, j] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %C : tensor<8x8xf32>
+}
