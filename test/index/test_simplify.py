@@ -174,6 +174,17 @@ def test_ranges():
     assert str(simplify(I % (2**62 + 1), big)) == "i"
 
 
+def test_entangled_facts_are_searched_for_a_while_only():
+    variables = [Expr.var(f"i{k}") for k in range(7)]
+    rows = [sum(((k + 3) ** r % 7 - 3) * v for k, v in enumerate(variables)) for r in range(2, 6)]
+    facts = [less(row, 5) for row in rows] + [less(-row, 5) for row in rows]
+    env = Env({f"i{k}": (0, 6) for k in range(7)}, facts)
+    last = sum((k % 3 - 1) * v for k, v in enumerate(variables))
+    found = env.range(last)
+    # All are 0 at one point, and none is beyond what each variable can give alone.
+    assert -15 <= found.least <= 0 <= found.greatest <= 15
+
+
 def test_a_range_that_is_not_empty_bounds_its_ends():
     env = Env({"i": (0, "N")})
     assert env.range("N") == Range(1, inf)

@@ -48,7 +48,11 @@ Number = int | float
 _DEPTH = 8
 """How many variables in turn are replaced by their bounds."""
 
-_MOST_FACTS = 1000
+_MOST_STEPS = 500
+"""After so many bounds in the place of variables, a question is left to interval arithmetic."""
+
+_MOST_FACTS = 100
+"""So many facts that follow from others are noted besides those that are stated."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,13 @@ Ranges = Mapping[str, rational.Range | Ends]
 _ONE = Expr.const(1)
 
 
+@dataclass
+class _Search:
+    """How far the search for an answer has come, in an environment and those with assumptions."""
+
+    steps: int = 0
+
+
 class Env:
     """Facts about variables, at a point of a program that is reached.
 
@@ -222,6 +233,7 @@ class Env:
         self._all_bounds: dict[tuple[Atom, Side], Sequence[Bound]] = {}
         self._intervals: dict[tuple[Expr, int], Range] = {}
         self._assumed: dict[Condition, Env] = {}
+        self._search = _Search()
         self._file_all(*self.facts)
 
     def __str__(self) -> str:
@@ -247,6 +259,7 @@ class Env:
             return self
         if condition not in self._assumed:
             self._assumed[condition] = self._extended(condition)
+            self._assumed[condition]._search = self._search
         return self._assumed[condition]
 
     def _extended(self, *facts: Condition) -> Env:
@@ -273,12 +286,13 @@ class Env:
     def _file_all(self, *facts: Condition) -> None:
         """Note facts and what follows from them."""
         pending = list(facts)
-        while pending:
+        limit = len(self._known) + len(facts) + _MOST_FACTS
+        while pending and len(self._known) < limit:
             pending += self._file(pending.pop(0))
 
     def _file(self, fact: Condition) -> Sequence[Condition]:
         """Note a fact; return what follows from it and others."""
-        if fact in self._known or len(self._known) > _MOST_FACTS:
+        if fact in self._known:
             return ()
         self._known.add(fact)
         for name in _names_in(fact):
@@ -345,10 +359,12 @@ class Env:
 
     def range(self, expr: Operand) -> Range:
         """A range that holds all values of the expression."""
+        self._search.steps = 0
         return self._range(Expr.of(expr), _DEPTH)
 
     def at_least(self, expr: Operand, bound: Operand) -> bool:
         """Whether ``expr >= bound`` is known."""
+        self._search.steps = 0
         return self._least(Expr.of(expr) - bound, _DEPTH) >= 0
 
     def _range(self, expr: Expr, depth: int) -> Range:
@@ -360,6 +376,9 @@ class Env:
             return expr.value
         key = (expr, depth)
         if key not in self._least_found:
+            self._search.steps += 1
+            if self._search.steps > _MOST_STEPS:
+                return self._interval(expr, 0).least
             least = self._interval(expr, depth).least
             if depth:
                 replaceable = [atom for atom in expr.atoms if self._is_replaceable(atom, expr)]
