@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, VectorType, i
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
 from tiledialect.dialects.nest.ops import ForOp, LoadOp, StoreOp
@@ -173,15 +174,17 @@ class Vectorizer:
             isinstance(v.type, IndexType) for v in (*op.operands, *op.results)
         ):
             raise NotVectorizedError(f"there is no {op.name} of vectors")
-        if any(r.type == i1 for r in op.results):
-            # xDSL's comparisons give one truth value.
-            raise NotVectorizedError(f"there is no {op.name} of vectors")
         new = type(op).create(
             operands=[self._wide(v) for v in operands],
             result_types=[VectorType(r.type, [self.lanes]) for r in op.results],
             properties=op.properties,
             attributes=op.attributes,
         )
+        try:
+            # xDSL's comparisons and integer conversions are of scalars alone.
+            new.verify()
+        except VerifyException:
+            raise NotVectorizedError(f"there is no {op.name} of vectors") from None
         self._keep(op, new)
 
     def _keep(self, old: Operation, new: Operation) -> None:
