@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.dlti import DLTIEntryMap
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass, PassPipeline
@@ -28,6 +28,9 @@ from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.signature import find_function
 
 LOCAL_SIZE = 64
+
+WARNINGS = "tile.warnings"
+"""The module's attribute that holds what the author of the program may not expect."""
 
 
 def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
@@ -74,7 +77,8 @@ def compile_module(
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
     differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
     passes after the one of that name are not run. ``schedules`` are given to the kernels, see
-    ``tile-loop-tiling``. Raises a TileError if the types do not fit.
+    ``tile-loop-tiling``. What to warn the user of is in the attribute ``tile.warnings``. Raises a
+    TileError if the types do not fit.
     """
     module = module.clone()
     function = find_function(module, name)
@@ -84,7 +88,8 @@ def compile_module(
             other.erase(safe_erase=False)
     if target is not None:
         module.attributes["dlti.target_system_spec"] = target
-    specialize_gradient(function, types, gradients)
+    if surprises := specialize_gradient(function, types, gradients):
+        module.attributes[WARNINGS] = ArrayAttr(map(StringAttr, surprises))
     context = Context()
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
@@ -94,6 +99,13 @@ def compile_module(
         _refuse_patterns(module)
     PassPipeline(passes).apply(context, module)
     return module
+
+
+def warnings_of(module: ModuleOp) -> tuple[str, ...]:
+    """What to warn the user of, in a module that was compiled."""
+    texts = module.attributes.get(WARNINGS)
+    given = texts if isinstance(texts, ArrayAttr) else ()
+    return tuple(text.data for text in given if isinstance(text, StringAttr))
 
 
 def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:

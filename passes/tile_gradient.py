@@ -81,13 +81,15 @@ def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
 
 def specialize_gradient(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
-) -> None:
-    """Bind the inputs' types, then make the function its gradient, as often as asked, in place."""
+) -> tuple[str, ...]:
+    """Bind the inputs' types, then make the function its gradient, as often as asked, in place.
+
+    Returns what ``specialize`` does.
+    """
     count = len(function.body.block.args)
     if not gradients:
-        specialize(function, types)
-        return
-    specialize(function, types[:count])
+        return specialize(function, types)
+    surprises = specialize(function, types[:count])
     for step in gradients:
         outputs = result_names(function)
         _apply(function, step, step is gradients[-1])
@@ -101,6 +103,7 @@ def specialize_gradient(
         count += len(cotangents)
     if count != len(types):
         raise TileError(f"the gradient takes {count} inputs, but {len(types)} were given")
+    return surprises
 
 
 def cotangent_types(

@@ -47,6 +47,7 @@ from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.surprises import sum_that_wraps, vanishing_quotient, warn
 from tiledialect.signature import (
     argument_names,
     check_tensors,
@@ -57,31 +58,34 @@ from tiledialect.signature import (
 from tiledialect.size_arithmetic import SIZE_ARITHMETIC
 
 
-def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> tuple[str, ...]:
     """Bind the function's inputs to static ``types``, in place; everything else follows.
 
     Sizes become numbers, symbols leave the contractions, and every type is static afterwards.
     The cotangents that a gradient function takes must be of the types of the function's outputs,
     if that is in the same module; those that it gives get the element types of its inputs. Raises
-    a TileError if the types do not fit the header or one another.
+    a TileError if the types do not fit the header or one another. Returns what the author of the
+    program may not expect of these types, for ``surprises.warn``.
     """
-    _specialize(function, types, function.parent_block())
+    return _specialize(function, types, function.parent_block())
 
 
 def _specialize(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
-) -> None:
+) -> tuple[str, ...]:
     _check_arguments(function, types)
     _check_cotangents(function, types, module)
     bind_sizes(function, argument_names(function), types)
     block = function.body.block
     for argument, t in zip(list(block.args), types, strict=True):
         Rewriter.replace_value_with_new_type(argument, t)
-    _Specializer({}).run(function)
+    specializer = _Specializer({}, {})
+    specializer.run(function)
     returned = block.last_op
     assert isinstance(returned, func.ReturnOp)
     _cast_cotangents(function, returned)
     function.properties["function_type"] = FunctionType.from_lists(types, returned.operand_types)
+    return tuple(specializer.surprises)
 
 
 def _check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
@@ -184,6 +188,8 @@ class _Specializer:
     """Goes through a function's ops in order, with the sizes known so far."""
 
     sizes: dict[SSAValue, int]
+    surprises: dict[str, None]
+    """What to warn of: each thing once, in order."""
 
     def run(self, function: func.FuncOp) -> None:
         ops = self.block(function.body.block)
@@ -210,6 +216,7 @@ class _Specializer:
         elif isinstance(op, ContractionOp):
             self.replace(op, self.contraction(op))
         elif isinstance(op, SizeOp):
+            self.note(vanishing_quotient(op, self.sizes))
             self.replace(op, ConstantOp.of(self.sizes[op.size]))
         elif isinstance(op, SizedOp):
             self.replace(op, self.sized(op))
@@ -281,6 +288,11 @@ class _Specializer:
         new.location = op.location
         Rewriter.replace_op(op, new)
         new.verify_()
+        self.note(sum_that_wraps(new))
+
+    def note(self, surprise: str | None) -> None:
+        if surprise is not None:
+            self.surprises[surprise] = None
 
     def infer(self, op: TileOp) -> None:
         """Give the result its type; what has no width of its own becomes a constant."""
@@ -290,6 +302,7 @@ class _Specializer:
             _check_rank(op, inferred)
             result = Rewriter.replace_value_with_new_type(result, inferred)
         op.verify_()
+        self.note(sum_that_wraps(op))
         if isinstance(op, ElementwiseOp) and et.is_weak(inferred.element_type):
             folded = fold_elementwise(op)
             assert folded is not None, "weak values are constants"
@@ -357,7 +370,7 @@ class TileSpecializePass(ModulePass):
             declared_type(name, t)
             for name, t in zip(argument_names(function), function.function_type.inputs, strict=True)
         ]
-        specialize(function, types)
+        warn(specialize(function, types))
 
 
 def declared_type(name: str, t: Attribute) -> TensorType[Attribute]:

@@ -14,11 +14,11 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tiledialect.errors import TileError
+    from tiledialect.errors import TileError, TileWarning
     from tiledialect.function import Function, compile
     from tiledialect.lowering.runtime.devices import Device, devices, queue
 
-__all__ = ["Device", "Function", "TileError", "compile", "devices", "queue"]
+__all__ = ["Device", "Function", "TileError", "TileWarning", "compile", "devices", "queue"]
 
 __version__ = "0.1.0"
 
@@ -33,6 +33,7 @@ _HOMES = {
     "compile": "tiledialect.function",
     "Function": "tiledialect.function",
     "TileError": "tiledialect.errors",
+    "TileWarning": "tiledialect.errors",
     "Device": "tiledialect.lowering.runtime.devices",
     "devices": "tiledialect.lowering.runtime.devices",
     "queue": "tiledialect.lowering.runtime.devices",

@@ -1,4 +1,4 @@
-"""The one exception type that users of tiledialect see."""
+"""The exceptions and warnings that users of tiledialect see."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ class SourceSpan:
         padding = "".join(c if c == "\t" else " " for c in line[: self.column - 1])
         width = max(1, min(self.length, len(line) - self.column + 1))
         return f"{line}\n{padding}{'^' * width}"
+
+
+class TileWarning(UserWarning):
+    """What a program means is likely not what its author meant, as where integers wrap."""
 
 
 class TileError(Exception):

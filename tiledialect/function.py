@@ -108,6 +108,7 @@ class Function:
         self._runners: Recent[tuple[Any, ...], Runner] = Recent(KEPT)
         self._device_runners: Recent[tuple[Any, ...], Runner] = Recent(KEPT)
         self._last_types: Types | None = None
+        self._warned: set[str] = set()
 
     @cached_property
     def device(self) -> Device:
@@ -357,8 +358,17 @@ class Function:
             if found is None:
                 found = Specialization(self._program, types, device)
                 self._specializations.put((types, device), found)
+                self._warn(found.plan.warnings)
             self._last_types = types
             return found
+
+    def _warn(self, warnings: tuple[str, ...]) -> None:
+        """Say what may surprise, each thing once for all shapes."""
+        from tiledialect.passes.surprises import warn
+
+        fresh = [text for text in warnings if text not in self._warned]
+        self._warned.update(fresh)
+        warn(fresh)
 
     # -- what can be read --------------------------------------------------------------------
 

@@ -223,16 +223,15 @@ def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:
 
     Inputs that are not named must be declared with a static type.
     """
+    from tiledialect.passes.surprises import warn
     from tiledialect.passes.tile_specialize import declared_type, specialize
 
     function = find_function(module, name)
     names = argument_names(function)
     given = named((pair for pair in shapes.split(",") if pair.strip()), "--shapes", names)
     types = zip(names, function.function_type.inputs, strict=True)
-    specialize(
-        function,
-        [parse_type(given[n]) if n in given else declared_type(n, t) for n, t in types],
-    )
+    bound = [parse_type(given[n]) if n in given else declared_type(n, t) for n, t in types]
+    warn(specialize(function, bound))
 
 
 def main() -> None:

@@ -77,6 +77,8 @@ class Plan:
     steps: tuple[Step, ...]
     source: str
     """The OpenCL C text of the kernels."""
+    warnings: tuple[str, ...] = ()
+    """What the author of the program may not expect of it."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -106,6 +108,7 @@ class Plan:
                 for kind, step in zip(data["kinds"], data["steps"], strict=True)
             ),
             source=str(data["source"]),
+            warnings=tuple(map(str, data["warnings"])),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -25,7 +25,7 @@ from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
 from tiledialect.lowering.runtime.plan import Launch, Plan
 from tiledialect.lowering.runtime.probe import machine
 from tiledialect.lowering.runtime.progress import progress
-from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.lowering.tile_compile import compile_module, warnings_of
 from tiledialect.passes.tile_gradient import Gradient
 
 KEEP_KERNELS = ("pocl",)
@@ -85,7 +85,8 @@ class Specialization:
             share = device.type != SIMULATOR
             with progress(f"compiling {self.name} for {', '.join(map(type_text, types))}"):
                 module = program.lowered(types, device)
-                self.plan, self.binary = make_plan(module, self.name, share), b""
+                plan = make_plan(module, self.name, share)
+                self.plan, self.binary = replace(plan, warnings=warnings_of(module)), b""
         else:
             self.plan, self.binary = stored
         self.programs: dict[cl.Context, cl.Program] = {}

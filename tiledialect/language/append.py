@@ -120,10 +120,12 @@ def size_arithmetic(
             op = SIZE_OPS[function]
         case _:
             raise AssertionError(f"{function} is not a function of dimensions")
-    if isinstance(a, SSAValue) or isinstance(b, SSAValue):
-        operands = [appender.size(v, span) for v in (a, b)]
-        return appender.add(op.create(operands=operands, result_types=[IndexType()]), span)
-    result = SIZE_ARITHMETIC[op](a, b)
-    if abs(result) > LARGEST_INTEGER:
-        raise TileError("this number does not fit 64 bits", span)
-    return result
+    if isinstance(a, int) and isinstance(b, int):
+        result = SIZE_ARITHMETIC[op](a, b)
+        if abs(result) > LARGEST_INTEGER:
+            raise TileError("this number does not fit 64 bits", span)
+        # A quotient cut off to 0 stays, so that one can warn where a tensor is multiplied with it.
+        if function != "div" or result or not a:
+            return result
+    operands = [appender.size(v, span) for v in (a, b)]
+    return appender.add(op.create(operands=operands, result_types=[IndexType()]), span)

@@ -1,0 +1,89 @@
+"""What a program does that its author may not expect: integers that wrap, quotients that are 0."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from inspect import currentframe
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FileLineColLoc, IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import TileOp, name_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import MulOp, SizeOp
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.special import ScatterOp, SumToOp
+from tiledialect.errors import TileWarning
+from tiledialect.names import from_hint
+
+NARROW = ("int8", "int16", "uint8", "uint16")
+
+
+def warn(surprises: Iterable[str]) -> None:
+    """Issue a TileWarning for each, where the user's code is: the first frame that is not ours."""
+    level, frame = 1, currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("tiledialect"):
+        level, frame = level + 1, frame.f_back
+    for surprise in surprises:
+        warnings.warn(surprise, TileWarning, stacklevel=level)
+
+
+def sum_that_wraps(op: TileOp) -> str | None:
+    """What to say of a sum of integers of 8 or 16 bits, whose types are known."""
+    (result,) = op.results
+    dtype = NUMPY_TYPES.get(tensor_type(result).element_type)
+    if dtype is None or dtype.name not in NARROW or not _sums(op) or not result.uses:
+        return None
+    kind = et.type_name(tensor_type(result).element_type)
+    summed, name = name_of(op.operands[0]), name_of(result)
+    return _placed(
+        op,
+        f"the sum {name} is of type {kind}, and wraps beyond {np.iinfo(dtype).max}; "
+        f"sum as_int({summed}, 32), under a name of its own, in place of {summed}",
+    )
+
+
+def _sums(op: TileOp) -> bool:
+    """Whether several elements may land on one and are added."""
+    if not isinstance(op, ContractionOp):
+        return isinstance(op, SumToOp | ScatterOp)
+    # With as many axes as indices, or more, elements are moved about, if not always.
+    axes = sum(not expr.is_constant for expr in op.output.data)
+    return op.aggregation.data == Aggregation.add and len(op.index_names) > axes
+
+
+def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
+    """What to say of a quotient of sizes that is cut off to 0, and multiplied with a tensor."""
+    quotient = op.size.owner
+    if not isinstance(quotient, arith.DivSIOp) or sizes[op.size] or not sizes[quotient.lhs]:
+        return None
+    for use in op.result.uses:
+        if isinstance(use.operation, MulOp):
+            factor = name_of(use.operation.operands[1 - use.index])
+            a, b = _size_text(quotient.lhs), _size_text(quotient.rhs)
+            real = f"{a}.0" if a.isdigit() else f"as_float({a}, 32)"
+            return _placed(
+                op,
+                f"{a} / {b} is a quotient of integers, and 0, and so is its product with {factor}; "
+                f"{real} / {b} is real",
+            )
+    return None
+
+
+def _size_text(size: SSAValue) -> str:
+    """A size as the user wrote it, if that is a name or a number."""
+    if isinstance(size.owner, arith.ConstantOp) and isinstance(size.owner.value, IntegerAttr):
+        return str(size.owner.value.value.data)
+    return from_hint(size.name_hint) if size.name_hint else "(…)"
+
+
+def _placed(op: Operation, text: str) -> str:
+    place = op.location
+    if not isinstance(place, FileLineColLoc):
+        return text
+    return f"{place.filename.data}:{place.line.data}:{place.column.data}: {text}"
