@@ -26,7 +26,7 @@ from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_ty
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_weak
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
-from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
+from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
 
 Array = npt.NDArray[Any]
@@ -120,7 +120,10 @@ SMOOTH: dict[type[ew.UnaryOp], tuple[float, Callable[[float], float]]] = {
 }
 BINARY = (ew.AddOp, ew.SubOp, ew.MulOp, ew.MaxOp, ew.MinOp, ew.AddOp, ew.MulOp)
 COMPARE = (ew.CmpEqOp, ew.CmpNeOp, ew.CmpLtOp, ew.CmpGtOp, ew.CmpLeOp, ew.CmpGeOp)
-WHOLE_BINARY = (ew.BitAndOp, ew.BitOrOp, ew.BitXorOp, ew.BitLeftOp, ew.BitRightOp, ew.DivOp)
+WHOLE_BINARY = (
+    *(ew.BitAndOp, ew.BitOrOp, ew.BitXorOp, ew.BitLeftOp, ew.BitRightOp),
+    *(ew.DivOp, ew.RemOp),
+)
 
 
 def ends(op: type[ew.BinaryOp], a: Value, b: Value) -> tuple[float, float, float]:
@@ -311,6 +314,54 @@ class Maker:
             error += eps * count * max(abs(low), abs(high))
         self.add(op, low, high, a.whole, error)
 
+    def sum_to(self) -> None:
+        """The sum over the axes along which another value is broadcast."""
+        a = self.pick(lambda v: bool(v.shape))
+        if a is None:
+            return
+        like = self.pick(lambda v: _stretches(v.shape, a.shape))
+        if like is None:
+            return
+        count = prod(a.shape)
+        low, high = count * min(0.0, a.low), count * max(0.0, a.high)
+        eps = float(np.finfo(a.dtype).eps) if a.is_real and not a.whole else 0.0
+        error = count * (a.error + eps * max(-low, high))
+        self.add(SumToOp.make(a.ssa, like.ssa), low, high, a.whole, error)
+
+    def logical_not(self) -> None:
+        """What `!A` is."""
+        a = self.pick(lambda v: v.whole)
+        if a is not None and not is_weak(tensor_type(a.ssa).element_type):
+            zero = ew.ConstantOp.of(0)
+            self.block.add_op(zero)
+            self.add(ew.CmpEqOp.make(a.ssa, zero.result), 0, 1, True)
+
+    def softmax(self) -> None:
+        """What `softmax(A, axis)` is."""
+        a = self.pick(lambda v: bool(v.shape) and v.is_real and v.size <= LARGEST_REAL)
+        if a is None or a.error > 0.01:
+            return
+        axis = self.integer(0, len(a.shape) - 1)
+        shifted = ew.SubOp.make(a.ssa, self.kept(Aggregation.max, a.ssa, axis))
+        exp = ew.ExpOp.make(shifted.result)
+        self.block.add_ops([shifted, exp])
+        total = self.kept(Aggregation.add, exp.result, axis)
+        eps = float(np.finfo(a.dtype).eps)
+        # A difference that is rounded changes its exponential by as much, relatively.
+        error = 4 * a.error + eps * (4 * a.size + 16 + 2 * a.shape[axis])
+        self.add(ew.DivOp.make(exp.result, total), 0, 1, False, error)
+
+    def kept(self, aggregation: Aggregation, value: SSAValue, axis: int) -> SSAValue:
+        """The aggregate along an axis, which is of size 1 then."""
+        shape = list(shape_of(tensor_type(value)) or ())
+        access = [IndexExpr.of(f"i{k}") for k in range(len(shape))]
+        output = list(access)
+        output[axis], shape[axis] = IndexExpr.of(0), 1
+        inputs = [(value, access)]
+        op = ContractionOp(aggregation, Combination.none, output, inputs, shape=tuple(shape))
+        self.block.add_op(op)
+        return op.result
+
     def windows(
         self, shape: Shape
     ) -> tuple[list[IndexExpr], list[IndexExpr], Shape, list[Constraint]]:
@@ -366,8 +417,16 @@ STATEMENTS = (
     *[Maker.unary, Maker.binary, Maker.binary, Maker.binary, Maker.smooth, Maker.compare],
     *[Maker.select, Maker.cast, Maker.contraction, Maker.contraction, Maker.product],
     *[Maker.whole_binary, Maker.rounding, Maker.position, Maker.number, Maker.reshape],
-    Maker.gather,
+    *[Maker.gather, Maker.sum_to, Maker.logical_not, Maker.softmax],
 )
+
+
+def _stretches(shape: Shape, to: Shape) -> bool:
+    """Whether one shape broadcasts to another."""
+    try:
+        return np.broadcast_shapes(shape, to) == to
+    except ValueError:
+        return False
 
 
 def _broadcast(*shapes: Shape) -> bool:

@@ -98,6 +98,18 @@ def test_text(case: Case):
 
 # -- devices -------------------------------------------------------------------------------------
 
+
+@pytest.mark.parametrize(("dtype", "rows"), [("uint8", 256), ("int8", 128), ("uint16", 1000)])
+def test_gather_by_narrow_indices_from_many_rows(dtype: str, rows: int, device: Any):
+    """The gradient numbers all rows, more than u8 and i8 can hold."""
+    places = np.array([0, 3, rows - 1, 3], dtype)
+    gradient = td.compile("function (A[N, M], I[K]) -> (O) { O = gather(A, I); }", device=device)
+    a, ones = np.ones((1000, 2), np.float32), np.ones((4, 2), np.float32)
+    expected = np.zeros_like(a)
+    np.add.at(expected, places.astype(np.intp), ones)
+    np.testing.assert_array_equal(gradient.gradient(wrt="A")(a, places, ones), expected)
+
+
 ON_DEVICES = [
     "pow_3x4_4",
     "max_3x4_3x1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,18 @@ def test_remainders_are_of_the_sign_of_the_first(dtype: str, device: Any):
         np.testing.assert_array_equal(result, expected.astype(dtype))
 
 
-def test_there_are_no_remainders_of_reals():
-    with pytest.raises(TileError, match="rem works on integers, but A holds reals"):
-        reference("function (A[N]) -> (O) { O = A % 2; }", [F32])
+@pytest.mark.parametrize(
+    ("value", "who"), [("A % 2", "A"), ("I % 2.5", "an operand"), ("2.5 % A", "an operand")]
+)
+def test_there_are_no_remainders_of_reals(value: str, who: str):
+    said = f"rem works on integers, but {who} holds reals; for reals x and y write x - y * floor"
+    with pytest.raises(TileError, match=re.escape(said)):
+        reference(f"function (A[N], I[N]) -> (O) {{ O = {value}; }}", [F32, U8])
+
+
+def test_what_is_written_for_remainders_of_reals():
+    (result,) = reference("function (X, Y) -> (O) { O = X - Y * floor(X / Y); }", [F32, -2 * F32])
+    np.testing.assert_array_equal(result, np.mod(F32, -2 * F32))
 
 
 def test_sums_of_bools_count(device: Any):

@@ -136,9 +136,14 @@ class IntegerBinaryOp(BitwiseOp, ABC):
     compute_type = staticmethod(et.as_number)
 
 
+FOR_REALS = {"tile.rem": "; for reals x and y write x - y * floor(x / y)"}
+"""What to write instead of ops that take integers alone."""
+
+
 def refuse_reals(op: ElementwiseOp) -> None:
     """Refuse operands that hold reals."""
     for value in op.operands:
         if et.is_float(tensor_type(value).element_type):
             what = op.name.removeprefix("tile.")
-            raise VerifyException(f"{what} works on integers, but {name_of(value)} holds reals")
+            said = f"{what} works on integers, but {name_of(value)} holds reals"
+            raise VerifyException(said + FOR_REALS.get(op.name, ""))
