@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, TensorType
-from xdsl.dialects.dlti import DLTIEntryMap
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
@@ -17,6 +16,7 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
+from tiledialect.lowering.target_spec import limit
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -46,21 +46,6 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileLoopTilingPass(local_size, schedules),
         TileToGpuPass(local_size),
     )
-
-
-def device_limit(module: ModuleOp, key: str, default: int) -> int:
-    """An integer that the module's DLTI target spec says of its device."""
-    spec = module.attributes.get("dlti.target_system_spec")
-    if isinstance(spec, DLTIEntryMap):
-        for device in spec.entries:
-            if isinstance(device.value, DLTIEntryMap):
-                try:
-                    value = device.value[key]
-                except KeyError:
-                    continue
-                if isinstance(value, IntegerAttr):
-                    return value.value.data
-    return default
 
 
 def compile_module(
@@ -110,7 +95,7 @@ def warnings_of(module: ModuleOp) -> tuple[str, ...]:
 
 def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
-    local_size = min(LOCAL_SIZE, device_limit(module, "max_work_group_size", LOCAL_SIZE))
+    local_size = min(LOCAL_SIZE, limit(module, "max_work_group_size", LOCAL_SIZE))
     return pipeline(local_size, schedules)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -93,9 +93,12 @@ class Accumulator:
         """Whether a point landed."""
         return Accumulator(places, i1, 0, _either, "landed")
 
-    def start(self) -> None:
-        """Set all to the neutral element."""
-        with self.kernel.loops([*self.places.moving, *self.places.lanes]):
+    def start(self, alone: Collection[int] = ()) -> None:
+        """Set all to the neutral element, one by one along the leaves ``alone``."""
+        moving, loops = self.places.moving, self.kernel.loops
+        others = [k for k in moving if k not in alone]
+        own = [k for k in moving if k in alone]
+        with loops([*others, *self.places.lanes]), loops(own, Role.UNROLL):
             value = self.nest.scalars.constant(self.initial, self.type)
             self.nest.store(value, self.buffer, self.places.here())
 

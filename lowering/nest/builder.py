@@ -153,13 +153,18 @@ class NestBuilder:
         access: Sequence[Expr],
         condition: Condition = ALWAYS,
         default: SSAValue | None = None,
+        *,
+        lanes: int = 1,
     ) -> SSAValue:
-        """The element of a buffer where the condition holds, else ``default`` or 0."""
+        """The element of a buffer where the condition holds, else ``default`` or 0.
+
+        With several ``lanes`` it is the vector of its neighbours.
+        """
         condition = simplify_condition(condition, self.env)
         exprs = [simplify(e, self.env) for e in access]
         if condition == ALWAYS:
             default = None
-        return self.emit(LoadOp(self.names, memory, exprs, condition, default))
+        return self.emit(LoadOp(self.names, memory, exprs, condition, default, lanes=lanes))
 
     def store(
         self,

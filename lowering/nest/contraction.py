@@ -11,12 +11,16 @@ the copy writes the neutral element there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 
 from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import instruction_box
+from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr
@@ -30,6 +34,7 @@ from tiledialect.lowering.nest.accumulators import (
 )
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.guards import Guards, Test
+from tiledialect.lowering.nest.instruction import InstructionNest
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.schedule.leaves import Role
@@ -51,7 +56,12 @@ class ContractionNest:
         self.neutral = neutral_operand(op)
         self.staging = Staging(kernel, op.inputs, accesses, self.neutral)
         self.places = Places.of(kernel, self.first_reduction, self.outputs)
-        self.guards = Guards(kernel, share=bool(self.places.shared))
+        box = instruction_box(op, kernel.schedule)
+        self.instruction = box and InstructionNest(kernel, self.staging, box)
+        """What takes the place of the innermost loops, if the schedule has an instruction."""
+        # All the work-items of an instruction must execute it.
+        share = bool(self.places.shared) or self.instruction is not None
+        self.guards = Guards(kernel, share=share)
 
     # -- what the schedule says ------------------------------------------------------------
 
@@ -101,7 +111,9 @@ class ContractionNest:
         # Where the kernel must know if a point landed, one that adds nothing is still none.
         if self.neutral is None or self.needs_flag:
             return self.guards.tests(guards)
-        absorbed = self.staging.absorbed(last_output)
+        # What an instruction reads from memory is tested there.
+        read = self.instruction.box.first if self.instruction is not None else None
+        absorbed = self.staging.absorbed(last_output, read)
         skipped = self.guards.tests([g for g in guards if g.source in absorbed])
         return (
             *(replace(test, needed_until=absorbed[test.guard.source]) for test in skipped),
@@ -112,6 +124,7 @@ class ContractionNest:
         """The guards without those of staged operands, from which some of these may follow."""
         space = self.space
         rest = [k for k in range(len(space.inputs)) if not self.staging.stages_of(k)]
+        rest = rest if self.instruction is None else []
         space = replace(
             space,
             inputs=tuple(space.inputs[k] for k in rest),
@@ -131,8 +144,9 @@ class ContractionNest:
         flag = Accumulator.flag(self.places) if self.needs_flag else None
         kept = [a for a in (acc, flag) if a is not None]
         for accumulator in kept:
-            accumulator.start()
-        reads_unstaged = tests if not self.staging.all_staged else ()
+            accumulator.start(self.instruction.alone if self.instruction is not None else ())
+        guarded = self.instruction is None and not self.staging.all_staged
+        reads_unstaged = tests if guarded else ()
         self._points(k, (*reads_unstaged, *self.point_tests), acc, flag, entering=True)
         for accumulator in kept:
             accumulator.join()
@@ -158,9 +172,14 @@ class ContractionNest:
     def _points_inside(
         self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
     ) -> None:
-        divergent = k if not self.places.shared else self.guards.first_divergent
+        together = self.instruction is not None or not self.places.shared
+        divergent = k if together else self.guards.first_divergent
         branch, later = self.guards.passing(tests, divergent)
         with branch:
+            if self.instruction is not None and k == self.instruction.box.first:
+                self._refuse([t for t in later if t.needed_until is None], flag)
+                self.instruction.execute(acc.buffer, self.places.here)
+                return
             if k < len(self.leaves):
                 with self.kernel.loops([k]):
                     self._points(k + 1, later, acc, flag)
@@ -168,6 +187,16 @@ class ContractionNest:
             acc.add(combined(self.op, self.nest.scalars, acc.type, self.staging.read))
             if flag is not None:
                 flag.set()
+
+    def _refuse(self, tests: Sequence[Test], flag: Accumulator | None) -> None:
+        """Refuse an instruction for a box of which some points do not count."""
+        assert self.instruction is not None
+        if tests or flag is not None:
+            name = self.instruction.entry.name
+            reason = f"{tests[0].guard.expr} is tested" if tests else "elements may stay unwritten"
+            raise TileError.at(
+                self.op, f"{name} cannot compute {name_of(self.op.result)}: {reason} inside its box"
+            )
 
     def _finish(
         self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None

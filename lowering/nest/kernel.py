@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -87,18 +87,26 @@ class KernelNest:
         return found.isdisjoint(self.work_item_names)
 
     @contextmanager
-    def loops(self, numbers: Sequence[int]) -> Generator[None]:
-        """The loops of some leaves, outermost first."""
+    def loops(self, numbers: Sequence[int], role: Role | None = None) -> Generator[None]:
+        """The loops of some leaves, outermost first; with another role if that is given."""
         before = dict(self.steps)
         with ExitStack() as stack:
             for k in numbers:
                 leaf = self.leaves[k]
-                role = LoopRole(leaf.role, leaf.axis)
-                step = stack.enter_context(self.nest.loop(role, leaf.extent, leaf.index))
+                own = LoopRole(leaf.role, leaf.axis) if role is None else LoopRole(role)
+                step = stack.enter_context(self.nest.loop(own, leaf.extent, leaf.index))
                 self.steps[step_name(k)] = step
                 if leaf.role is Role.LOCAL:
                     self.work_item_names |= set(step.names)
             yield
+        self.steps = before
+
+    @contextmanager
+    def at_steps(self, steps: Mapping[str, Expr]) -> Generator[None]:
+        """Where leaves have these steps, whatever those of the loops being built."""
+        before = self.steps
+        self.steps = {**before, **steps}
+        yield
         self.steps = before
 
     def linear_id(self, numbers: Sequence[int]) -> Expr:

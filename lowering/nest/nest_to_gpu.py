@@ -14,12 +14,11 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NoneAttr,
-    StringAttr,
     i64,
 )
-from xdsl.dialects.dlti import DLTIEntryMap
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import Pure
 
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
@@ -30,6 +29,7 @@ from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.index_values import IndexValues
 from tiledialect.lowering.nest.registers import Chunk, Registers, lanes_of, zero
 from tiledialect.lowering.nest.scope import flat_strides
+from tiledialect.lowering.target_spec import is_gpu
 from tiledialect.schedule.leaves import Role
 
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
@@ -80,8 +80,8 @@ class NestToGpu:
         self.registers: dict[SSAValue, Registers] = {}
         self.versions: dict[SSAValue, int] = {}
         """How often each memory has been written so far; those not here never are."""
-        self.loads: list[dict[tuple[object, ...], SSAValue]] = [{}]
-        """The loads that were emitted in each of the blocks being built."""
+        self.known: list[dict[tuple[object, ...], SSAValue]] = [{}]
+        """The loads and pure ops that were emitted in each of the blocks being built."""
         for a, b in zip(old.args, self.block.args, strict=True):
             b.name_hint = a.name_hint
             self.values[a] = b
@@ -116,12 +116,12 @@ class NestToGpu:
     def enter(self, block: Block) -> None:
         """Build a block inside."""
         self.indices.enter(block)
-        self.loads.append({})
+        self.known.append({})
 
     def leave(self) -> None:
         """Go on with the block outside."""
         self.indices.leave()
-        self.loads.pop()
+        self.known.pop()
 
     def expr_of(self, value: SSAValue) -> Expr:
         """What an index operand is."""
@@ -144,10 +144,24 @@ class NestToGpu:
                 self.versions[memory] += 1
         if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
             self.exprs[op.result] = Expr.const(op.value.value.data)  # pyright: ignore
+        key = None
+        if op.has_trait(Pure) and len(op.results) == 1:
+            operands = (self.values.get(v, v) for v in op.operands)
+            what = (*op.properties.items(), *op.attributes.items(), op.results[0].type)
+            key = (type(op), *operands, *what)
+            if (found := self._known(key)) is not None:
+                self.values[op.results[0]] = found
+                return
         new = op.clone(self.values)
         self.indices.here.block.add_op(new)
         for a, b in zip(op.results, new.results, strict=True):
             b.name_hint = a.name_hint
+        if key is not None:
+            self.known[-1][key] = new.results[0]
+
+    def _known(self, key: tuple[object, ...]) -> SSAValue | None:
+        """The value of what was emitted already, here or in a block outside."""
+        return next((known[key] for known in self.known if key in known), None)
 
     # -- loops -----------------------------------------------------------------------------
 
@@ -354,7 +368,7 @@ class NestToGpu:
         lanes, registers = lanes_of(op.result), self.registers.get(op.memory)
         default = None if op.default is None else self.values[op.default]
         key = (op.memory, self.versions.get(op.memory), place, lanes, condition, default)
-        found = next((known[key] for known in self.loads if key in known), None)
+        found = self._known(key)
         if found is None or registers is not None:
             if registers is not None:
                 assert place.value is not None
@@ -367,7 +381,7 @@ class NestToGpu:
                 found = self._load_if(op, place, condition, self._default(op, default))
             if found.name_hint is None:
                 found.name_hint = op.result.name_hint
-            self.loads[-1][key] = found
+            self.known[-1][key] = found
         self.values[op.result] = found
 
     def _default(self, op: LoadOp, default: SSAValue | None) -> SSAValue:
@@ -498,11 +512,3 @@ class NestToGpuPass(ModulePass):
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
             if any(isinstance(x, ForOp | LoadOp | StoreOp | BufferOp) for x in function.walk()):
                 NestToGpu(function, alignment).run()
-
-
-def is_gpu(module: ModuleOp) -> bool:
-    """Whether the module's target is a GPU."""
-    spec = module.attributes.get("dlti.target_system_spec")
-    return isinstance(spec, DLTIEntryMap) and any(
-        isinstance(e.key, StringAttr) and e.key.data == "GPU" for e in spec.entries
-    )

@@ -12,16 +12,23 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import MemRefType, VectorType, f16, i16
+from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.nest.ops import ALWAYS
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
-from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
+from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.elements import element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.scalars import storage_type
 from tiledialect.lowering.nest.tiles import Footprint, place_of, stage_footprint
 from tiledialect.schedule.leaves import Role, Stage
+
+Source = tuple[SSAValue, Sequence[Expr], Condition]
+"""A buffer, a place in it, and when that is inside."""
 
 UNROLLED_COPIES = 16
 """Up to how many steps a copy that work-items share is written out."""
@@ -87,16 +94,18 @@ class Staging:
         """Whether no operand is read where the schedule's loops alone say."""
         return all(self.stages_of(k) or self.numbers[k] < 0 for k in range(len(self.operands)))
 
-    def absorbed(self, first: int) -> dict[int, int]:
+    def absorbed(self, first: int, guarded: int | None = None) -> dict[int, int]:
         """The accesses that need no test as their operand is staged, and before which leaf it is.
 
         They are numbered as the accesses of an index space, ``first`` being the first operand's
-        first axis.
+        first axis. What is not staged is read before leaf ``guarded``, with tests, if that is
+        given.
         """
         found: dict[int, int] = {}
         for k, operand in enumerate(self.operands):
-            if stages := self.stages_of(k):
-                place = place_of(stages[0], self.kernel.leaves)
+            stages = self.stages_of(k)
+            place = place_of(stages[0], self.kernel.leaves) if stages else guarded
+            if place is not None:
                 found.update(dict.fromkeys(range(first, first + len(operand.access)), place))
             first += len(operand.access)
         return found
@@ -134,11 +143,12 @@ class Staging:
     def _allocate(self, operand: Operand, stage: Stage, box: Footprint) -> SSAValue:
         space = LOCAL if stage.local else PRIVATE
         hint = f"{operand.value.name_hint or 'operand'}_tile"
+        # Devices without f16 would convert what is only moved.
+        t = element_type(operand.value)
+        t = i16 if stage.local and t == f16 else t
         # A work-item by itself waits for nobody.
         copies = stage.copies if self.kernel.schedule.work_items > 1 else 1
-        return self.nest.buffer(
-            element_type(operand.value), box.extents, space, hint, copies, stage.pad
-        )
+        return self.nest.buffer(t, box.extents, space, hint, copies, stage.pad)
 
     def _vector(self, stage: Stage, extent: int) -> int:
         """How many neighbours a copy moves at once: what is asked for, if it divides the rows."""
@@ -180,21 +190,28 @@ class Staging:
         coordinates = [self.kernel.expr(base) for base in tile.box.base]
         for d, dimension in enumerate(tile.box.dimensions):
             coordinates[dimension.axis] += position[d] * dimension.stride
+        assert isinstance(tile.buffer.type, MemRefType)
         value = self._element(source, coordinates)
+        value = _converted(self.nest, value, tile.buffer.type.element_type)
         self.nest.store(value, tile.buffer, [position[d] for d in range(len(position))])
 
     # -- reading ---------------------------------------------------------------------------
 
     def read(self, number: int) -> SSAValue:
         """The element of an operand at the loops being built, from the nearest tile."""
+        memory, place, _ = self.source(number)
+        t = storage_type(element_type(self.operands[number].value))
+        return _converted(self.nest, self.nest.load(memory, place), t)
+
+    def source(self, number: int) -> Source:
+        """Where the element of an operand at the loops being built is, in the nearest tile."""
         operand = self.operands[number]
         if not operand.tiles:
             coordinates = [self.kernel.expr(e) for e in operand.access]
-            return self.nest.load(self.kernel.memory(operand.value), coordinates)
+            inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
+            return self.kernel.memory(operand.value), coordinates, inside
         tile = operand.tiles[-1]
-        return self.nest.load(
-            tile.buffer, [self.kernel.expr(d.position) for d in tile.box.dimensions]
-        )
+        return tile.buffer, [self.kernel.expr(d.position) for d in tile.box.dimensions], ALWAYS
 
     def _element(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
         """The element at coordinates that may lie outside, then neutral."""
@@ -218,7 +235,26 @@ class Staging:
         default = None
         if self.neutral:
             default = self.nest.scalars.constant(self.neutral, element_type(operand.value))
+            assert isinstance(memory.type, MemRefType)
+            default = _converted(self.nest, default, memory.type.element_type)
         return self.nest.load(memory, place, inside, default)
+
+
+def as_bits(nest: NestBuilder, value: SSAValue) -> SSAValue:
+    """An f16, or a vector of them, as i16; any other value as it is."""
+    if isinstance(value.type, VectorType):
+        t = VectorType(i16, value.type.get_shape())
+        return _converted(nest, value, t) if value.type.element_type == f16 else value
+    return _converted(nest, value, i16) if value.type == f16 else value
+
+
+def _converted(nest: NestBuilder, value: SSAValue, t: Attribute) -> SSAValue:
+    """The same bits as type ``t``."""
+    if value.type == t:
+        return value
+    result = nest.emit(arith.BitcastOp(value, t))
+    result.name_hint = value.name_hint
+    return result
 
 
 def digits(number: Expr, extents: Sequence[int]) -> list[Expr]:

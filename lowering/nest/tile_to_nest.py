@@ -43,6 +43,8 @@ from tiledialect.lowering.nest.kernel import (
     needs_fill,
 )
 from tiledialect.lowering.opencl.types import sanitized
+from tiledialect.lowering.target_spec import platform
+from tiledialect.schedule.instructions import find
 
 
 @dataclass
@@ -210,6 +212,20 @@ def lower_function(function: func.FuncOp, local_size: int) -> tuple[gpu.ModuleOp
     return module, host_function
 
 
+def _check_instructions(function: func.FuncOp, platform: str | None) -> None:
+    """Refuse instructions that the device does not have, if it is known."""
+    for kernel in [k for k in function.walk() if isinstance(k, KernelOp)]:
+        if platform is None or kernel.schedule is None or kernel.schedule.data.instruction is None:
+            continue
+        entry = find(kernel.schedule.data.instruction.name)
+        if entry.platform not in platform.lower():
+            raise TileError.at(
+                kernel,
+                f"{entry.name} is an instruction of {entry.platform} devices: "
+                f"this one is of {platform}",
+            )
+
+
 @dataclass(frozen=True)
 class TileToNestPass(ModulePass):
     """Lowers functions of scheduled kernels to nests in `gpu.module`s, and host functions.
@@ -233,6 +249,7 @@ class TileToNestPass(ModulePass):
             given = ", ".join(map(str, types))
             raise TileError(f"{name} takes {given}: run tile-specialize first")
         for function in specialized:
+            _check_instructions(function, platform(op))
             module, host = lower_function(function, self.local_size)
             Rewriter.replace_op(function, [module, host], [])
             op.attributes["gpu.container_module"] = UnitAttr()

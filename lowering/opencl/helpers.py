@@ -31,29 +31,35 @@ def round_half(scope: Scope, type: CType, source: CType) -> str:
 
 
 HALF_FROM_BITS = """
-static inline float NAME(short bits)
+static inline FLOAT NAME(SHORT bits)
 {
-    return vload_half(0, (half *)&bits);
+    return vload_halfLANES(0, (half *)&bits);
 }
 """
 HALF_TO_BITS = """
-static inline short NAME(float x)
+static inline SHORT NAME(FLOAT x)
 {
-    short bits;
-    vstore_half_rte(x, 0, (half *)&bits);
+    SHORT bits;
+    vstore_halfLANES_rte(x, 0, (half *)&bits);
     return bits;
 }
 """
 
 
-def half_from_bits(scope: Scope) -> str:
-    """The function from the bits of a half to its value."""
-    return _template(scope, "round_half_from_bits", HALF_FROM_BITS)
+def half_from_bits(scope: Scope, type: CType) -> str:
+    """The function from the bits of a half, or of each lane, to its value."""
+    return _of_bits(scope, "from", HALF_FROM_BITS, type)
 
 
-def half_to_bits(scope: Scope) -> str:
-    """The function from a half to its bits."""
-    return _template(scope, "round_half_to_bits", HALF_TO_BITS)
+def half_to_bits(scope: Scope, type: CType) -> str:
+    """The function from a half, or each lane, to its bits."""
+    return _of_bits(scope, "to", HALF_TO_BITS, type)
+
+
+def _of_bits(scope: Scope, way: str, text: str, type: CType) -> str:
+    lanes = str(type.lanes) if type.is_vector else ""
+    fields = {"FLOAT": type.name, "SHORT": f"short{lanes}", "LANES": lanes}
+    return _template(scope, f"round_half{lanes}_{way}_bits", text, **fields)
 
 
 # Not `a % b != 0`: for a division and a remainder LLVM makes what Oclgrind cannot run.

@@ -113,6 +113,13 @@ class Inlining:
         place = self._place.get(op)
         if place is None or not (is_load or type(op) in PURE):
             return False
+        if isinstance(op, arith.BitcastOp) and type(load := op.operands[0].owner) in LOADS:
+            # The bits of a half are free where it is loaded, and only there.
+            return (
+                isinstance(load, Operation)
+                and load.parent is op.parent
+                and not any(writes(o) for o in _between(load, place.operation))
+            )
         if not is_load:
             return True
         if isinstance(place.operation, scf.ForOp) and place.index in LOOP_BOUNDS:

@@ -177,7 +177,8 @@ def _emit_load(scope: MemoryScope, op: Operation) -> Expr:
     buffer = scope.buffer(op.memref)
     place = address(scope, buffer, op.indices)
     if buffer.type.kind == "half":
-        return Expr(f"vload_half({place.text}, {half_pointer(buffer).text})", reads=reads(place))
+        value = Expr(f"vload_half({place.text}, {half_pointer(buffer).text})", reads=reads(place))
+        return replace(value, bits=half_bits(buffer, place, "const "))
     element = Expr(f"{buffer.base}[{place.text}]", reads=reads(place))
     return binary("!=", element, int_literal(0, 32)) if buffer.type.kind == "bool" else element
 
@@ -187,12 +188,20 @@ def _print_store(scope: MemoryScope, op: Operation) -> None:
     buffer = scope.buffer(op.memref)
     place = address(scope, buffer, op.indices)
     value = scope.expr(op.value)
+    if value.bits:
+        scope.line(f"{half_bits(buffer, place).text} = {value.bits.assigned};")
+        return
     if buffer.type.kind == "half":
         value = value.unrounded or value
         scope.line(f"vstore_half_rte({value.text}, {place.text}, {half_pointer(buffer).text});")
         return
     element = f"{buffer.base}[{place.text}]"
     scope.line(assignment(element, value))
+
+
+def half_bits(buffer: Buffer, place: Expr, const: str = "") -> Expr:
+    """The bits of a half in memory."""
+    return Expr(f"(({const}{buffer.space} short *){buffer.base})[{place.text}]", reads=reads(place))
 
 
 def assignment(target: str, value: Expr) -> str:
@@ -220,6 +229,11 @@ def vector_pointer(
     return buffer, pointer(buffer, address(scope, buffer, indices)), lanes
 
 
+def bits_of(type: CType) -> CType:
+    """The type of the bits of halves; any other type as it is."""
+    return replace(type, base="short", bits=16, kind="int") if type.kind == "half" else type
+
+
 def is_aligned(op: Operation, type: CType) -> bool:
     """Whether an access to a vector has an `alignment` of the whole vector.
 
@@ -237,20 +251,32 @@ def is_aligned(op: Operation, type: CType) -> bool:
 def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.LoadOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.result.type)
-    if is_aligned(op, type):
-        return Expr(f"*(const {buffer.space} {type.name} *)({place.text})", UNARY, reads(place))
-    name = "vload_half" if buffer.type.kind == "half" else "vload"
-    result = Expr(f"{name}{type.lanes}(0, {place.text})", reads=reads(place))
+    if type.kind == "half":
+        value = Expr(f"vload_half{type.lanes}(0, {place.text})", reads=reads(place))
+        return replace(value, bits=_loaded(op, buffer, place, bits_of(type)))
+    result = _loaded(op, buffer, place, type)
     if type.kind != "bool":
         return result
     return binary("!=", call(f"convert_{type.name}", result), literal(0, replace(type, kind="int")))
+
+
+def _loaded(op: Operation, buffer: Buffer, place: Expr, type: CType) -> Expr:
+    """A vector in memory; a buffer of halves as their bits."""
+    if is_aligned(op, type):
+        return Expr(f"*(const {buffer.space} {type.name} *)({place.text})", UNARY, reads(place))
+    if buffer.type.kind == "half":
+        place = Expr(f"(const {buffer.space} short *)({place.text})", UNARY, reads(place))
+    return Expr(f"vload{type.lanes}(0, {place.text})", reads=reads(place))
 
 
 def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
     assert isinstance(op, vector.StoreOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.vector.type)
     value = scope.expr(op.vector)
-    if buffer.type.kind == "half":
+    if value.bits:
+        value, type = value.bits, bits_of(type)
+        place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
+    elif buffer.type.kind == "half":
         value = value.unrounded or value
         scope.line(f"vstore_half{type.lanes}_rte({value.text}, 0, {place.text});")
         return

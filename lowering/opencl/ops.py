@@ -462,13 +462,12 @@ def _emit_bitcast(scope: Scope, op: Operation) -> Expr:
     type = result_type(scope, op)
     if source == type:
         return e
-    if "bool" in (source.kind, type.kind) or source.bits * source.lanes != type.bits * type.lanes:
-        if {source.kind, type.kind} == {"half", "int"} and not type.is_vector:
-            if type.kind == "half":
-                return call(helpers.half_from_bits(scope), e)
-            return call(helpers.half_to_bits(scope), e)
-        raise scope.error(f"no bitcast from {op.operands[0].type} to {op.results[0].type}")
-    if "half" in (source.kind, type.kind):
+    if {source.kind, type.kind} == {"half", "int"} and source.lanes == type.lanes:
+        if type.kind == "half":
+            return replace(call(helpers.half_from_bits(scope, type), e), bits=e)
+        return e.bits or call(helpers.half_to_bits(scope, source), e)
+    kinds, sizes = (source.kind, type.kind), (source.bits * source.lanes, type.bits * type.lanes)
+    if "bool" in kinds or "half" in kinds or sizes[0] != sizes[1]:
         raise scope.error(f"no bitcast from {op.operands[0].type} to {op.results[0].type}")
     return call(f"as_{type.name}", e)
 

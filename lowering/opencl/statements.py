@@ -8,6 +8,7 @@ from xdsl.dialects import arith, func, gpu, memref, vector
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Operation
 
+from tiledialect.dialects.nest.instruction import InstructionOp
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.function import BOTH, FunctionPrinter, Statement, access, symbol
 from tiledialect.lowering.opencl.memory import GLOBAL, PRIVATE, single_position, space_of
@@ -149,6 +150,22 @@ def _print_insert(p: FunctionPrinter, op: Operation) -> None:
     p.line(f"{name} = {call(helper, variable(name), source, p.expr(position)).text};")
 
 
+def _print_instruction(p: FunctionPrinter, op: Operation) -> None:
+    """A call of the instruction's function, which adds to variables that hold the sums."""
+    assert isinstance(op, InstructionOp)
+    helper = p.helper(op.entry.name, op.entry.text)
+    names: list[str] = []
+    for value, total in zip(op.sums, op.totals, strict=True):
+        name = p.reusable(value, op, names, inside=False)
+        if name is None:
+            name = p.new_variable(total, p.expr(value), total.name_hint, "sum")
+        else:
+            p.rebind(total, name)
+        names.append(name)
+    arguments = [f"&{name}" for name in names] + [p.expr(v).alone for v in op.factors]
+    p.line(f"{helper}({', '.join(arguments)});")
+
+
 STATEMENTS: dict[type[Operation], Statement] = {
     gpu.ThreadIdOp: _print_id("get_local_id"),
     gpu.BlockIdOp: _print_id("get_group_id"),
@@ -166,4 +183,5 @@ STATEMENTS: dict[type[Operation], Statement] = {
     arith.MulSIExtendedOp: _print_mul_extended,
     arith.MulUIExtendedOp: _print_mul_extended,
     vector.InsertOp: _print_insert,
+    InstructionOp: _print_instruction,
 }

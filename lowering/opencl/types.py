@@ -160,6 +160,8 @@ class Expr:
     """The scalar in every lane of a vector."""
     unrounded: Expr | None = None
     """A half before it was rounded."""
+    bits: Expr | None = None
+    """The bits of a half as a short, where they are there."""
     compound: tuple[str, Expr, Expr] | None = None
     """Operator and operands, so that an assignment can be ``+=``."""
 

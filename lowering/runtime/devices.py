@@ -298,6 +298,7 @@ def _context(device: Device) -> cl.Context:
 
 SPEC_KEYS = (
     "type",
+    "platform",
     "compute_units",
     "max_work_group_size",
     "local_mem_size",

@@ -27,6 +27,7 @@ from tiledialect.lowering.runtime.probe import machine
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.lowering.tile_compile import compile_module, warnings_of
 from tiledialect.passes.tile_gradient import Gradient
+from tiledialect.schedule import instructions
 
 KEEP_KERNELS = ("pocl",)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
@@ -72,7 +73,7 @@ class Specialization:
         self.options = build_options(device.short_platform)
         self.key = cache.key(
             *(program.text, program.name, repr(program.gradients), *program.schedules),
-            *(*map(str, types), str(spec), *self.options),
+            *(*map(str, types), str(spec), *self.options, repr(instructions.table())),
             *(device.platform, device.name, device.version, device.driver, machine()),
         )
         stored = cache.load(self.key)

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.dialects.nest.instruction import InstructionOp
 from tiledialect.dialects.nest.ops import (
     BufferOp,
     ForOp,
@@ -45,6 +46,7 @@ from tiledialect.index.integer import (
     Truth,
     Variable,
 )
+from tiledialect.interpreters.instruction import execute
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
 from tiledialect.schedule.leaves import Role
@@ -292,6 +294,17 @@ class Kernel:
         """The value of an expression."""
         (self.values[op.result],) = self.exprs(op, op.expr)
 
+    def instruction(self, op: InstructionOp) -> None:
+        """An instruction that all the work-items execute that it needs."""
+        entry, items = op.entry, self.launch.items
+        if prod(self.launch.block) % entry.lanes:
+            raise RunError(f"a work-group has parts of {entry.lanes} work-items")
+        groups = self.active.reshape(-1, entry.lanes)
+        if (groups.any(1) != groups.all(1)).any():
+            raise RunError(f"some of {entry.lanes} work-items do not execute it")
+        sums, factors = ([self.values[v] for v in values] for values in (op.sums, op.factors))
+        self.values.update(zip(op.totals, execute(entry, items, sums, factors), strict=True))
+
     def own_number(self, op: gpu.ThreadIdOp | gpu.BlockIdOp) -> None:
         """The number of the work-item or of its group."""
         role = Role.GROUP if isinstance(op, gpu.BlockIdOp) else Role.LOCAL
@@ -333,6 +346,7 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     LoadOp: Kernel.load,
     StoreOp: Kernel.store,
     IndexOp: Kernel.index,
+    InstructionOp: Kernel.instruction,
     scf.ForOp: Kernel.carrying_loop,
     scf.IfOp: Kernel.value_branch,
     memref.AllocaOp: Kernel.allocate,

@@ -95,11 +95,25 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Placement:
+    """An instruction that takes the place of the innermost box of a contraction."""
+
+    name: str
+    """Which entry of the table `tiledialect.schedule.instructions`."""
+    indices: tuple[str, ...]
+    """The index along each axis of its box."""
+
+    def __str__(self) -> str:
+        return f"{self.name} <{', '.join(self.indices)}>"
+
+
+@dataclass(frozen=True)
 class Schedule:
-    """How a kernel runs: its loops, outermost first, and its stages."""
+    """How a kernel runs: its loops, outermost first, its stages, and its instruction."""
 
     leaves: tuple[Leaf, ...] = ()
     stages: tuple[Stage, ...] = field(default=())
+    instruction: Placement | None = None
 
     def extents(self, role: Role) -> tuple[int, int, int]:
         """The steps of a parallel role along x, y and z."""

@@ -384,7 +384,7 @@
 //
 // CHECK:      __kernel void bitcast_i16_f16(short a, __global half *restrict out)
 // CHECK-NEXT: {
-// CHECK-NEXT:     vstore_half_rte(round_half_from_bits(a), 0, out);
+// CHECK-NEXT:     ((__global short *)out)[0] = a;
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void bitcast_f16_i16(float a, __global short *restrict out)

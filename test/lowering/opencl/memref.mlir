@@ -285,8 +285,8 @@
 // CHECK-NEXT:     float private_[4];
 // CHECK-NEXT:     float five[4];
 // CHECK-NEXT:     vstore8(vload8(0, padded + 27), 0, out);
-// CHECK-NEXT:     vstore_half_rte(vload_half(i, (__local half *)halves), 3, (__local half *)halves);
-// CHECK-NEXT:     vstore_half4_rte(vload_half4(0, (__local half *)halves + i), 0, (__local half *)halves);
+// CHECK-NEXT:     ((__local short *)halves)[3] = ((const __local short *)halves)[i];
+// CHECK-NEXT:     vstore4(vload4(0, (const __local short *)((__local half *)halves + i)), 0, (__local short *)((__local half *)halves));
 // CHECK-NEXT:     flags[3] = flags[i] != 0;
 // CHECK-NEXT:     five[i] = private_[i];
 // CHECK-NEXT: }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleAttr
+from tiledialect.dialects.nest.instruction import InstructionOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 
 Nest = Dialect(
     "nest",
-    [ForOp, IfOp, BufferOp, LoadOp, StoreOp, IndexOp],
+    [ForOp, IfOp, BufferOp, LoadOp, StoreOp, IndexOp, InstructionOp],
     [RoleAttr, ExprsAttr, ConditionAttr],
 )

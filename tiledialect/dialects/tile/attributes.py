@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, Stage
+from tiledialect.schedule.leaves import PARALLEL, Leaf, Placement, Role, Schedule, Stage
 
 
 @irdl_attr_definition
@@ -242,14 +242,21 @@ StageOperand = Callable[[], int | None]
 
 
 def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: None) -> Schedule:
-    """Parse ``<role stride*index : extent, …>``, then ``stage <…>`` if that follows."""
+    """Parse ``<role stride*index : extent, …>``, then an instruction and stages if they follow."""
     leaves = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_leaf(parser))
+    instruction = None
+    if parser.parse_optional_keyword("instruction"):
+        name = parser.parse_identifier(" of an instruction")
+        indices = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: parser.parse_identifier(" of an index")
+        )
+        instruction = Placement(name, tuple(indices))
     stages: list[Stage] = []
     if parser.parse_optional_keyword("stage"):
         stages = parser.parse_comma_separated_list(
             parser.Delimiter.ANGLE, lambda: _parse_stage(parser, parse_operand)
         )
-    return Schedule(tuple(leaves), tuple(stages))
+    return Schedule(tuple(leaves), tuple(stages), instruction)
 
 
 def _parse_leaf(parser: AttrParser) -> Leaf:
@@ -308,6 +315,8 @@ def print_schedule(
 
     with printer.in_angle_brackets():
         printer.print_list(schedule.leaves, lambda leaf: printer.print_string(str(leaf)))
+    if schedule.instruction is not None:
+        printer.print_string(f" instruction {schedule.instruction}")
     if schedule.stages:
         printer.print_string(" stage ")
         with printer.in_angle_brackets():
@@ -319,8 +328,10 @@ class ScheduleAttr(Data[Schedule]):
     """`#tile.schedule<<group.x 32*x : 4, local.x x : 32, serial k : 7> stage <input 0 local>>`.
 
     How a kernel runs: the leaves of the loop nest, outermost first, each with its role, the index
-    it moves and by how much, and its number of steps; then the operands that are staged. The
-    kernel op's own syntax names the operands.
+    it moves and by how much, and its number of steps; then, if there is one, the instruction that
+    computes the innermost box, with the index along each of its axes
+    (`instruction mma_m16n8k8_tf32 <i, j, k>`); then the operands that are staged. The kernel op's
+    own syntax names the operands.
     """
 
     name = "tile.schedule"

@@ -22,7 +22,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.attributes import (
+    Aggregation,
+    Combination,
     DomainAttr,
     ScheduleAttr,
     parse_schedule,
@@ -34,7 +37,31 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
+from tiledialect.schedule.boxes import Box, Operand, find_box
 from tiledialect.schedule.leaves import LoopIndex, Schedule, ScheduleError, Stage, check
+
+
+def instruction_box(op: ContractionOp | None, schedule: Schedule) -> Box | None:
+    """Where the schedule's instruction stands in a kernel's contraction; None if it has none.
+
+    Raises:
+        ScheduleError: the instruction cannot compute the contraction.
+    """
+    if schedule.instruction is None:
+        return None
+    name = schedule.instruction.name
+    if (
+        op is None
+        or op.aggregation.data is not Aggregation.add
+        or op.combination.data is not Combination.mul
+    ):
+        raise ScheduleError(f"{name} computes sums of products alone")
+    output = Operand(op.output.data, str(accumulator_type(op)))
+    inputs = [
+        Operand(a.data, str(tensor_type(v).element_type))
+        for a, v in zip(op.accesses, op.inputs, strict=True)
+    ]
+    return find_box(schedule, output, inputs)
 
 
 @irdl_op_definition
@@ -185,6 +212,7 @@ class KernelOp(IRDLOperation):
             check(self.indices, schedule.data, ranks)
             for stage in schedule.data.stages:
                 self._verify_kept(stage)
+            instruction_box(op, schedule.data)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
 

@@ -1,0 +1,213 @@
+"""Instructions in kernels: on devices, at each level by the reference semantics, and refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from building import type_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+import tiledialect as td
+from tiledialect.index.integer import floordiv, mod
+from tiledialect.interpreters.host import run_host
+from tiledialect.language.to_ir import load
+from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
+from tiledialect.lowering.runtime.devices import target_system_spec
+from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.schedule.instructions import ELEMENT, Fragment, Instruction, register
+
+Array = npt.NDArray[Any]
+PRODUCT = "function product(A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
+
+# Two rows times four columns, in plain OpenCL C: every device has them.
+ROWS = register(
+    Instruction(
+        "rows_2x4",
+        (("m", 2), ("n", 4), ("k", 1)),
+        Fragment(("m", "n"), "f32", 8, (floordiv(ELEMENT, 4), mod(ELEMENT, 4)), packed=4),
+        (
+            Fragment(("m", "k"), "f32", 2, (ELEMENT, 0 * ELEMENT)),
+            Fragment(("k", "n"), "f32", 4, (0 * ELEMENT, ELEMENT), packed=4),
+        ),
+        """\
+static inline void rows_2x4(float4 *d0, float4 *d1, float a0, float a1, float4 b0)
+{
+    *d0 += a0 * b0;
+    *d1 += a1 * b0;
+}""",
+    )
+)
+DOT = register(
+    Instruction(
+        "dot4_f16",
+        (("k", 4),),
+        Fragment((), "f32", 1, ()),
+        (Fragment(("k",), "f16", 4, (ELEMENT,), packed=2),) * 2,
+        """\
+static inline void dot4_f16(float *d0, short2 a0, short2 a1, short2 b0, short2 b1)
+{
+    *d0 += dot(vload_half2(0, (half *)&a0), vload_half2(0, (half *)&b0))
+        + dot(vload_half2(0, (half *)&a1), vload_half2(0, (half *)&b1));
+}""",
+    )
+)
+
+
+def matrices(m: int, n: int, k: int, dtype: Any) -> tuple[Array, Array, Array]:
+    """Matrices of small integers, and their product, which is exact."""
+    rng = np.random.default_rng(m + n + k)
+    a, b = (rng.integers(-4, 5, shape).astype(dtype) for shape in ((m, k), (k, n)))
+    return a, b, (a.astype(np.float32) @ b.astype(np.float32)).astype(dtype)
+
+
+def compiled(
+    schedule: str, a: Array, b: Array, *, target: Any = None, after: str | None = None
+) -> ModuleOp:
+    """The product by a schedule, up to a pass."""
+    types = [type_of(a), type_of(b)]
+    texts = (f"C: {schedule}",)
+    return compile_module(load(PRODUCT), "product", types, target, (), after, texts)
+
+
+def check_by_reference(schedule: str, a: Array, b: Array, expected: Array) -> None:
+    """The nest and the kernel level give what is expected."""
+    nest = compiled(schedule, a, b, after="tile-loop-tiling")
+    TileToNestPass().apply(Context(), nest)
+    for module in (nest, compiled(schedule, a, b)):
+        module.verify()
+        (result,) = run_host(module, "product", (a, b))
+        np.testing.assert_array_equal(result, expected)
+
+
+ROWS_TILED = (
+    "<group.y 16*i : 3, local.x 4*i : 4, group.x 8*j : 3, serial 8*k : 4, unroll 1*k : 8, "
+    "unroll 2*i : 2, unroll 4*j : 2, unroll i : 2, vector j : 4> "
+    "instruction rows_2x4 <i, j, k> "
+)
+DOTS = (
+    "<group.y 4*i : 10, local.x i : 4, group.x j : 19, serial 4*k : 8, unroll k : 4> "
+    "instruction dot4_f16 <k> "
+)
+
+
+@pytest.mark.parametrize(
+    "stage", ["", "stage <A local at 8*k, B local at 8*k copies 2 pad 4 vector 4>"]
+)
+def test_vectors_of_rows_on_devices(device: td.Device, stage: str):
+    """Sizes that no tile divides: what is outside is read as 0, and not written."""
+    a, b, expected = matrices(37, 19, 29, np.float32)
+    f = td.compile(PRODUCT, device=device).with_schedules({"C": ROWS_TILED + stage})
+    assert "rows_2x4(&acc" in f.opencl(a, b)
+    np.testing.assert_array_equal(f(a, b), expected)
+
+
+@pytest.mark.parametrize("stage", ["", "stage <A local vector 4, B local order (1, 0)>"])
+def test_bits_of_f16_on_devices(device: td.Device, stage: str):
+    a, b, expected = matrices(37, 19, 29, np.float16)
+    f = td.compile(PRODUCT, device=device).with_schedules({"C": DOTS + stage})
+    np.testing.assert_array_equal(f(a, b), expected)
+
+
+@pytest.mark.parametrize("schedule", [ROWS_TILED, ROWS_TILED + "stage <B local at 8*k vector 4>"])
+def test_vectors_of_rows_by_the_reference(schedule: str):
+    check_by_reference(schedule, *matrices(37, 19, 29, np.float32))
+
+
+MMA = {"mma_m16n8k8_tf32": (8, np.float32), "mma_m16n8k16_f16": (16, np.float16)}
+
+
+@st.composite
+def mma_schedules(draw: st.DrawFn) -> tuple[str, Array, Array, Array]:
+    """Warps over a block, boxes over a warp, sizes that may not fill them, and stages."""
+    name = draw(st.sampled_from(sorted(MMA)))
+    k, dtype = MMA[name]
+    rows, columns, boxes_i, boxes_j, steps = (draw(st.integers(1, 2)) for _ in range(5))
+    warp_i, warp_j = 16 * boxes_i, 8 * boxes_j
+    m, n, depth = (
+        draw(st.integers(low, high))
+        for low, high in ((1, warp_i * rows), (1, warp_j * columns), (1, 2 * k * steps))
+    )
+    pair = draw(st.sampled_from(["unroll k : K, vector j : 2", "unroll j : 2, serial k : K"]))
+    parts = [
+        f"local.y {warp_i}*i : {rows}, local.x {warp_j}*j : {columns}",
+        "local.x i : 8, local.x 2*j : 4",
+        f"serial {k * steps}*k : 2, unroll {k}*k : {steps}",
+        f"unroll 16*i : {boxes_i}, unroll 8*j : {boxes_j}",
+        f"unroll 8*i : 2, {pair.replace('K', str(k))}",
+    ]
+    stages = [
+        f"{operand} local at {k * steps}*k{options}"
+        for operand in "AB"
+        if (
+            options := draw(
+                st.sampled_from([None, "", " copies 2 pad 4 vector 4", " order (1, 0)"])
+            )
+        )
+        is not None
+    ]
+    text = f"<{', '.join(parts)}> instruction {name} <i, j, k>"
+    if stages:
+        text += f" stage <{', '.join(stages)}>"
+    return text, *matrices(m, n, depth, dtype)
+
+
+@settings(max_examples=12, deadline=None)
+@given(mma_schedules())
+def test_tensor_cores_by_the_reference(case: tuple[str, Array, Array, Array]):
+    check_by_reference(*case)
+
+
+TF32 = (
+    "<local.x i : 8, local.x 2*j : 4, serial 8*k : 2, unroll 8*i : 2, unroll k : 8, vector j : 2> "
+    "instruction mma_m16n8k8_tf32 <i, j, k>"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("mma_m16n8k8_tf32", "wmma", "there is no instruction wmma; there is"),
+        ("<i, j, k>", "<i, j>", "needs an index for each of its axes m, n, k"),
+        ("<i, j, k>", "<i, j, j>", "needs an index for each of its axes m, n, k"),
+        ("<i, j, k>", "<k, j, i>", "needs the output to be moved by j and k"),
+        ("<i, j, k>", "<j, i, k>", "the loops over j must be split there"),
+        ("unroll 8*i : 2, ", "serial 8*i : 2, ", "its role must be unroll or vector"),
+        ("serial 8*k : 2, unroll 8*i : 2", "unroll 8*i : 2, serial 8*k : 2", "must stand outside"),
+        ("local.x i : 8, local.x 2*j : 4", "local.x 2*j : 4, local.x i : 8", "work-item 1 the"),
+        ("local.x i : 8", "local.y i : 8", "executed by 32 work-items"),
+        ("<i, j, k>", "<i, j, k> stage <A local at k>", "is inside mma_m16n8k8_tf32"),
+        ("<i, j, k>", "<i, j, k> stage <A private at 8*k>", "in registers"),
+        ("8_tf32", "16_f16", "takes f16, but input 0 is f32"),
+    ],
+)
+def test_a_schedule_that_does_not_fit_is_refused(old: str, new: str, reason: str):
+    a, b, _ = matrices(16, 8, 16, np.float32)
+    assert old in TF32
+    with pytest.raises(td.TileError, match=reason):
+        compiled(TF32.replace(old, new, 1), a, b)
+
+
+def test_other_element_types_are_refused():
+    a, b, _ = matrices(16, 8, 16, np.float64)
+    with pytest.raises(td.TileError, match="takes f32, but the output is f64"):
+        compiled(TF32, a, b)
+
+
+def test_other_contractions_are_refused():
+    a, b, _ = matrices(16, 8, 16, np.float32)
+    largest = td.compile(PRODUCT.replace("+(", ">(")).with_schedules({"C": TF32})
+    with pytest.raises(td.TileError, match="computes sums of products alone"):
+        largest.mlir(a, b)
+
+
+def test_a_device_without_it_is_refused():
+    a, b, _ = matrices(16, 8, 16, np.float32)
+    target = target_system_spec(td.devices()[0])
+    with pytest.raises(td.TileError, match="is an instruction of nvidia devices: this one is of"):
+        compiled(TF32, a, b, target=target)

@@ -1,0 +1,150 @@
+"""The table of instructions: NVIDIA's layouts as its manual has them, and what an entry must be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tiledialect.index.integer import mod
+from tiledialect.interpreters.instruction import execute, round_tf32
+from tiledialect.schedule.instructions import (
+    ELEMENT,
+    LANE,
+    MMA_F16,
+    MMA_TF32,
+    Fragment,
+    Instruction,
+    find,
+    register,
+)
+from tiledialect.schedule.leaves import ScheduleError
+
+Places = dict[tuple[int, int], tuple[int, int]]
+"""The row and column of each element (lane, number)."""
+
+
+def sums() -> Places:
+    """C and D of m16n8: `c0, c1` are in row `groupID`, the others 8 rows below."""
+    return {
+        (lane, c): (lane // 4 if c < 2 else lane // 4 + 8, lane % 4 * 2 + (c & 1))
+        for lane in range(32)
+        for c in range(4)
+    }
+
+
+def a_tf32() -> Places:
+    return {
+        (lane, a): (
+            lane // 4 if a in (0, 2) else lane // 4 + 8,
+            lane % 4 if a in (0, 1) else lane % 4 + 4,
+        )
+        for lane in range(32)
+        for a in range(4)
+    }
+
+
+def b_tf32() -> Places:
+    return {
+        (lane, b): (lane % 4 if b == 0 else lane % 4 + 4, lane // 4)
+        for lane in range(32)
+        for b in range(2)
+    }
+
+
+def a_f16() -> Places:
+    return {
+        (lane, a): (
+            lane // 4 if 0 <= a < 2 or 4 <= a < 6 else lane // 4 + 8,
+            lane % 4 * 2 + (a & 1) + (8 if a >= 4 else 0),
+        )
+        for lane in range(32)
+        for a in range(8)
+    }
+
+
+def b_f16() -> Places:
+    return {
+        (lane, b): (lane % 4 * 2 + (b & 1) + (8 if b >= 2 else 0), lane // 4)
+        for lane in range(32)
+        for b in range(4)
+    }
+
+
+MANUAL = {MMA_TF32: (sums(), a_tf32(), b_tf32()), MMA_F16: (sums(), a_f16(), b_f16())}
+"""The tables of the PTX manual, "Matrix Fragments for mma"."""
+
+
+@pytest.mark.parametrize("entry", MANUAL, ids=lambda e: e.name)
+def test_layouts_are_those_of_the_manual(entry: Instruction):
+    for fragment, places in zip(entry.fragments, MANUAL[entry], strict=True):
+        own = {(lane, k): fragment.at(lane, k) for lane in range(32) for k in range(fragment.count)}
+        assert own == places
+
+
+@pytest.mark.parametrize("entry", MANUAL, ids=lambda e: e.name)
+def test_a_simulation_of_the_lanes_multiplies_matrices(entry: Instruction):
+    """Registers filled, and the results read, by the manual's tables alone."""
+    rng = np.random.default_rng(1)
+    k = dict(entry.box)["k"]
+    dtype = np.float16 if entry is MMA_F16 else np.float32
+    a = rng.integers(-8, 8, (16, k)).astype(dtype)
+    b = rng.integers(-8, 8, (k, 8)).astype(dtype)
+    c = rng.integers(-8, 8, (16, 8)).astype(np.float32)
+
+    def registers(fragment: Fragment, matrix: npt.NDArray[np.generic], places: Places):
+        elements = np.array(
+            [[matrix[places[lane, n]] for n in range(fragment.count)] for lane in range(32)]
+        )
+        if elements.dtype == np.float16:
+            elements = elements.view(np.int16)
+        if fragment.packed == 1:
+            return list(elements.T)
+        return list(elements.reshape(32, -1, fragment.packed).swapaxes(0, 1))
+
+    start, of_a, of_b = (
+        registers(*x) for x in zip(entry.fragments, (c, a, b), MANUAL[entry], strict=True)
+    )
+    totals = execute(entry, 32, start, [*of_a, *of_b])
+    expected = c + a.astype(np.float32) @ b.astype(np.float32)
+    for (lane, n), place in MANUAL[entry][0].items():
+        assert totals[n][lane] == expected[place]
+
+
+def test_tf32_is_rounded_to_nearest_away_from_zero():
+    ulp = 2.0**-10
+    x = np.float32([1, 1 + ulp / 2, -1 - ulp / 2, 1 + ulp / 2 - 2**-23, np.inf, np.nan])
+    expected = np.float32([1, 1 + ulp, -1 - ulp, 1, np.inf, np.nan])
+    assert np.array_equal(round_tf32(x), expected, equal_nan=True)
+
+
+ONE = Fragment(("m",), "f32", 4, (ELEMENT,))
+DOUBLE = Instruction("twice", (("m", 4),), ONE, (ONE, ONE), "void twice(float *d0) {}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (replace(DOUBLE, text="void other() {}"), "defines no such function"),
+        (replace(DOUBLE, lanes=0), "no work-items"),
+        (replace(DOUBLE, result=replace(ONE, axes=("z",))), "axes of its own"),
+        (replace(DOUBLE, result=replace(ONE, packed=3)), "does not fill registers"),
+        (replace(DOUBLE, result=replace(ONE, place=(ELEMENT + 1,))), "outside its box"),
+        (replace(DOUBLE, result=replace(ONE, place=(mod(ELEMENT, 2),))), "each element of its box"),
+        (replace(DOUBLE, result=replace(ONE, place=(ELEMENT + 0 * LANE,)), lanes=2), "once"),
+        (replace(MMA_TF32, text=MMA_TF32.text + " "), "another instruction mma_m16n8k8_tf32"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_an_entry_that_contradicts_itself_is_refused(entry: Instruction, reason: str):
+    with pytest.raises(ScheduleError, match=reason):
+        register(entry)
+
+
+def test_what_is_not_there_is_named_with_what_is():
+    with pytest.raises(
+        ScheduleError, match=r"no instruction wmma; there is .*mma_m16n8k16_f16, mma"
+    ):
+        find("wmma")

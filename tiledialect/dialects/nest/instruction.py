@@ -1,0 +1,124 @@
+"""The op that executes an instruction of the table on values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerType, StringAttr, VectorType, i16
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.schedule.instructions import Fragment, Instruction, find
+from tiledialect.schedule.leaves import ScheduleError
+
+
+def element_type(fragment: Fragment) -> Attribute:
+    """The type of an element in a register: the bits of an f16 are an i16."""
+    t = CONCRETE[fragment.stored]
+    if t == CONCRETE["f16"]:
+        return i16
+    return IntegerType(t.width.data) if isinstance(t, IntegerType) else t
+
+
+def register_types(fragment: Fragment) -> list[Attribute]:
+    """The types of an operand's registers."""
+    t = element_type(fragment)
+    if fragment.packed > 1:
+        t = VectorType(t, [fragment.packed])
+    return [t] * fragment.registers
+
+
+@irdl_op_definition
+class InstructionOp(IRDLOperation):
+    """Adds a box of products, as an instruction of the table `tiledialect.schedule.instructions`.
+
+    Several work-items execute it together; each gives its registers of the sums so far and of the
+    operands, and gets those of the sums. Their types are in the table: the bits of an f16 are an
+    i16, and a register that holds several elements is a vector.
+
+    Example:
+
+    ```mlir
+    %e:4 = nest.instruction mma_m16n8k8_tf32(%c, %c, %c, %c)(%a, %a, %a, %a, %b, %b)
+    ```
+    """
+
+    name = "nest.instruction"
+
+    instruction = prop_def(StringAttr)
+    sums = var_operand_def(AnyAttr())
+    factors = var_operand_def(AnyAttr())
+    totals = var_result_def(AnyAttr())
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(self, name: str, sums: Sequence[SSAValue], factors: Sequence[SSAValue]):
+        """Add the products of ``factors``, the registers of all operands, to ``sums``."""
+        super().__init__(
+            operands=[sums, factors],
+            properties={"instruction": StringAttr(name)},
+            result_types=[[v.type for v in sums]],
+        )
+
+    @property
+    def entry(self) -> Instruction:
+        """The entry of the table."""
+        try:
+            return find(self.instruction.data)
+        except ScheduleError as e:
+            raise VerifyException(str(e)) from None
+
+    def verify_(self) -> None:
+        """Check the registers against the table."""
+        sums = register_types(self.entry.result)
+        factors = [t for f in self.entry.operands for t in register_types(f)]
+        for given, wanted in (
+            (self.sums.types, sums),
+            (self.totals.types, sums),
+            (self.factors.types, factors),
+        ):
+            if list(given) != wanted:
+                raise VerifyException(
+                    f"{self.instruction.data} has registers {', '.join(map(str, wanted))}, "
+                    f"not {', '.join(map(str, given))}"
+                )
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(f" {self.instruction.data}")
+        for values in (self.sums, self.factors):
+            with printer.in_parens():
+                printer.print_list(values, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InstructionOp:
+        """Parse the form shown in the class's example."""
+        position = parser.pos
+        name = parser.parse_identifier(" of an instruction")
+        try:
+            entry = find(name)
+        except ScheduleError as e:
+            parser.raise_error(str(e), position, parser.pos)
+        groups: list[Sequence[SSAValue]] = []
+        for fragments in ([entry.result], entry.operands):
+            types = [t for f in fragments for t in register_types(f)]
+            names = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_unresolved_operand
+            )
+            groups.append(parser.resolve_operands(names, types, position))
+        op = cls(name, *groups)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op

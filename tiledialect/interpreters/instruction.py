@@ -1,0 +1,76 @@
+"""The meaning of an instruction: the contraction of its box, for all work-items at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.schedule.instructions import Fragment, Instruction
+
+Array = npt.NDArray[Any]
+
+
+def round_tf32(x: Array) -> Array:
+    """The nearest numbers with 10 bits after the point; of two, that away from zero."""
+    bits = x.view(np.uint32)
+    rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x)
+
+
+ROUND: dict[str, Callable[[Array], Array]] = {"tf32": round_tf32}
+"""How an instruction rounds the elements of the types that only instructions have."""
+
+
+def execute(
+    entry: Instruction, items: int, sums: Sequence[Array], factors: Sequence[Array]
+) -> list[Array]:
+    """The registers of the sums of all work-items after the instruction.
+
+    The first axis of every register is the work-items, or of length 1 where all have the same.
+    """
+    boxes: list[Array] = []
+    rest = list(factors)
+    for fragment in entry.operands:
+        registers, rest = rest[: fragment.registers], rest[fragment.registers :]
+        boxes.append(_box(entry, fragment, items, registers))
+    letters = ["z" + "".join(_letter(entry, a) for a in f.axes) for f in entry.fragments]
+    wide = [b.astype(np.float64) if b.dtype.kind == "f" else b for b in boxes]
+    products = np.einsum(f"{','.join(letters[1:])}->{letters[0]}", *wide)
+    total = _box(entry, entry.result, items, sums)
+    total = (total + products).astype(total.dtype)
+    return _registers(entry, total, items)
+
+
+def _letter(entry: Instruction, axis: str) -> str:
+    return "abcdefghijklmnopqrstuvwxy"[entry.axes.index(axis)]
+
+
+def _box(entry: Instruction, fragment: Fragment, items: int, registers: Sequence[Array]) -> Array:
+    """An operand's box for each group of work-items that execute the instruction together."""
+    dtype = NUMPY_TYPES[CONCRETE[fragment.stored]]
+    columns = [np.broadcast_to(r.reshape(len(r), -1), (items, fragment.packed)) for r in registers]
+    elements = np.ascontiguousarray(np.concatenate(columns, 1)).view(dtype)
+    if fragment.type in ROUND:
+        elements = ROUND[fragment.type](elements)
+    box = np.zeros((items // entry.lanes, *entry.extents(fragment)), dtype)
+    for lane in range(entry.lanes):
+        for element in range(fragment.count):
+            box[:, *fragment.at(lane, element)] = elements[lane :: entry.lanes, element]
+    return box
+
+
+def _registers(entry: Instruction, box: Array, items: int) -> list[Array]:
+    """The registers of the result that each work-item has of the box."""
+    fragment = entry.result
+    elements = np.zeros((items, fragment.count), box.dtype)
+    for lane in range(entry.lanes):
+        for element in range(fragment.count):
+            elements[lane :: entry.lanes, element] = box[:, *fragment.at(lane, element)]
+    if fragment.packed == 1:
+        return list(elements.T)
+    return list(elements.reshape(items, -1, fragment.packed).swapaxes(0, 1))

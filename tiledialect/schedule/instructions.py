@@ -1,0 +1,237 @@
+"""The table of instructions: what can take the place of an innermost box of a contraction.
+
+An entry is data: the box, how the elements of each operand lie in the registers of the work-items
+that execute it together, and a function of OpenCL C. `register` adds one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.schedule.leaves import ScheduleError
+
+LANE, ELEMENT = Expr.var("lane"), Expr.var("element")
+"""The number of a work-item among those of an instruction, and of an element that it has."""
+
+STORED_AS = {"tf32": "f32"}
+"""The element type in memory of one that only instructions have."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """The elements of an operand's box that a work-item holds: where each lies in the box."""
+
+    axes: tuple[str, ...]
+    """The axes of the instruction's box that the operand has."""
+    type: str
+    """The element type: ``f32``, ``f16``, or ``tf32``, to which the instruction rounds f32."""
+    count: int
+    """How many elements a work-item holds."""
+    place: tuple[Expr, ...]
+    """Where along each axis an element is: an expression of ``LANE`` and ``ELEMENT``."""
+    packed: int = 1
+    """How many elements a register holds, the first in its lowest bits."""
+
+    @property
+    def registers(self) -> int:
+        """How many registers the elements take."""
+        return self.count // self.packed
+
+    @property
+    def stored(self) -> str:
+        """The element type in memory."""
+        return STORED_AS.get(self.type, self.type)
+
+    def at(self, lane: int, element: int) -> tuple[int, ...]:
+        """Where in the box an element of a work-item is."""
+        values = {"lane": lane, "element": element}
+        return tuple(e.evaluate(values) for e in self.place)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A product of operands that is summed over a box, as a machine executes it.
+
+    ``text`` defines an OpenCL C function of the same name. It takes a pointer to each register of
+    the result, to which it adds, and then the operands' registers; an f16 is a ``short`` with its
+    bits, and registers that hold several elements are vectors of them.
+    """
+
+    name: str
+    box: tuple[tuple[str, int], ...]
+    """The axes in the order in which a schedule names its indices, and their extents."""
+    result: Fragment
+    operands: tuple[Fragment, ...]
+    text: str
+    lanes: int = 1
+    """How many neighbouring work-items execute it together."""
+    platform: str = ""
+    """The platform that has it (``nvidia``); empty: every one."""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the box's axes."""
+        return tuple(axis for axis, _ in self.box)
+
+    @property
+    def fragments(self) -> tuple[Fragment, ...]:
+        """The result's, then the operands'."""
+        return (self.result, *self.operands)
+
+    def extents(self, fragment: Fragment) -> tuple[int, ...]:
+        """The box of an operand."""
+        sizes = dict(self.box)
+        return tuple(sizes[axis] for axis in fragment.axes)
+
+
+_TABLE: dict[str, Instruction] = {}
+
+
+def register(instruction: Instruction) -> Instruction:
+    """Add an entry to the table.
+
+    Raises:
+        ScheduleError: the entry contradicts itself, or another one has its name.
+    """
+    _check(instruction)
+    if _TABLE.setdefault(instruction.name, instruction) != instruction:
+        raise ScheduleError(f"there is another instruction {instruction.name}")
+    return instruction
+
+
+def find(name: str) -> Instruction:
+    """The instruction of this name."""
+    if name not in _TABLE:
+        raise ScheduleError(f"there is no instruction {name}; there is {', '.join(sorted(_TABLE))}")
+    return _TABLE[name]
+
+
+def table() -> tuple[Instruction, ...]:
+    """All entries, by name."""
+    return tuple(_TABLE[name] for name in sorted(_TABLE))
+
+
+# -- what an entry must be ---------------------------------------------------------------------
+
+
+def _check(entry: Instruction) -> None:
+    if not re.search(rf"\b{re.escape(entry.name)}\(", entry.text):
+        raise ScheduleError(f"the text of instruction {entry.name} defines no such function")
+    if entry.lanes < 1 or any(extent < 1 for _, extent in entry.box):
+        raise ScheduleError(f"instruction {entry.name} has an empty box or no work-items")
+    for number, fragment in enumerate(entry.fragments):
+        name = f"operand {number - 1}" if number else "result"
+        if not set(fragment.axes) <= set(entry.axes) or len(fragment.axes) != len(fragment.place):
+            raise ScheduleError(f"the {name} of instruction {entry.name} has axes of its own")
+        if fragment.packed < 1 or fragment.count % fragment.packed:
+            raise ScheduleError(f"the {name} of instruction {entry.name} does not fill registers")
+        _check_cover(entry, fragment, name)
+
+
+def _check_cover(entry: Instruction, fragment: Fragment, name: str) -> None:
+    box = set(product(*map(range, entry.extents(fragment))))
+    places = list(_places(entry, fragment))
+    if not set(places) <= box:
+        raise ScheduleError(f"the {name} of instruction {entry.name} has elements outside its box")
+    if set(places) != box or (fragment is entry.result and len(places) != len(box)):
+        raise ScheduleError(
+            f"the {name} of instruction {entry.name} must have each element of its box"
+            + (" once" if fragment is entry.result else "")
+        )
+
+
+def _places(entry: Instruction, fragment: Fragment) -> Iterator[tuple[int, ...]]:
+    for lane in range(entry.lanes):
+        for element in range(fragment.count):
+            yield fragment.at(lane, element)
+
+
+# -- NVIDIA's tensor cores ---------------------------------------------------------------------
+
+WARP = 32
+ROW, COLUMN = floordiv(LANE, 4), mod(LANE, 4)
+"""In the words of the PTX manual: the group of four lanes, and the number in it."""
+
+SUMS = Fragment(
+    ("m", "n"), "f32", 4, (ROW + 8 * floordiv(ELEMENT, 2), 2 * COLUMN + mod(ELEMENT, 2))
+)
+"""The accumulators of a box of 16 × 8."""
+
+MMA_TF32 = Instruction(
+    "mma_m16n8k8_tf32",
+    (("m", 16), ("n", 8), ("k", 8)),
+    SUMS,
+    (
+        Fragment(
+            ("m", "k"), "tf32", 4, (ROW + 8 * mod(ELEMENT, 2), COLUMN + 4 * floordiv(ELEMENT, 2))
+        ),
+        Fragment(("k", "n"), "tf32", 2, (COLUMN + 4 * ELEMENT, ROW)),
+    ),
+    """\
+static inline uint round_tf32(float x)
+{
+    uint bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}
+
+static inline void mma_m16n8k8_tf32(
+    float *d0, float *d1, float *d2, float *d3,
+    float a0, float a1, float a2, float a3, float b0, float b1)
+{
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(*d0), "+f"(*d1), "+f"(*d2), "+f"(*d3)
+        : "r"(round_tf32(a0)), "r"(round_tf32(a1)), "r"(round_tf32(a2)), "r"(round_tf32(a3)),
+          "r"(round_tf32(b0)), "r"(round_tf32(b1)));
+}""",
+    lanes=WARP,
+    platform="nvidia",
+)
+
+MMA_F16 = Instruction(
+    "mma_m16n8k16_f16",
+    (("m", 16), ("n", 8), ("k", 16)),
+    SUMS,
+    (
+        Fragment(
+            ("m", "k"),
+            "f16",
+            8,
+            (
+                ROW + 8 * mod(floordiv(ELEMENT, 2), 2),
+                2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4),
+            ),
+            packed=2,
+        ),
+        Fragment(
+            ("k", "n"),
+            "f16",
+            4,
+            (2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 2), ROW),
+            packed=2,
+        ),
+    ),
+    """\
+static inline void mma_m16n8k16_f16(
+    float *d0, float *d1, float *d2, float *d3,
+    short2 a0, short2 a1, short2 a2, short2 a3, short2 b0, short2 b1)
+{
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(*d0), "+f"(*d1), "+f"(*d2), "+f"(*d3)
+        : "r"(as_uint(a0)), "r"(as_uint(a1)), "r"(as_uint(a2)), "r"(as_uint(a3)),
+          "r"(as_uint(b0)), "r"(as_uint(b1)));
+}""",
+    lanes=WARP,
+    platform="nvidia",
+)
+
+for _entry in (MMA_TF32, MMA_F16):
+    register(_entry)
