@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -53,6 +53,9 @@ class Workload:
     """From PyTorch tensors of the inputs to a function that computes it."""
     gradient: str = ""
     """The input to differentiate by, if it is a gradient."""
+    dtype: type[np.floating[Any]] = np.float32
+    tf32: bool = False
+    """Whether products of float32 may be rounded to tf32."""
 
     def function(self, device: td.Device) -> td.Function:
         """Our function, by the default schedules."""
@@ -179,6 +182,8 @@ def streams(rows: int, columns: int) -> dict[str, Workload]:
 WORKLOADS: dict[str, Workload] = {
     "product_960": product(960),
     "product_4096": product(4096),
+    "product_4096_tf32": replace(product(4096), tf32=True),
+    "product_4096_f16": replace(product(4096), dtype=np.float16),
     **convolutions(32, "conv_32"),
     **convolutions(8, "conv_8"),
     **streams(16384, 4096),
@@ -188,7 +193,7 @@ WORKLOADS: dict[str, Workload] = {
 def measure(name: str, workload: Workload, device: td.Device, path: Path) -> str:
     """A line of the table: our rate, the peer's, the median ratio, the difference."""
     rng = np.random.default_rng(0)
-    arrays = [rng.standard_normal(s, dtype=np.float32) for s in workload.shapes]
+    arrays = [rng.standard_normal(s).astype(workload.dtype) for s in workload.shapes]
     function = workload.function(device).with_schedules(path)
     start = time.perf_counter()
     function.mlir(*arrays)
@@ -217,7 +222,7 @@ def _peer(
     """What PyTorch runs on the same kind of device, and how to time it."""
     import torch
 
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = workload.tf32
     torch.backends.cudnn.benchmark = True
     on_gpu = device.type == "gpu" and torch.cuda.is_available()
     tensors = [torch.from_numpy(a).to("cuda" if on_gpu else "cpu") for a in arrays]
