@@ -104,7 +104,8 @@ class Guards:
         k: int = 0,
     ) -> None:
         """The loops around everything, up to leaf ``last``: then ``inside``, with what remains."""
-        branch, later = self.passing(tests, k)
+        # Work-items part ways only after the copies that they make together.
+        branch, later = self.passing(tests, k - 1)
         with branch:
             if k >= self.kernel.parallel:
                 staging.copy(k)

@@ -112,6 +112,10 @@ class NestToGpu:
                 lower(self, op)
             else:
                 self.other(op)
+        # What a step of a loop keeps is gone after it, also where the loop stands once more.
+        for op in block.ops:
+            if isinstance(op, BufferOp):
+                self.registers.pop(op.result, None)
 
     def enter(self, block: Block) -> None:
         """Build a block inside."""

@@ -67,3 +67,35 @@ func.func @uneven(%X: tensor<5x3xf32>) -> tensor<5x3xf32> {
   }
   func.return %O : tensor<5x3xf32>
 }
+
+// A tile is copied by all work-items, before those beyond the last row do nothing.
+// CHECK-LABEL: void together_0_
+// CHECK:           b_tile[{{.*}}] = b[
+// CHECK:           barrier(CLK_LOCAL_MEM_FENCE);
+// CHECK:           bool [[IN:.*]] = v < 7;
+// CHECK:           if ([[IN]]) {
+func.func @together(%X: tensor<7x8xf32>, %B: tensor<8xf32>) -> tensor<7x1xf32> {
+  %O = tile.kernel(%x = %X : tensor<7x8xf32>, %b = %B : tensor<8xf32>) -> tensor<7x1xf32> axes <d0 = 0 to 7, d1 = 0 to 8>
+      schedule <group.x 4*d0 : 2, local.x d0 : 4, serial d1 : 8> stage <%b local> {
+    %y = tile.add %x, %b : (tensor<7x8xf32>, tensor<8xf32>) -> tensor<7x8xf32>
+    %s = tile.contraction add(%y[d0, d1]) -> [d0, 0] : (tensor<7x8xf32>) -> tensor<7x1xf32>
+    tile.yield %s : tensor<7x1xf32>
+  }
+  func.return %O : tensor<7x1xf32>
+}
+
+// A loop that stands twice, unrolled, begins with accumulators of its own each time.
+// CHECK-LABEL: void twice_0_
+// CHECK:           s[d0] = acc;
+// CHECK-NEXT:      }
+// CHECK-NEXT:      for (int d0 = 0; d0 < 2; ++d0) {
+// CHECK-NEXT:          int v = d0 * 8;
+// CHECK-NEXT:          float acc = 0.0f;
+func.func @twice(%X: tensor<4x8xf32>) -> tensor<4xf32> {
+  %O = tile.kernel(%x = %X : tensor<4x8xf32>) -> tensor<4xf32>
+      schedule <unroll 2*d0 : 2, serial d0 : 2, serial d1 : 8> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0] domain <d0 = 0 to 4, d1 = 0 to 8> : (tensor<4x8xf32>) -> tensor<4xf32>
+    tile.yield %s : tensor<4xf32>
+  }
+  func.return %O : tensor<4xf32>
+}

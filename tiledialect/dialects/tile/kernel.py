@@ -152,7 +152,9 @@ class KernelOp(IRDLOperation):
     @property
     def values(self) -> tuple[SSAValue, ...]:
         """What stages number: the inputs, as the body sees them, and what its ops compute."""
-        computed = (r for op in self.block.ops for r in op.results)
+        computed = (
+            r for op in self.block.ops if not isinstance(op, ConstantOp) for r in op.results
+        )
         return (*self.block.args, *(computed if self.axes is not None else ()))
 
     @property
@@ -222,7 +224,7 @@ class KernelOp(IRDLOperation):
         if not isinstance(value, BlockArgument) and stage != Stage(stage.operand, local=False):
             raise VerifyException(f"{name_of(value)} is computed: it can be kept 'private', alone")
         op, axes = value.owner, self.axes.ranges if self.axes is not None else {}
-        if isinstance(op, ConstantOp) or (isinstance(op, ContractionOp) and reduced_by(op, axes)):
+        if isinstance(op, ContractionOp) and reduced_by(op, axes):
             raise VerifyException(f"{name_of(value)} needs no stage: it is not computed twice")
 
     def print(self, printer: Printer) -> None:

@@ -1,0 +1,197 @@
+"""Row kernels against the reference semantics: random shapes, schedules and stages; gradients."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from building import type_of
+from compare import assert_close
+from running import Array, run
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument
+
+import tiledialect as td
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.rows import reduced_by, shape
+from tiledialect.language.to_ir import load
+from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.passes.tile_fuse import TileFusePass
+from tiledialect.passes.tile_gradient import Gradient
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule, Stage
+
+PROGRAMS = {
+    "softmax": """function (X[M, N]) -> (O) {
+        MX[m, 0 : M, 1] = >(X[m, n]);
+        E = exp(X - MX);
+        S[m, 0 : M, 1] = +(E[m, n]);
+        O = E / S;
+    }""",
+    "layer_norm": """function (X[M, N], G[N], B[N]) -> (O) {
+        S[m, 0 : M, 1] = +(X[m, n]);
+        C = X - S / N;
+        Q = C * C;
+        V[m, 0 : M, 1] = +(Q[m, n]);
+        O = C / sqrt(V / N + 0.125) * G + B;
+    }""",
+    "log_sum_exp": """function (X[M, N]) -> (L) {
+        MX[m, 0 : M, 1] = >(X[m, n]);
+        MR[m : M] = >(X[m, n]);
+        E = exp(X - MX);
+        S[m : M] = +(E[m, n]);
+        L = log(S) + MR;
+    }""",
+    "variance_of_columns": """function (X[M, N]) -> (V) {
+        S[0, n : 1, N] = +(X[m, n]);
+        C = X - S / M;
+        Q = C * C;
+        V[n : N] = +(Q[m, n]);
+    }""",
+    "over_two_axes": """function (X[K, M, N]) -> (O, S) {
+        A = X * X;
+        S[0, m, 0 : 1, M, 1] = +(A[k, m, n]);
+        O = X / sqrt(S + 0.5);
+    }""",
+}
+"""Programs whose contractions and elementwise ops share their rows."""
+
+SHAPES = ((1, 1), (1, 7), (5, 1), (4, 8), (3, 11), (7, 37), (2, 64))
+
+
+def inputs_of(source: str, sizes: tuple[int, ...], rng: np.random.Generator) -> list[Array]:
+    """Random inputs of the sizes that a program's dimensions have."""
+    names = ("K", "M", "N") if "K, M" in source else ("M", "N")
+    sizes = (2, *sizes) if len(names) == 3 else sizes
+    dims = dict(zip(names, sizes, strict=True))
+    shapes = {"X": names, "G": ("N",), "B": ("N",)}
+    given = [n for n in shapes if f"{n}[" in source.split("->", maxsplit=1)[0]]
+    return [rng.standard_normal([dims[d] for d in shapes[n]]).astype(np.float32) for n in given]
+
+
+def fused(source: str, inputs: list[Array], gradients: tuple[Gradient, ...] = ()) -> ModuleOp:
+    """The program with row kernels, not scheduled yet."""
+    types = [type_of(a) for a in inputs]
+    module = compile_module(load(source), None, types, None, gradients, after="tile-defract")
+    TileFusePass(rows=True).apply(Context(), module)
+    return module
+
+
+def kernels_of(module: ModuleOp) -> list[KernelOp]:
+    return [op for op in module.walk() if isinstance(op, KernelOp)]
+
+
+def random_schedule(kernel: KernelOp, choose: random.Random) -> Schedule:
+    """A legal schedule: leaves that may reach too far, in any order, and stages."""
+    parallel: list[Leaf] = []
+    inner: list[Leaf] = []
+    items = 1
+    for index in kernel.indices:
+        for leaf in split(index, choose):
+            role = choose.choice([Role.GROUP, Role.LOCAL, Role.SERIAL, Role.UNROLL])
+            fits = items * leaf.extent <= 64
+            if role is Role.GROUP and index.is_output:
+                parallel.append(with_role(leaf, role, choose.choice("xyz")))
+            elif role is Role.LOCAL and fits:
+                items *= leaf.extent
+                parallel.append(with_role(leaf, role, choose.choice("xyz")))
+            elif role is Role.UNROLL and leaf.extent <= 4:
+                inner.append(with_role(leaf, role))
+            else:
+                inner.append(with_role(leaf, Role.SERIAL))
+    choose.shuffle(parallel)
+    choose.shuffle(inner)
+    if inner and inner[-1].stride == 1 and inner[-1].extent in (2, 4) and choose.random() < 0.7:
+        inner[-1] = with_role(inner[-1], Role.VECTOR)
+    return Schedule((*parallel, *inner), random_stages(kernel, inner, choose))
+
+
+def with_role(leaf: Leaf, role: Role, axis: str = "") -> Leaf:
+    return Leaf(leaf.index, leaf.stride, leaf.extent, role, axis)
+
+
+def split(index: LoopIndex, choose: random.Random) -> list[Leaf]:
+    """An index as leaves that reach all of its range."""
+    leaves: list[Leaf] = []
+    stride = 1
+    for _ in range(choose.randrange(3)):
+        leaves.append(Leaf(index.name, stride, choose.choice([2, 3, 4]), Role.SERIAL))
+        stride *= leaves[-1].extent
+    rest = -(-index.range.extent // stride)
+    return [*leaves, Leaf(index.name, stride, rest, Role.SERIAL)]
+
+
+def random_stages(kernel: KernelOp, inner: list[Leaf], choose: random.Random) -> tuple[Stage, ...]:
+    stages: list[Stage] = []
+    axes = kernel.axes.ranges if kernel.axes is not None else {}
+    for number, value in enumerate(kernel.values):
+        if choose.random() < 0.5:
+            continue
+        owner = value.owner
+        if isinstance(value, BlockArgument):
+            local = choose.random() < 0.5
+            pad = choose.randrange(2) if local and len(shape(value)) > 1 else 0
+            stages.append(Stage(number, local, pad=pad))
+        elif isinstance(owner, ElementwiseOp) or (
+            isinstance(owner, ContractionOp) and not reduced_by(owner, axes)
+        ):
+            stages.append(Stage(number, local=False))
+    return tuple(stages)
+
+
+def tuple_of(results: Array | tuple[Array, ...]) -> tuple[Array, ...]:
+    return tuple(results) if isinstance(results, tuple) else (results,)
+
+
+def check(
+    module: ModuleOp, inputs: list[Array], wanted: tuple[Array, ...], device: td.Device
+) -> None:
+    results = run(module, inputs, device)
+    for actual, expected in zip(results, wanted, strict=True):
+        assert_close(actual, expected, length=inputs[0].size, ulps=200)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_by_the_default_schedule(name: str, device: td.Device) -> None:
+    rng = np.random.default_rng(0)
+    for sizes in SHAPES:
+        inputs = inputs_of(PROGRAMS[name], sizes, rng)
+        module = fused(PROGRAMS[name], inputs)
+        if min(inputs[0].shape) > 1:
+            (kernel,) = kernels_of(module)
+            assert kernel.axes is not None
+        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_by_random_schedules(name: str, device: td.Device) -> None:
+    choose, rng = random.Random(name), np.random.default_rng(1)
+    for _ in range(5):
+        inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES[2:]), rng)
+        module = fused(PROGRAMS[name], inputs)
+        for kernel in kernels_of(module):
+            if kernel.axes is not None:
+                kernel.schedule = ScheduleAttr(random_schedule(kernel, choose))
+        module.verify()
+        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_gradients(name: str, device: td.Device) -> None:
+    choose, rng = random.Random(name), np.random.default_rng(2)
+    function = td.compile(PROGRAMS[name])
+    for _ in range(3):
+        inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES), rng)
+        outputs = tuple_of(function.reference(*inputs))
+        given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
+        names = function.inputs
+        module = fused(PROGRAMS[name], given, (Gradient(names, False),))
+        for kernel in kernels_of(module):
+            if kernel.axes is not None:
+                kernel.schedule = ScheduleAttr(random_schedule(kernel, choose))
+        module.verify()
+        check(module, given, tuple_of(function.gradient().reference(*given)), device)
