@@ -40,10 +40,11 @@ def sum_that_wraps(op: TileOp) -> str | None:
     if dtype is None or dtype.name not in NARROW or not _sums(op) or not result.uses:
         return None
     kind = et.type_name(tensor_type(result).element_type)
-    summed, name = name_of(op.operands[0]), name_of(result)
+    name = f"the sum {name_of(result)}" if result.name_hint else "a sum"
+    summed = name_of(op.operands[0]) if op.operands[0].name_hint else "X"
     return _placed(
         op,
-        f"the sum {name} is of type {kind}, and wraps beyond {np.iinfo(dtype).max}; "
+        f"{name} is of type {kind}, and wraps beyond {np.iinfo(dtype).max}; "
         f"sum as_int({summed}, 32), under a name of its own, in place of {summed}",
     )
 

@@ -66,7 +66,7 @@ FORMS: dict[str, list[Form]] = {
         *_forms(["{} ? {} : {}", "cond({}, {}, {})"], "bool", "real", "real"),
     ],
     "integer": [
-        *_forms(["-{}", "abs({})", "~{}", "relu({})", "{} / 3", "-{} / 2"], "integer"),
+        *_forms(["-{}", "abs({})", "~{}", "relu({})", "{} / 3", "-{} / 2", "{} % 3"], "integer"),
         *_forms([*ARITHMETIC, *BITWISE, "{} << {}", "{} >> {}"], "integer", "integer"),
         *_forms(["{} + {}", "{} * {}"], "bool", "integer"),
         *_forms(["{} ? {} : {}", "select({}, {}, {})"], "bool", "integer", "integer"),
@@ -79,7 +79,8 @@ FORMS: dict[str, list[Form]] = {
         ),
         *_forms(["cmp_lt({}, {})", "{} == {}"], "integer", "integer"),
         *_forms(BITWISE, "bool", "bool"),
-        *_forms(["~{}", "as_bool({})"], "bool"),
+        *_forms(["~{}", "!{}", "as_bool({})"], "bool"),
+        *_forms(["!{}"], "real"),
     ],
 }
 """What gives an expression of each kind."""
@@ -275,6 +276,9 @@ class Writer:
         if shape:
             axis = self.choose(*range(len(shape)))
             options.append((f"index({t}, {axis})", shape, "integer"))
+            like = self.choose(*(v for v in self.tensors if _broadcasts(v.shape, shape)))
+            summed = "integer" if kind == "bool" else kind
+            options.append((f"sum_to({t}, {like.name})", like.shape, summed))
         if len(shape) == 2 and kind == "real":
             rows, columns = map(self.size, shape)
             for function in ("builtin_softmax", "builtin_logsoftmax"):

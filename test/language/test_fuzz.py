@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import Program, programs
@@ -149,6 +151,34 @@ def mutated(draw: st.DrawFn) -> Program:
 bodies = st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
 framed = bodies.map(lambda body: f"function (A[N], B[N, M], C) -> (O) {{ {body} }}")
 texts = st.one_of(st.text(max_size=60), bodies, framed)
+
+
+def called(program: Program) -> str:
+    """The program as a function `inner`, and a function `outer` that calls it."""
+    inner = re.sub(r"^function\s*\w*", "function inner", program.source)
+    header = re.match(r"function inner\s*(.*) \{$", inner, re.M)
+    assert header is not None
+    call = f"inner({', '.join(program.inputs)})"
+    if len(program.outputs) == 1:
+        body = f"{next(iter(program.outputs))} = {call};"
+    else:
+        parts = (f"{name} = element(All, {k});" for k, name in enumerate(program.outputs))
+        body = f"All = {call}; {' '.join(parts)}"
+    return f"{inner}function outer {header[1]} {{ {body} }}\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_calls_do_what_the_function_does(program: Program):
+    arrays = program.arrays()
+    with np.errstate(all="ignore"):
+        expected = td.compile(program.source).reference(*arrays)
+        found = td.compile(called(program), name="outer").reference(*arrays)
+    if len(program.outputs) == 1:
+        expected, found = [expected], [found]
+    for a, b in zip(expected, found, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
 
 
 @settings(max_examples=150, deadline=None)
