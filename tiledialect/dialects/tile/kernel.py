@@ -328,10 +328,8 @@ class KernelOp(IRDLOperation):
                     f"%{text} is no argument or named value of this kernel", name.span
                 )
             numbers[-k - 1] = found[0]
-        return Schedule(
-            schedule.leaves,
-            tuple(replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages),
-        )
+        stages = (replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages)
+        return replace(schedule, stages=tuple(stages))
 
 
 KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)
