@@ -1,8 +1,9 @@
-"""Kernels by the schedules in `bench/schedules/`, beside NumPy and PyTorch in the same run.
+"""Kernels by the schedules in `bench/schedules/`, beside PyTorch in the same run.
 
 A file `NAME.DEVICE.schedules` belongs to the workload NAME and to devices whose id begins with
-DEVICE. Ours are the kernels' times on the device; a peer's time is taken with events on a GPU, by
-the clock on a CPU. Every round runs all of them in turn; the ratio is the median of the rounds'.
+DEVICE; `NAME.DEVICE.mlir` is the workload's kernels with their schedules. Ours are the kernels'
+times on the device; a peer's time is taken with events on a GPU, by the clock on a CPU. Every round
+runs all of them in turn; the ratio is the median of the rounds'.
 """
 
 from __future__ import annotations
@@ -57,10 +58,14 @@ class Workload:
     tf32: bool = False
     """Whether products of float32 may be rounded to tf32."""
 
-    def function(self, device: td.Device) -> td.Function:
-        """Our function, by the default schedules."""
+    def function(self, device: td.Device, path: Path) -> td.Function:
+        """Our function, by the schedules in a file."""
+        if path.suffix == ".mlir":
+            return td.compile(path, device=device)
         function = td.compile(self.source, device=device)
-        return function.gradient(self.gradient) if self.gradient else function
+        if self.gradient:
+            function = function.gradient(self.gradient)
+        return function.with_schedules(path)
 
 
 def conv_shapes(n: int, last: int) -> tuple[tuple[int, ...], ...]:
@@ -106,6 +111,12 @@ def _conv_weight(**options: int) -> Peer:
         return lambda: conv2d_weight(a, (64, 64, 3, 3), c, **options).permute(2, 3, 1, 0)
 
     return peer
+
+
+def _layer_norm(x: Any) -> Callable[[], Any]:
+    from torch.nn.functional import layer_norm
+
+    return lambda: layer_norm(x, x.shape[1:])
 
 
 def product(n: int) -> Workload:
@@ -154,6 +165,8 @@ def streams(rows: int, columns: int) -> dict[str, Workload]:
             "B",
             lambda x: lambda: x.t().contiguous(),
         ),
+        "softmax": Workload("", shape, 2 * size, "B", lambda x: lambda: x.softmax(1)),
+        "layer_norm": Workload("", shape, 2 * size, "B", _layer_norm),
         "row_sums": Workload(
             "function (X[R, C]) -> (S) { S[r: R] = +(X[r, c]); }",
             shape,
@@ -194,7 +207,7 @@ def measure(name: str, workload: Workload, device: td.Device, path: Path) -> str
     """A line of the table: our rate, the peer's, the median ratio, the difference."""
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal(s).astype(workload.dtype) for s in workload.shapes]
-    function = workload.function(device).with_schedules(path)
+    function = workload.function(device, path)
     start = time.perf_counter()
     function.mlir(*arrays)
     compiling = time.perf_counter() - start
@@ -261,7 +274,7 @@ def main() -> None:
         print("PyTorch is not installed: there is nobody to compare with")
         return
     for device in td.devices():
-        for path in sorted(SCHEDULES.glob("*.schedules")):
+        for path in sorted(SCHEDULES.iterdir()):
             name, kind, _ = path.name.split(".")
             if device.id.startswith(kind) and (not names or name.startswith(names)):
                 print(measure(name, WORKLOADS[name], device, path), flush=True)
