@@ -26,6 +26,7 @@ from tiledialect.dialects.lift.maps import MAP_OPS
 from tiledialect.dialects.lift.memory import MEMORY_OPS
 from tiledialect.dialects.lift.reductions import REDUCTION_OPS
 from tiledialect.dialects.lift.values import VALUE_OPS
+from tiledialect.dialects.nest import Nest
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -56,6 +57,18 @@ LIFT_SECTIONS: dict[str, Sequence[type[Operation]]] = {
     "Memory": MEMORY_OPS,
     "Functions": (YieldOp,),
 }
+
+NEST_INTRODUCTION = """
+The `nest` dialect is a kernel as loops with roles over named indices: between the schedule and the
+upstream dialects of the kernel level, a form in which it can still be analysed. Values in between
+are ops of `arith`, `math` and `vector` on scalars and vectors; nests stand in `gpu.func`s.
+
+Index expressions are sums and products of indices and numbers, `floordiv`, `mod`, `min`, `max` and
+`condition ? a : b`; conditions compare them with `<`, `<=`, `==`, and join with `and`, `or`, `not`.
+The memory spaces of the memrefs are 1 (global), 3 (local) and 5 (private). What nests mean, and
+what is an error in them, [the reference semantics](reference-semantics.md) say; how a schedule becomes a
+nest is in [Schedules](schedules.md), and what is done to it in [Passes](passes.md).
+"""
 
 LIFT_INTRODUCTION = """
 The `lift` dialect says what a program computes as a composition of patterns over arrays. An array
@@ -109,7 +122,7 @@ def example(op: type[Operation]) -> str:
     assert found, f"{op.name} has no example"
     body = re.sub(r"\n\s*:", "\n     :", found[1]).strip()
     ctx = Context()
-    for dialect in (Tile, Lift, Arith, Test):
+    for dialect in (Tile, Lift, Nest, Arith, Test):
         ctx.load_dialect(dialect)
     parser = Parser(ctx, body)
     while parser.parse_optional_operation() is not None:
@@ -241,6 +254,17 @@ def lift_page() -> Iterator[str]:
             yield from op_page(op)
 
 
+def nest_page() -> Iterator[str]:
+    """The page of the nest dialect."""
+    yield "# The `nest` dialect"
+    yield NEST_INTRODUCTION
+    yield "## Attributes"
+    yield "\n".join(attribute_section(a) for a in Nest.attributes)
+    yield "## Ops"
+    for op in Nest.operations:
+        yield from op_page(op)
+
+
 # -- the passes ------------------------------------------------------------------------------
 
 
@@ -332,6 +356,7 @@ EXAMPLES = {
 
 PAGES = {
     "dialect-lift.md": lift_page,
+    "dialect-nest.md": nest_page,
     "dialect-tile.md": dialect_page,
     "passes.md": passes_page,
 }

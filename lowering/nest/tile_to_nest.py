@@ -34,6 +34,7 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
+from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.index_width import index_width
 from tiledialect.lowering.nest.kernel import (
     KernelLaunch,
@@ -232,7 +233,8 @@ class TileToNestPass(ModulePass):
 
     Functions on tensors whose types are not all known stay, if there are others. A kernel becomes
     a `gpu.func` that holds a nest; one that leaves elements of its output unwritten is preceded by
-    a kernel that fills them (or a copy of the default).
+    a kernel that fills them (or a copy of the default). What does not fit the module's device, as
+    its DLTI target spec describes it, is refused: too large work-groups, too much local memory.
     """
 
     name = "tile-to-nest"
@@ -251,6 +253,8 @@ class TileToNestPass(ModulePass):
         for function in specialized:
             _check_instructions(function, platform(op))
             module, host = lower_function(function, self.local_size)
+            for kernel in [f for f in module.walk() if isinstance(f, gpu.FuncOp)]:
+                check_fits(op, kernel)
             Rewriter.replace_op(function, [module, host], [])
             op.attributes["gpu.container_module"] = UnitAttr()
 

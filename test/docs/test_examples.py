@@ -30,8 +30,11 @@ from types import ModuleType
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Dialect
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tiledialect.dialects.lift import Lift
+from tiledialect.dialects.nest import Nest
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
@@ -107,6 +110,13 @@ def test_tile_error(example: Example) -> None:
     assert str(caught.value).strip() == example.next_text.strip()
 
 
+@pytest.mark.parametrize("example", of("mlir error"), ids=ids)
+def test_mlir_error(example: Example) -> None:
+    with pytest.raises((VerifyException, ParseError)) as caught:
+        parse_mlir(example.text)
+    assert example.next_text.strip() in str(caught.value)
+
+
 @pytest.mark.parametrize("page", sorted({e.page for e in of("python")}))
 def test_python(page: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(directory)
@@ -167,10 +177,12 @@ def test_generated_pages_are_up_to_date() -> None:
     assert not old, f"run `make docs`: {old} {output.getvalue()}"
 
 
-def test_every_op_is_documented_and_has_a_lit_test() -> None:
-    page = (ROOT / "docs" / "dialect-tile.md").read_text()
-    tests = "\n".join(p.read_text() for p in (ROOT / "test" / "dialects" / "tile").glob("*.mlir"))
-    for op in Tile.operations:
+@pytest.mark.parametrize("dialect", [Tile, Nest], ids=lambda dialect: dialect.name)
+def test_every_op_is_documented_and_has_a_lit_test(dialect: Dialect) -> None:
+    page = (ROOT / "docs" / f"dialect-{dialect.name}.md").read_text()
+    folder = ROOT / "test" / "dialects" / dialect.name
+    tests = "\n".join(p.read_text() for p in folder.glob("*.mlir"))
+    for op in dialect.operations:
         assert f"### `{op.name}`\n" in page
         assert re.search(rf"// CHECK.*\b{re.escape(op.name)}\b", tests), op.name
         assert f'"{op.name}"(' in tests, op.name

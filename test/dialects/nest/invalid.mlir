@@ -1,0 +1,93 @@
+// RUN: tile-opt %s --verify-diagnostics --parsing-diagnostics --split-input-file | filecheck %s
+
+// CHECK: expected a role (group, local, serial, unroll, vector), got warp
+nest.for %i : warp to 4 {
+}
+
+// -----
+
+// CHECK: '' is not an axis of role local
+nest.for %i : local to 4 {
+}
+
+// -----
+
+// CHECK: 'x' is not an axis of role serial
+nest.for %i : serial.x to 4 {
+}
+
+// -----
+
+// CHECK: the step of a nest.for is at least 1
+nest.for %i = 4 to 8 step 0 : serial {
+}
+
+// -----
+
+// CHECK: a loop with role unroll has a known number of steps
+%n = "test.op"() : () -> index
+nest.for %i : unroll to %n {
+}
+
+// -----
+
+// CHECK: the local.x loop must stand outside the loops of a work-item
+nest.for %i : serial to 4 {
+  nest.for %j : local.x to 4 {
+  }
+}
+
+// -----
+
+// CHECK: d1 is none of the 1 index operands
+%i = "test.op"() : () -> index
+%p = "nest.index"(%i) <{expr = #nest.exprs<d0 + d1>}> : (index) -> index
+
+// -----
+
+// CHECK: a nest.for has a lower end, an upper end and a step
+"nest.for"() <{bounds = #nest.exprs<0, 4>, role = #nest.role<serial>}> ({
+^bb0(%i: index):
+}) : () -> ()
+
+// -----
+
+// CHECK: the body of a nest.for takes the index
+"nest.for"() <{bounds = #nest.exprs<0, 4, 1>, role = #nest.role<serial>}> ({
+^bb0:
+}) : () -> ()
+
+// -----
+
+// CHECK: a nest.buffer is a memref
+%b = nest.buffer : tensor<4xf32>
+
+// -----
+
+// CHECK: nest.load has 1 indices for a memref of rank 2
+%A = "test.op"() : () -> memref<4x4xf32>
+%a = nest.load %A[0] : memref<4x4xf32>
+
+// -----
+
+// CHECK: nest.load of f64 on elements of f32
+%A = "test.op"() : () -> memref<4xf32>
+%a = nest.load %A[0] : memref<4xf32>, f64
+
+// -----
+
+// CHECK: the value after `else` has the type of the loaded one
+%A, %x = "test.op"() : () -> (memref<4xf32>, f64)
+%a = "nest.load"(%A, %x) <{access = #nest.exprs<0>, operandSegmentSizes = array<i32: 1, 0, 1>}> : (memref<4xf32>, f64) -> f32
+
+// -----
+
+// CHECK: nest.store of i32 on elements of f32
+%A, %x = "test.op"() : () -> (memref<4xf32>, i32)
+nest.store %x, %A[0] : i32, memref<4xf32>
+
+// -----
+
+// CHECK: nest.store accesses a memref
+%A, %x = "test.op"() : () -> (tensor<4xf32>, f32)
+nest.store %x, %A[0] : f32, tensor<4xf32>

@@ -1,0 +1,52 @@
+// RUN: tile-opt %s | filecheck %s
+// RUN: tile-opt %s | tile-opt | filecheck %s
+// RUN: tile-opt %s --print-op-generic | filecheck %s --check-prefix=GENERIC
+
+// CHECK-LABEL: func.func @nest
+func.func @nest(%A: memref<64x8xf32, 1 : i32>, %n: index) {
+  // CHECK:      %tile = nest.buffer copies 2 : memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+  // GENERIC:    "nest.buffer"() <{copies = 2 : i64}> : () -> memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+  %tile = nest.buffer copies 2 : memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+  // CHECK-NEXT: %acc = nest.buffer {note} : memref<f32, 5 : i32>
+  %acc = nest.buffer {note} : memref<f32, 5 : i32>
+  // CHECK-NEXT: %one = arith.constant
+  %one = arith.constant 1.0 : f32
+  // CHECK-NEXT: nest.for %g : group.y to 8 {
+  // GENERIC:    "nest.for"() <{bounds = #nest.exprs<0, 8, 1>, role = #nest.role<group.y>}> ({
+  nest.for %g : group.y to 8 {
+    // CHECK-NEXT: nest.for %i : local.x to 8 {
+    nest.for %i : local.x to 8 {
+      // CHECK-NEXT: nest.for %k = %i to %n step 2*%g + 1 : serial {
+      nest.for %k = %i to %n step 2*%g + 1 : serial {
+        // CHECK-NEXT: nest.for %u : unroll to 4 {
+        nest.for %u : unroll to 4 {
+          // CHECK-NEXT: nest.for %v : vector to 2 {
+          nest.for %v : vector to 2 {
+            // CHECK: %a = nest.load %A[8*%g + %u, ((%i + %v) mod 8)] if 0 <= %k and %k < 8 else %one : memref<64x8xf32, 1 : i32>
+            // GENERIC: "nest.load"(%A, %g, %u, %i, %v, %k, %one) <{access = #nest.exprs<8*d0 + d1, ((d2 + d3) mod 8)>, condition = #nest.condition<0 <= d4 and d4 < 8>
+            %a = nest.load %A[8*%g + %u, (%i + %v) mod 8] if 0 <= %k and %k < 8 else %one : memref<64x8xf32, 1 : i32>
+            // CHECK-NEXT: nest.store %a, %tile[%u, %i] if {{.*}} : f32, memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+            nest.store %a, %tile[%u, %i] if %v < 1 or not %k == 3 : f32, memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+          }
+        }
+        // CHECK: %w = nest.load %A[%g, 4*(%i floordiv 4)] : memref<64x8xf32, 1 : i32>, vector<4xf32>
+        %w = nest.load %A[%g, 4*(%i floordiv 4)] : memref<64x8xf32, 1 : i32>, vector<4xf32>
+        // CHECK-NEXT: nest.store %w, %A[min(%g, %k), 0] : vector<4xf32>, memref<64x8xf32, 1 : i32>
+        nest.store %w, %A[min(%g, %k), 0] : vector<4xf32>, memref<64x8xf32, 1 : i32>
+        // CHECK-NEXT: nest.if %i < %k {
+        nest.if %i < %k {
+          // CHECK-NEXT: %p = nest.index 8*%g + %i
+          %p = nest.index 8*%g + %i
+        // CHECK-NEXT: } else {
+        } else {
+          // CHECK-NEXT: %q = nest.index max(%i, 3)
+          %q = nest.index max(%i, 3)
+        // CHECK-NEXT: }
+        }
+        // CHECK-NEXT: nest.store %one, %acc[] : f32, memref<f32, 5 : i32>
+        nest.store %one, %acc[] : f32, memref<f32, 5 : i32>
+      }
+    }
+  }
+  func.return
+}

@@ -1,0 +1,251 @@
+// RUN: tile-opt %s --verify-diagnostics --parsing-diagnostics --split-input-file | filecheck %s
+
+// CHECK: the loops over i have a gap or an overlap at stride 4
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x 4*i : 2, local.x i : 2, serial j : 8, serial k : 4> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the loops over i have a gap or an overlap at stride 2
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x 2*i : 4, local.x i : 4, serial j : 8, serial k : 4> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the loops over j reach 4 of its 8 values
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 4, serial k : 4> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the loops over k reach 1 of its 4 values
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the schedule has a loop over n, which is no index here
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4, serial n : 2> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the loop local.x j : 8 must come before the loops inside a work-item
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, serial k : 4, local.x j : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: k is summed over, so no work-group can have it to itself: split the reduction first (tile-split-reduction)
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x k : 4, local.x i : 8, local.y j : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the vector over j must be the innermost loop
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, vector j : 8, serial k : 4> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: there is no input 2 to stage
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <input 2 local> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 0 local at 2*k' names a loop that is not there
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local at 2*k> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 0 local at j' names a loop that is not there
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local at j> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 1 local order (0, 0)' must order the axes 0 to 1
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b local order (0, 0)> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 1 local copies 3' can have 1 or 2 copies
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b local copies 3> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 1 private pad 1' is in registers: it has no copies and no padding
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b private pad 1> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 1 private copies 2' is in registers: it has no copies and no padding
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b private copies 2> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'input 1 local vector 0' moves at least one element
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b local vector 0> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: %c is no argument of this kernel
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%c local> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: expected a role (group, local, serial, unroll, vector), got warp
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <warp i : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: '' is not an axis of role group
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group i : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: 'x' is not an axis of role unroll
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <unroll.x i : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: a step of a schedule moves its index by at least 1
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial 0*i : 8> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}

@@ -1,0 +1,72 @@
+// RUN: tile-opt %s -p nest-vectorize --split-input-file | filecheck %s
+
+// Neighbours are loaded and stored together; what is the same in all lanes stays a scalar.
+// CHECK:      nest.for %i : local.x to 16 {
+// CHECK-NEXT:   %a = nest.load %A[4*%i] : memref<64xf32, 1 : i32>, vector<4xf32>
+// CHECK-NEXT:   %s = nest.load %A[%i] : memref<64xf32, 1 : i32>
+// CHECK-NEXT:   %s_1 = vector.broadcast %s : f32 to vector<4xf32>
+// CHECK-NEXT:   %m = arith.mulf %a, %s_1 : vector<4xf32>
+// CHECK-NEXT:   nest.store %m, %B[4*%i] : vector<4xf32>, memref<64xf32, 1 : i32>
+// CHECK-NEXT: }
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>, memref<64xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64xf32, 1 : i32>, %B: memref<64xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      nest.for %v : vector to 4 {
+        %a = nest.load %A[4*%i + %v] : memref<64xf32, 1 : i32>
+        %s = nest.load %A[%i] : memref<64xf32, 1 : i32>
+        %m = arith.mulf %a, %s : f32
+        nest.store %m, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// A condition that all lanes share stays.
+// CHECK:      nest.for %i : local.x to 16 {
+// CHECK-NEXT:   %a = nest.load %A[4*%i] if %i < 15 : memref<64xf32, 1 : i32>, vector<4xf32>
+// CHECK-NEXT:   nest.store %a, %B[4*%i] : vector<4xf32>, memref<64xf32, 1 : i32>
+// CHECK-NEXT: }
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>, memref<64xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64xf32, 1 : i32>, %B: memref<64xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      nest.for %v : vector to 4 {
+        %a = nest.load %A[4*%i + %v] if 4*%i + %v < 60 : memref<64xf32, 1 : i32>
+        nest.store %a, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// One that lanes do not share lets the loop be written out, and so do lengths that OpenCL has not.
+// CHECK:      nest.for %i : local.x to 16 {
+// CHECK-NEXT:   nest.for %v : unroll to 4 {
+// CHECK-NEXT:     %a = nest.load %A[4*%i + %v] if 4*%i + %v < 62 : memref<64xf32, 1 : i32>
+// CHECK-NEXT:     nest.store %a, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
+// CHECK-NEXT:   } {not_vectorized = "whether '4*i + v < 62' holds depends on the lane"}
+// CHECK-NEXT:   nest.for %w : unroll to 5 {
+// CHECK-NEXT:     %b = nest.load %A[%w] : memref<64xf32, 1 : i32>
+// CHECK-NEXT:   } {not_vectorized = "OpenCL C has no vectors of 5"}
+// CHECK-NEXT: }
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>, memref<64xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64xf32, 1 : i32>, %B: memref<64xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      nest.for %v : vector to 4 {
+        %a = nest.load %A[4*%i + %v] if 4*%i + %v < 62 : memref<64xf32, 1 : i32>
+        nest.store %a, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
+      }
+      nest.for %w : vector to 5 {
+        %b = nest.load %A[%w] : memref<64xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()

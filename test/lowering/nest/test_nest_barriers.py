@@ -1,0 +1,89 @@
+"""Every barrier that nest-barriers puts is needed: without it Oclgrind reports a race."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tiledialect as td
+
+PRODUCT = """
+func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x8xf32>, %b = %B : tensor<8x8xf32>) -> tensor<8x8xf32>
+    schedule <local.y i : 8, local.x j : 8, serial 4*k : 2, serial k : 4>
+    stage <%a local at 4*k COPIES, %b local at 4*k COPIES> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j]
+         domain <i = 0 to 8, j = 0 to 8, k = 0 to 8>
+         : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}"""
+SUM = """
+func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x8xf32>) -> tensor<8xf32>
+    schedule <group.x i : 8, local.x k : 8> {
+    %c = tile.contraction add(%a[i, k]) -> [i] domain <i = 0 to 8, k = 0 to 8>
+         : (tensor<8x8xf32>) -> tensor<8xf32>
+    tile.yield %c : tensor<8xf32>
+  }
+  func.return %C : tensor<8xf32>
+}"""
+KERNELS = {
+    "product": PRODUCT.replace(" COPIES", ""),
+    "two copies": PRODUCT.replace("COPIES", "copies 2"),
+    "sum": SUM,
+}
+"""Kernels whose work-items meet in local memory."""
+
+WITHOUT_EACH = """
+import io, json, sys
+from pathlib import Path
+import numpy as np
+from xdsl.dialects import gpu
+import tiledialect as td
+from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
+from tiledialect.tools.tile_opt import TileOptMain
+
+add, found, left_out = NestBarriersPass.apply, [], -1
+
+def all_but_one(self, ctx, module):
+    add(self, ctx, module)
+    found[:] = [op for op in module.walk() if isinstance(op, gpu.BarrierOp)]
+    if left_out >= 0:
+        found[left_out].detach()
+
+NestBarriersPass.apply = all_but_one
+text, log = sys.argv[1], Path(sys.argv[2])
+reports = []
+while True:
+    before = len(log.read_text()) if log.exists() else 0
+    named = text.replace("@NAME", f"@f{left_out + 1}")
+    module = TileOptMain([]).parse_chunk(io.BytesIO(named.encode()), "mlir")
+    td.compile(module, device="oclgrind")(*np.ones((2, 8, 8), np.float32))
+    reports.append((log.read_text() if log.exists() else "")[before:])
+    left_out += 1
+    if left_out == len(found):
+        break
+print(json.dumps(reports))
+"""
+
+
+@pytest.mark.skipif(
+    all(device.short_platform != "oclgrind" for device in td.devices()), reason="without Oclgrind"
+)
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_barrier_is_needed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OCLGRIND_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path / "cache"))
+    command = [sys.executable, "-c", WITHOUT_EACH, KERNELS[name], str(tmp_path / "log")]
+    output = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    with_all, *without = json.loads(output.splitlines()[-1])
+    assert with_all == ""
+    assert without
+    for number, report in enumerate(without):
+        assert "data race" in report, f"barrier {number} makes no difference"

@@ -1,0 +1,109 @@
+// RUN: tile-opt %s -p tile-to-nest --split-input-file | filecheck %s
+
+// A register tile inside the summed loops; tiles that work-items copy together, one transposed.
+// CHECK:      nest.for %i : group.y to 2 {
+// CHECK-NEXT:   nest.for %j : local.x to 4 {
+// CHECK-NEXT:     %acc = nest.buffer : memref<8x4xf32, 5 : i32>
+// CHECK-NEXT:     nest.for %i_1 : unroll to 8 {
+// CHECK-NEXT:       nest.for %j_1 : vector to 4 {
+// CHECK-NEXT:         %{{[0-9]+}} = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         nest.store %{{[0-9]+}}, %acc[%i_1, %j_1] : f32, memref<8x4xf32, 5 : i32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:     }
+// CHECK-NEXT:     nest.for %k : serial to 2 {
+// CHECK-NEXT:       %a_tile = nest.buffer : memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+// CHECK-NEXT:       nest.for %t : unroll to 8 {
+// CHECK-NEXT:         %{{[0-9]+}} = nest.load %a[8*%i + %t, 4*%k + %j] : memref<16x8xf32, 1 : i32>
+// CHECK-NEXT:         nest.store %{{[0-9]+}}, %a_tile[%j, %t] : f32, memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:       %b_tile = nest.buffer : memref<4x16xf32, 3 : i32>
+// CHECK-NEXT:       nest.for %t_1 : unroll to 4 {
+// CHECK-NEXT:         nest.for %lane : vector to 4 {
+// CHECK-NEXT:           %{{[0-9]+}} = nest.load %b[4*%k + %t_1, 4*%j + %lane] : memref<8x16xf32, 1 : i32>
+// CHECK-NEXT:           nest.store %{{[0-9]+}}, %b_tile[%t_1, 4*%j + %lane] : f32, memref<4x16xf32, 3 : i32>
+// CHECK-NEXT:         }
+// CHECK-NEXT:       }
+// CHECK-NEXT:       nest.for %k_1 : serial to 4 {
+// CHECK-NEXT:         nest.for %i_2 : unroll to 8 {
+// CHECK-NEXT:           nest.for %j_2 : vector to 4 {
+// CHECK-NEXT:             %{{[0-9]+}} = nest.load %acc[%i_2, %j_2] : memref<8x4xf32, 5 : i32>
+// CHECK-NEXT:             %{{[0-9]+}} = nest.load %a_tile[%k_1, %i_2] : memref<4x8xf32, strided<[9, 1]>, 3 : i32>
+// CHECK-NEXT:             %{{[0-9]+}} = nest.load %b_tile[%k_1, 4*%j + %j_2] : memref<4x16xf32, 3 : i32>
+// CHECK-NEXT:             %{{[0-9]+}} = arith.mulf %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:             %{{[0-9]+}} = arith.addf %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:             nest.store %{{[0-9]+}}, %acc[%i_2, %j_2] : f32, memref<8x4xf32, 5 : i32>
+// CHECK-NEXT:           }
+// CHECK-NEXT:         }
+// CHECK-NEXT:       }
+// CHECK-NEXT:     }
+// CHECK-NEXT:     nest.for %i_3 : unroll to 8 {
+// CHECK-NEXT:       nest.for %j_3 : vector to 4 {
+// CHECK-NEXT:         %{{[0-9]+}} = nest.load %acc[%i_3, %j_3] : memref<8x4xf32, 5 : i32>
+// CHECK-NEXT:         nest.store %{{[0-9]+}}, %c[8*%i + %i_3, 4*%j + %j_3] : f32, memref<16x16xf32, 1 : i32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @mm(%A: tensor<16x8xf32>, %B: tensor<8x16xf32>) -> tensor<16x16xf32> {
+  %C = tile.kernel(%a = %A : tensor<16x8xf32>, %b = %B : tensor<8x16xf32>) -> tensor<16x16xf32>
+    schedule <group.y 8*i : 2, local.x 4*j : 4, serial 4*k : 2, serial k : 4, unroll i : 8, vector j : 4>
+    stage <%a local at 4*k pad 1 order (1, 0), %b local at 4*k vector 4> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 16, j = 0 to 16, k = 0 to 8> : (tensor<16x8xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
+    tile.yield %c : tensor<16x16xf32>
+  }
+  func.return %C : tensor<16x16xf32>
+}
+
+// -----
+
+// Work-items divide a sum among themselves: a tree in local memory.
+// CHECK:      nest.for %i : group.x to 3 {
+// CHECK-NEXT:   nest.for %k : local.x to 4 {
+// CHECK-NEXT:     %acc = nest.buffer : memref<f32, 5 : i32>
+// CHECK-NEXT:     %{{[0-9]+}} = arith.constant 0xff800000 : f32
+// CHECK-NEXT:     nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
+// CHECK-NEXT:     nest.for %k_1 : serial to 15 {
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %a[%i, 4*%k_1 + %k] : memref<3x60xf32, 1 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
+// CHECK-NEXT:       %{{[0-9]+}} = arith.select %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     %partial = nest.buffer : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:     %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:     nest.store %{{[0-9]+}}, %partial[0, %k] : f32, memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:     nest.if %k < 2 {
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k + 2] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
+// CHECK-NEXT:       %{{[0-9]+}} = arith.select %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, %k] : f32, memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     nest.if %k < 1 {
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, 0] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, 1] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
+// CHECK-NEXT:       %{{[0-9]+}} = arith.select %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, 0] : f32, memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     %{{[0-9]+}} = nest.load %partial[0, 0] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:     nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
+// CHECK-NEXT:     nest.if %k == 0 {
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %s[%i] : f32, memref<3xf32, 1 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+func.func @rows(%A: tensor<3x60xf32>) -> tensor<3xf32> {
+  %S = tile.kernel(%a = %A : tensor<3x60xf32>) -> tensor<3xf32> schedule <group.x i : 3, local.x k : 4, serial 4*k : 15> {
+    %s = tile.contraction max(%a[i, k]) -> [i] domain <i = 0 to 3, k = 0 to 60> : (tensor<3x60xf32>) -> tensor<3xf32>
+    tile.yield %s : tensor<3xf32>
+  }
+  func.return %S : tensor<3xf32>
+}
