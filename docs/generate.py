@@ -66,8 +66,8 @@ are ops of `arith`, `math` and `vector` on scalars and vectors; nests stand in `
 Index expressions are sums and products of indices and numbers, `floordiv`, `mod`, `min`, `max` and
 `condition ? a : b`; conditions compare them with `<`, `<=`, `==`, and join with `and`, `or`, `not`.
 The memory spaces of the memrefs are 1 (global), 3 (local) and 5 (private). What nests mean, and
-what is an error in them, [the reference semantics](reference-semantics.md) say; how a schedule becomes a
-nest is in [Schedules](schedules.md), and what is done to it in [Passes](passes.md).
+what is an error in them, [the reference semantics](reference-semantics.md) say; how a schedule
+becomes a nest is in [Schedules](schedules.md), and what is done to it in [Passes](passes.md).
 """
 
 LIFT_INTRODUCTION = """

@@ -25,6 +25,7 @@ func.func @nest(%A: memref<64x8xf32, 1 : i32>, %n: index) {
             // CHECK: %a = nest.load %A[8*%g + %u, ((%i + %v) mod 8)] if 0 <= %k and %k < 8 else %one : memref<64x8xf32, 1 : i32>
             // GENERIC: "nest.load"(%A, %g, %u, %i, %v, %k, %one) <{access = #nest.exprs<8*d0 + d1, ((d2 + d3) mod 8)>, condition = #nest.condition<0 <= d4 and d4 < 8>
             %a = nest.load %A[8*%g + %u, (%i + %v) mod 8] if 0 <= %k and %k < 8 else %one : memref<64x8xf32, 1 : i32>
+            // GENERIC-NEXT: "nest.store"(%a, %tile, %u, %i, %v, %k)
             // CHECK-NEXT: nest.store %a, %tile[%u, %i] if {{.*}} : f32, memref<4x8xf32, strided<[9, 1]>, 3 : i32>
             nest.store %a, %tile[%u, %i] if %v < 1 or not %k == 3 : f32, memref<4x8xf32, strided<[9, 1]>, 3 : i32>
           }
@@ -33,9 +34,19 @@ func.func @nest(%A: memref<64x8xf32, 1 : i32>, %n: index) {
         %w = nest.load %A[%g, 4*(%i floordiv 4)] : memref<64x8xf32, 1 : i32>, vector<4xf32>
         // CHECK-NEXT: nest.store %w, %A[min(%g, %k), 0] : vector<4xf32>, memref<64x8xf32, 1 : i32>
         nest.store %w, %A[min(%g, %k), 0] : vector<4xf32>, memref<64x8xf32, 1 : i32>
+        // CHECK-NEXT: nest.for %e : serial to 2 {
+        // CHECK-NEXT: }
+        nest.for %e : serial to 2 {
+        }
+        // CHECK-NEXT: nest.if %k == 0 {
+        // CHECK-NEXT: }
+        nest.if %k == 0 {
+        }
         // CHECK-NEXT: nest.if %i < %k {
+        // GENERIC: "nest.if"(%i, %k) <{condition = #nest.condition<d0 < d1>}> ({
         nest.if %i < %k {
           // CHECK-NEXT: %p = nest.index 8*%g + %i
+          // GENERIC-NEXT: %p = "nest.index"(%g, %i) <{expr = #nest.exprs<8*d0 + d1>}> : (index, index) -> index
           %p = nest.index 8*%g + %i
         // CHECK-NEXT: } else {
         } else {

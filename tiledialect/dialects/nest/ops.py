@@ -102,6 +102,15 @@ class _Syntax:
             else:
                 printer.print_string(part)
 
+    @staticmethod
+    def print_body(printer: Printer, body: Region) -> None:
+        printer.print_region(
+            body,
+            print_entry_block_args=False,
+            print_empty_block=False,
+            print_block_terminators=False,
+        )
+
     def __init__(self, parser: Parser):
         self.parser = parser
         self.indices: list[SSAValue] = []
@@ -233,12 +242,7 @@ class ForOp(IndexedOp):
                 printer.print_string(" step ")
                 _Syntax.print(printer, self, step)
             printer.print_string(" ")
-        printer.print_region(
-            self.body,
-            print_entry_block_args=False,
-            print_empty_block=False,
-            print_block_terminators=False,
-        )
+        _Syntax.print_body(printer, self.body)
         printer.print_op_attributes(self.attributes)
 
     @classmethod
@@ -312,12 +316,10 @@ class IfOp(IndexedOp):
         printer.print_string(" ")
         _Syntax.print(printer, self, self.condition.data)
         printer.print_string(" ")
-        printer.print_region(self.then, print_empty_block=False, print_block_terminators=False)
+        _Syntax.print_body(printer, self.then)
         if self.otherwise is not None:
             printer.print_string(" else ")
-            printer.print_region(
-                self.otherwise, print_empty_block=False, print_block_terminators=False
-            )
+            _Syntax.print_body(printer, self.otherwise)
         printer.print_op_attributes(self.attributes)
 
     @classmethod
