@@ -344,6 +344,10 @@ EXAMPLES = {
         "norm",
         f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize",
     ),
+    "simplify-index-arithmetic": (
+        "pool",
+        f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline,simplify-index-arithmetic",
+    ),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
