@@ -192,7 +192,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: %c is no argument of this kernel
+// CHECK: %c is no argument or named value of this kernel
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%c local> {

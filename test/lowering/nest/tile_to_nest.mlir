@@ -26,10 +26,10 @@
 // CHECK-NEXT:       nest.for %k_1 : serial to 4 {
 // CHECK-NEXT:         nest.for %i_2 : unroll to 8 {
 // CHECK-NEXT:           nest.for %j_2 : vector to 4 {
-// CHECK-NEXT:             %{{[0-9]+}} = nest.load %acc[%i_2, %j_2] : memref<8x4xf32, 5 : i32>
 // CHECK-NEXT:             %{{[0-9]+}} = nest.load %a_tile[%k_1, %i_2] : memref<4x8xf32, strided<[9, 1]>, 3 : i32>
 // CHECK-NEXT:             %{{[0-9]+}} = nest.load %b_tile[%k_1, 4*%j + %j_2] : memref<4x16xf32, 3 : i32>
 // CHECK-NEXT:             %{{[0-9]+}} = arith.mulf %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:             %{{[0-9]+}} = nest.load %acc[%i_2, %j_2] : memref<8x4xf32, 5 : i32>
 // CHECK-NEXT:             %{{[0-9]+}} = arith.addf %{{[0-9]+}}, %{{[0-9]+}} : f32
 // CHECK-NEXT:             nest.store %{{[0-9]+}}, %acc[%i_2, %j_2] : f32, memref<8x4xf32, 5 : i32>
 // CHECK-NEXT:           }
@@ -63,8 +63,8 @@ func.func @mm(%A: tensor<16x8xf32>, %B: tensor<8x16xf32>) -> tensor<16x16xf32> {
 // CHECK-NEXT:     %{{[0-9]+}} = arith.constant 0xff800000 : f32
 // CHECK-NEXT:     nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
 // CHECK-NEXT:     nest.for %k_1 : serial to 15 {
-// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %a[%i, 4*%k_1 + %k] : memref<3x60xf32, 1 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
 // CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
 // CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
