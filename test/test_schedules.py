@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import pytest
 from compare import assert_close
 from generators import contraction_module, contractions
-from hypothesis import given, note
+from hypothesis import given, note, reject
 from hypothesis import strategies as st
 from random_programs import Program, programs
 from running import reference, run
@@ -26,6 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.errors import TileError
 from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.tile_compile import pipeline
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass, nest_passes
@@ -74,6 +76,17 @@ def agree(actual: Sequence[Array], expected: Sequence[Array], errors: Sequence[f
         assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
 
 
+@contextmanager
+def tiles_that_fit() -> Generator[None]:
+    """Draw another schedule where a tile is too large to be fetched ahead, which is refused."""
+    try:
+        yield
+    except TileError as error:
+        if "what is fetched ahead must fit registers" in error.message:
+            reject()
+        raise
+
+
 def check_passes(
     module: ModuleOp, arrays: Sequence[Array], expected: Sequence[Array], errors: Sequence[float]
 ) -> None:
@@ -94,7 +107,8 @@ def test_contractions_after_each_pass(request: pytest.FixtureRequest):
     @given(batches(1))
     def check(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
         module, with_schedules, arrays = batch
-        check_passes(with_schedules, arrays, reference(module, arrays), [0])
+        with tiles_that_fit():
+            check_passes(with_schedules, arrays, reference(module, arrays), [0])
 
     check()
 
@@ -112,7 +126,8 @@ def test_programs_after_each_pass(request: pytest.FixtureRequest):
     def check(made: tuple[Program, ModuleOp]) -> None:
         program, with_schedules = made
         expected = reference(program.module, program.arrays)
-        check_passes(with_schedules, program.arrays, expected, program.errors)
+        with tiles_that_fit():
+            check_passes(with_schedules, program.arrays, expected, program.errors)
 
     check()
 
@@ -124,7 +139,8 @@ def test_contractions(device: Any, request: pytest.FixtureRequest):
         module, with_schedules, arrays = batch
         note(str(with_schedules))
         expected = reference(module, arrays)
-        agree(run(with_schedules, arrays, device), expected, [0] * len(expected))
+        with tiles_that_fit():
+            agree(run(with_schedules, arrays, device), expected, [0] * len(expected))
 
     check()
 
@@ -136,7 +152,8 @@ def test_programs(device: Any, request: pytest.FixtureRequest):
         program, with_schedules = made
         note(str(with_schedules))
         expected = reference(program.module, program.arrays)
-        agree(run(with_schedules, program.arrays, device), expected, program.errors)
+        with tiles_that_fit():
+            agree(run(with_schedules, program.arrays, device), expected, program.errors)
 
     check()
 
@@ -181,6 +198,19 @@ func.func @f(%A: tensor<4xf32>, %B: tensor<4xf32>) -> tensor<3xf32> {
   func.return %R : tensor<3xf32>
 }""",
         [(4,), (4,)],
+    ),
+    "work-items without an element help to copy": (
+        """
+func.func @f(%A: tensor<6xf32>) -> tensor<5xf32> {
+  %R = tile.kernel(%a = %A : tensor<6xf32>) -> tensor<5xf32>
+    schedule <group.x 4*i : 2, local.x i : 4, serial k : 2> stage <%a local> {
+    %r = tile.contraction add(%a[i + k]) -> [i] where 0 <= k < 2
+         domain <i = 0 to 5, k = 0 to 2> : (tensor<6xf32>) -> tensor<5xf32>
+    tile.yield %r : tensor<5xf32>
+  }
+  func.return %R : tensor<5xf32>
+}""",
+        [(6,)],
     ),
     "comparisons in lanes": (
         """
