@@ -61,3 +61,11 @@ func.func @nest(%A: memref<64x8xf32, 1 : i32>, %n: index) {
   }
   func.return
 }
+
+// CHECK-LABEL: func.func @instruction
+func.func @instruction(%c: f32, %a: f32, %b: f32) {
+  // CHECK-NEXT: %e, %{{.*}} = nest.instruction mma_m16n8k8_tf32(%c, %c, %c, %c)(%a, %a, %a, %a, %b, %b)
+  // GENERIC: "nest.instruction"(%c, %c, %c, %c, %a, %a, %a, %a, %b, %b)
+  %e:4 = nest.instruction mma_m16n8k8_tf32(%c, %c, %c, %c)(%a, %a, %a, %a, %b, %b)
+  func.return
+}
