@@ -67,6 +67,14 @@ def test_modules_are_graphs() -> None:
     verify(parse_mlir(f"{USE}\n{DEFINITION}", "x.mlir"))
 
 
+@pytest.mark.parametrize("first", ["%a = tile.neg %b", "%a = tile.neg %a"])
+def test_tensors_are_computed_in_order_in_modules_too(first: str) -> None:
+    type_ = ": (tensor<4xf32>) -> tensor<4xf32>"
+    module = parse_mlir(f"{first} {type_}\n%b = tile.neg %a {type_}", "x.mlir")
+    with pytest.raises(TileError, match=r"x\.mlir:1:6: %. is used where it is not defined yet"):
+        verify(module)
+
+
 def test_an_op_without_a_place_is_named() -> None:
     module = ModuleOp([FuncOp("f", ((), ()))])
     with pytest.raises(TileError, match=r"the module is malformed, at func\.func: .* empty block"):

@@ -102,6 +102,9 @@ def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list
     values = f.bind(args, named)
     if all(isinstance(value, Tensor) for value in values):
         return list(values)
+    for name, value in zip(f.inputs, values, strict=True):
+        if isinstance(value, str):
+            as_array(name, value)  # refuses it: a text says a type below
     # Only shapes and types are looked at: what PyTorch transforms cannot be read.
     types = f.types([_shape_and_type(v) if isinstance(v, Tensor) else v for v in values], {})
     return [

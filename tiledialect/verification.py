@@ -11,7 +11,10 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.errors import TileError
 
 GRAPH_REGIONS = ("builtin.module", "hw.module", "equivalence.graph")
-"""Ops whose regions are graphs: the order of the ops in them says nothing."""
+"""Ops whose regions are graphs: the order of the ops in them says nothing.
+
+Ops of the tile dialect compute in order there too: folding and canonicalization rely on it.
+"""
 
 
 def verify(module: ModuleOp) -> None:
@@ -96,7 +99,8 @@ def _reaches(
         beside = beside.parent_op()
     if beside is None or beside.parent is None:
         return False
-    if region.parent is not None and region.parent.name in GRAPH_REGIONS:
+    graph = region.parent is not None and region.parent.name in GRAPH_REGIONS
+    if graph and beside.dialect_name() != "tile":
         return True
     if beside.parent is block:
         return isinstance(owner, Block) or positions[owner] < positions[beside]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -226,10 +225,7 @@ class _Builder:
         return ast.Integer(span, int(digits or "0"))
 
     def real(self, span: SourceSpan, children: Children) -> ast.Real:
-        value = float(children[0])
-        if math.isinf(value):
-            raise TileError("this number does not fit 64 bits", span)
-        return ast.Real(span, value)
+        return ast.Real(span, float(children[0]))
 
     def logical_not(self, span: SourceSpan, children: Children) -> ast.Call:
         """``!A``, which is ``A == 0``."""
