@@ -15,6 +15,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.reduce import reduce
 from tiledialect.passes.change_indices import set_space, unbounded
@@ -26,6 +27,9 @@ class ReduceContraction(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
         """Change the variables, in place."""
+        if isinstance(op.parent_op(), KernelOp):
+            # A schedule may name its indices.
+            return
         if not op.is_static:
             return
         try:

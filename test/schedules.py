@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.schedule.leaves import PARALLEL, Leaf, LoopIndex, Role, Schedule, Stage, check
+from tiledialect.schedule.leaves import (
+    PARALLEL,
+    Leaf,
+    LoopIndex,
+    Role,
+    Schedule,
+    Stage,
+    check,
+    place_of,
+)
 
 MOST_ITEMS = 32
 """How many work-items a group has at most: simulators run them one by one."""
@@ -68,7 +77,8 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
     places = [(x.index, x.stride) for x in order if x.role not in PARALLEL]
     for number, argument in enumerate(kernel.block.args):
         shape = shape_of(tensor_type(argument)) or ()
-        for _ in range(draw(st.sampled_from([0, 1, 1, 2]))):
+        is_read = argument in kernel.contraction.inputs
+        for _ in range(draw(st.sampled_from([0, 1, 1, 2])) if is_read else 0):
             local = draw(st.booleans()) or prod(shape) > MOST_WRITTEN_OUT
             found.append(
                 Stage(
@@ -83,7 +93,18 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
                     vector=draw(st.sampled_from([1, 1, 2, 4])),
                 )
             )
-    return found
+    # A tile of all work-items is not copied from the registers of one.
+    return [
+        stage
+        for stage in found
+        if not stage.local
+        or all(
+            other.local
+            or other.operand != stage.operand
+            or place_of(other, order) >= place_of(stage, order)
+            for other in found
+        )
+    ]
 
 
 @st.composite

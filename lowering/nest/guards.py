@@ -12,7 +12,7 @@ from tiledialect.index.integer import Condition, at_least_zero, both, divides, l
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.lowering.nest.tiles import place_of
+from tiledialect.schedule.leaves import place_of
 
 
 @dataclass(frozen=True)

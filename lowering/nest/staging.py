@@ -24,8 +24,8 @@ from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.elements import element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import storage_type
-from tiledialect.lowering.nest.tiles import Footprint, place_of, stage_footprint
-from tiledialect.schedule.leaves import Role, Stage
+from tiledialect.lowering.nest.tiles import Footprint, stage_footprint
+from tiledialect.schedule.leaves import Role, Stage, place_of
 
 Source = tuple[SSAValue, Sequence[Expr], Condition]
 """A buffer, a place in it, and when that is inside."""
@@ -87,7 +87,7 @@ class Staging:
     def stages_of(self, operand: int) -> tuple[Stage, ...]:
         """The stages of an operand, the outermost first."""
         own = [s for s in self.kernel.schedule.stages if s.operand == self.numbers[operand]]
-        return tuple(sorted(own, key=lambda s: place_of(s, self.kernel.leaves)))
+        return tuple(sorted(own, key=lambda s: (place_of(s, self.kernel.leaves), not s.local)))
 
     @property
     def all_staged(self) -> bool:

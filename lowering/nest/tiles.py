@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, Stage
+from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage, place_of
 
 
 def step_name(number: int) -> str:
@@ -102,14 +102,6 @@ def _dimensions(
         last = sum(abs(moving[n]) * (extents[n] - 1) for n in names)
         found.append(Dimension(axis, stride, last // stride + 1, terms))
     return found or [Dimension(axis, 1, 1, IndexExpr())]
-
-
-def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
-    """How many leaves are outside the place where a stage is copied."""
-    for number, leaf in enumerate(leaves):
-        if leaf.role not in PARALLEL and stage.at == (leaf.index, leaf.stride):
-            return number + 1
-    return sum(leaf.role in PARALLEL for leaf in leaves)
 
 
 def stage_footprint(stage: Stage, access: Sequence[IndexExpr], schedule: Schedule) -> Footprint:

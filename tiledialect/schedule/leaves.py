@@ -153,6 +153,8 @@ def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]
     _check_order(indices, schedule.leaves)
     for stage in schedule.stages:
         _check_stage(stage, schedule, ranks)
+    for stage in schedule.stages:
+        _check_inside(stage, schedule)
 
 
 def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
@@ -195,6 +197,14 @@ def _check_order(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
             raise ScheduleError(f"the vector over {leaf.index} must be the innermost loop")
 
 
+def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
+    """How many leaves are outside the place where a stage is copied."""
+    for number, leaf in enumerate(leaves):
+        if leaf.role not in PARALLEL and stage.at == (leaf.index, leaf.stride):
+            return number + 1
+    return sum(leaf.role in PARALLEL for leaf in leaves)
+
+
 def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None:
     text = f"input {stage.operand} {stage}"
     if not 0 <= stage.operand < len(ranks):
@@ -212,3 +222,15 @@ def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None
         raise ScheduleError(f"the stage '{text}' is in registers: it has no copies and no padding")
     if stage.vector < 1:
         raise ScheduleError(f"the stage '{text}' moves at least one element")
+
+
+def _check_inside(stage: Stage, schedule: Schedule) -> None:
+    """Refuse a tile of all work-items that would be copied from the registers of one."""
+    place = place_of(stage, schedule.leaves)
+    for outer in schedule.stages:
+        is_private = outer.operand == stage.operand and not outer.local
+        if stage.local and is_private and place_of(outer, schedule.leaves) < place:
+            raise ScheduleError(
+                f"the stage 'input {stage.operand} {stage}' in local memory is inside a stage of "
+                "the same operand in registers"
+            )

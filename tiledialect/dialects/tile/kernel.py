@@ -219,8 +219,11 @@ class KernelOp(IRDLOperation):
             raise VerifyException(str(e)) from None
 
     def _verify_kept(self, stage: Stage) -> None:
-        """Check a stage that keeps a value that is computed."""
+        """Check that a stage is of use, and one that keeps a value that is computed."""
         value = self.values[stage.operand]
+        op = self.contraction
+        if self.axes is None and (op is None or value not in op.inputs):
+            raise VerifyException(f"{name_of(value)} is staged, but no contraction here reads it")
         if not isinstance(value, BlockArgument) and stage != Stage(stage.operand, local=False):
             raise VerifyException(f"{name_of(value)} is computed: it can be kept 'private', alone")
         op, axes = value.owner, self.axes.ranges if self.axes is not None else {}
