@@ -172,9 +172,8 @@ class ContractionNest:
     def _points_inside(
         self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
     ) -> None:
-        together = self.instruction is not None or not self.places.shared
-        divergent = k if together else self.guards.first_divergent
-        branch, later = self.guards.passing(tests, divergent)
+        # The work-items of an instruction stay together.
+        branch, later = self.guards.passing(tests, k, points=self.instruction is None)
         with branch:
             if self.instruction is not None and k == self.instruction.box.first:
                 self._refuse([t for t in later if t.needed_until is None], flag)

@@ -67,23 +67,24 @@ class Guards:
         return divides(guard.bound, expr)
 
     @cached_property
-    def first_divergent(self) -> int:
-        """How many leaves are outside the first place where work-items may part ways."""
+    def last_shared_copy(self) -> int:
+        """How many leaves are outside the last copy that all work-items make together."""
         leaves = self.kernel.leaves
-        if self.share:
-            return len(leaves) + 1
         places = [place_of(s, leaves) for s in self.kernel.schedule.stages if s.local]
         return max(places, default=0)
 
     def passing(
-        self, tests: Sequence[Test], k: int
+        self, tests: Sequence[Test], k: int, *, points: bool = False
     ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
-        """A branch for the tests that can be made before leaf ``k``, and the tests that remain."""
+        """A branch for the tests that can be made before leaf ``k``, and the tests that remain.
+
+        ``points`` says that the loops being built are those over the points.
+        """
+        may_part = k >= self.last_shared_copy and (points or not self.share)
         ready = [
             test
             for test in self.known(tests)
-            if self.kernel.is_uniform(test.names)
-            or (k >= self.first_divergent and test.needed_until is None)
+            if self.kernel.is_uniform(test.names) or (may_part and test.needed_until is None)
         ]
         return self.branch(ready), tuple(t for t in tests if t not in ready)
 

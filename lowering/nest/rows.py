@@ -31,7 +31,7 @@ from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.lowering.nest.tiles import step_name
-from tiledialect.schedule.leaves import Role, place_of
+from tiledialect.schedule.leaves import Role
 
 
 class RowNest:
@@ -131,12 +131,6 @@ class RowNest:
         reach = {name: self.guards.reach[name] for name in space.variables}
         return self.guards.tests(sets.guards(space, reach))
 
-    @cached_property
-    def last_shared_copy(self) -> int:
-        """The place of the last copy that all work-items make together."""
-        stages = (s for s in self.kernel.schedule.stages if s.local)
-        return max((place_of(s, self.leaves) for s in stages), default=0)
-
     # -- building --------------------------------------------------------------------------
 
     def build(self) -> None:
@@ -211,8 +205,7 @@ class RowNest:
             k = numbers[position] if position < len(numbers) else len(self.leaves)
             if k > self.first and len(numbers) == len(self.leaves) - self.first:
                 self.staging.copy(k)
-            divergent = self.guards.first_divergent if k >= self.last_shared_copy else 0
-            branch, later = self.guards.passing(tests, divergent)
+            branch, later = self.guards.passing(tests, k, points=True)
             with branch:
                 if position == len(numbers):
                     do()
