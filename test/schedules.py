@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 from hypothesis import strategies as st
@@ -93,18 +94,21 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
                     vector=draw(st.sampled_from([1, 1, 2, 4])),
                 )
             )
-    # A tile of all work-items is not copied from the registers of one.
-    return [
-        stage
-        for stage in found
-        if not stage.local
-        or all(
-            other.local
-            or other.operand != stage.operand
-            or place_of(other, order) >= place_of(stage, order)
-            for other in found
-        )
-    ]
+    return nested(found, order)
+
+
+def nested(stages: list[Stage], order: list[Leaf]) -> list[Stage]:
+    """The stages that can be copied from one another, those in local memory first."""
+    found: list[Stage] = []
+    for stage in sorted(stages, key=lambda s: (place_of(s, order), not s.local)):
+        outer = [other for other in found if other.operand == stage.operand]
+        places = [place_of(other, order) for other in outer if other.local]
+        if stage.local and (
+            any(not other.local for other in outer) or place_of(stage, order) in places
+        ):
+            continue
+        found.append(replace(stage, copies=1) if outer else stage)
+    return found
 
 
 @st.composite

@@ -209,7 +209,10 @@ def neutral_operand(op: ContractionOp) -> float | int | None:
     """What an operand must be so that its point adds nothing; None if there is no such."""
     combination, aggregation = op.combination.data, op.aggregation.data
     if combination is Combination.none and aggregation is not Aggregation.assign:
-        return neutral(aggregation, accumulator_type(op))
+        value = neutral(aggregation, accumulator_type(op))
+        # The operand must be able to hold it: the least i64 is no i32.
+        same = element_type(op.inputs[0]) == accumulator_type(op)
+        return value if same or value in (0, 1) else None
     if combination is Combination.mul and aggregation is Aggregation.add:
         return 0
     return None

@@ -225,12 +225,21 @@ def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None
 
 
 def _check_inside(stage: Stage, schedule: Schedule) -> None:
-    """Refuse a tile of all work-items that would be copied from the registers of one."""
+    """Refuse tiles that would be copied from where not all of them is, or not yet."""
     place = place_of(stage, schedule.leaves)
+    text = f"input {stage.operand} {stage}"
     for outer in schedule.stages:
-        is_private = outer.operand == stage.operand and not outer.local
-        if stage.local and is_private and place_of(outer, schedule.leaves) < place:
+        if outer is stage or outer.operand != stage.operand:
+            continue
+        outer_place = place_of(outer, schedule.leaves)
+        if stage.local and not outer.local and outer_place < place:
             raise ScheduleError(
-                f"the stage 'input {stage.operand} {stage}' in local memory is inside a stage of "
-                "the same operand in registers"
+                f"the stage '{text}' in local memory is inside a stage of the same operand in "
+                "registers"
+            )
+        if stage.local and outer.local and outer_place == place:
+            raise ScheduleError(f"the stage '{text}' has another one at its place")
+        if stage.copies > 1 and outer_place < place:
+            raise ScheduleError(
+                f"the stage '{text}' cannot be fetched ahead: it is copied from a tile"
             )
