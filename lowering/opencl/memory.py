@@ -188,7 +188,7 @@ def _print_store(scope: MemoryScope, op: Operation) -> None:
     buffer = scope.buffer(op.memref)
     place = address(scope, buffer, op.indices)
     value = scope.expr(op.value)
-    if value.bits:
+    if value.bits and buffer.type.kind == "half":
         scope.line(f"{half_bits(buffer, place).text} = {value.bits.assigned};")
         return
     if buffer.type.kind == "half":
@@ -273,7 +273,7 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
     assert isinstance(op, vector.StoreOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.vector.type)
     value = scope.expr(op.vector)
-    if value.bits:
+    if value.bits and buffer.type.kind == "half":
         value, type = value.bits, bits_of(type)
         place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
     elif buffer.type.kind == "half":
