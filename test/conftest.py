@@ -24,6 +24,8 @@ os.environ.update(
 )
 os.environ.pop("TILE_DEVICE", None)
 
+import oclgrind  # noqa: E402
+
 import tiledialect as td  # noqa: E402
 from tiledialect.lowering.runtime.devices import choose, unusable  # noqa: E402
 
@@ -60,14 +62,10 @@ def device(request: pytest.FixtureRequest) -> td.Device:
 @pytest.fixture(autouse=True)
 def no_oclgrind_report() -> Iterator[None]:
     """Fail a test in which Oclgrind saw an invalid access, a race or an uninitialized read."""
-    before = len(_log())
+    before = len(oclgrind.log())
     yield
-    report = _log()[before:].strip()
+    report = oclgrind.report(before)
     assert not report, f"Oclgrind reports:\n{report[:2000]}"
-
-
-def _log() -> str:
-    return OCLGRIND_LOG.read_text() if OCLGRIND_LOG.exists() else ""
 
 
 def pytest_sessionfinish() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import oclgrind
 from building import function_module, type_of
 from compare import assert_close
 from xdsl.dialects.builtin import ModuleOp
@@ -115,13 +114,8 @@ def run_together(cases: Sequence[Case], device: Any) -> None:
 
 def run(source: str | ModuleOp, inputs: Sequence[Array], device: Any) -> tuple[Array, ...]:
     """The results on an OpenCL device; fails if Oclgrind has something to report."""
-    before = len(_oclgrind_log())
+    before = len(oclgrind.log())
     results = td.compile(source, device=device)(*inputs)
-    report = _oclgrind_log()[before:].strip()
+    report = oclgrind.report(before)
     assert not report, f"Oclgrind reports:\n{report[:2000]}"
     return tuple(results) if isinstance(results, tuple) else (results,)
-
-
-def _oclgrind_log() -> str:
-    log = Path(os.environ.get("OCLGRIND_LOG", os.devnull))
-    return log.read_text() if log.is_file() else ""
