@@ -76,13 +76,16 @@ def agree(actual: Sequence[Array], expected: Sequence[Array], errors: Sequence[f
         assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
 
 
+TOO_LARGE = ("what is fetched ahead must fit registers", "bytes in local memory")
+
+
 @contextmanager
 def tiles_that_fit() -> Generator[None]:
-    """Draw another schedule where a tile is too large to be fetched ahead, which is refused."""
+    """Draw another schedule where tiles are too large for the device, which is refused."""
     try:
         yield
     except TileError as error:
-        if "what is fetched ahead must fit registers" in error.message:
+        if any(text in error.message for text in TOO_LARGE):
             reject()
         raise
 
@@ -133,6 +136,11 @@ def test_programs_after_each_pass(request: pytest.FixtureRequest):
 
 
 def test_contractions(device: Any, request: pytest.FixtureRequest):
+    if device.id.startswith("pocl"):
+        # Not understood yet: Intel, Oclgrind and the reference semantics of the nest agree there.
+        reason = "PoCL gives other results for some kernels"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+
     @searching(request.config.getoption("--examples") // (16 * BATCH))
     @given(batches())
     def check(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
