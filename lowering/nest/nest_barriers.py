@@ -13,7 +13,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, LoadOp, StoreOp
-from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, equal
 from tiledialect.index.simplify import prove
 from tiledialect.lowering.nest.builder import LOCAL
@@ -48,44 +47,42 @@ class Barriers:
 
     def run(self) -> None:
         """Add the barriers."""
-        self._block(self.function.body.block, frozenset(), uniform=True)
+        self._block(self.function.body.block, frozenset())
 
-    def _block(self, block: Block, pending: frozenset[Use], *, uniform: bool) -> frozenset[Use]:
+    def _block(self, block: Block, pending: frozenset[Use]) -> frozenset[Use]:
         """Add barriers to a block before which there were uses; those after its last barrier."""
         for op in list(block.ops):
             if isinstance(op, gpu.BarrierOp):
                 pending = frozenset()
             elif isinstance(op, LoadOp | StoreOp):
-                pending = self._use(op, {self._use_of(op)}, pending, uniform)
+                pending = self._use(op, {self._use_of(op)}, pending)
             elif isinstance(op, ForOp) and self._is_common(op):
-                pending = self._loop(op, pending, uniform)
+                pending = self._loop(op, pending)
             elif isinstance(op, IfOp) and self._is_uniform(op):
-                pending = self._branch(op, pending, uniform)
+                pending = self._branch(op, pending)
             elif op.regions:
-                pending = self._use(op, self._uses_in(op), pending, uniform)
+                pending = self._use(op, self._uses_in(op), pending)
         return pending
 
     def _use(
-        self, op: Operation, uses: Iterable[Use | None], pending: frozenset[Use], uniform: bool
+        self, op: Operation, uses: Iterable[Use | None], pending: frozenset[Use]
     ) -> frozenset[Use]:
         """A barrier before an op whose uses are in conflict with earlier ones."""
         own = frozenset(use for use in uses if use is not None)
         if any(a.conflicts(b, self.scope) for a in own for b in pending):
-            if not uniform:
-                raise TileError.at(op, "work-items that part ways cannot wait for one another here")
             Rewriter.insert_op(gpu.BarrierOp(), InsertPoint.before(op))
             pending = frozenset()
         return pending | own
 
-    def _loop(self, op: ForOp, pending: frozenset[Use], uniform: bool) -> frozenset[Use]:
+    def _loop(self, op: ForOp, pending: frozenset[Use]) -> frozenset[Use]:
         """A loop that all work-items run: its end meets its beginning."""
         if op.is_parallel:
-            return self._block(op.block, pending, uniform=uniform)
+            return self._block(op.block, pending)
         if not any(isinstance(x, gpu.BarrierOp) for x in op.walk()) and not self._clashes(op):
             # Nothing inside it needs a barrier: it is one use of all that it uses.
-            return self._use(op, self._uses_in(op), pending, uniform)
-        after = self._block(op.block, pending, uniform=uniform)
-        return self._block(op.block, self._in_step_before(op, after), uniform=uniform)
+            return self._use(op, self._uses_in(op), pending)
+        after = self._block(op.block, pending)
+        return self._block(op.block, self._in_step_before(op, after))
 
     def _in_step_before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
         """Uses in a step of a loop as the next one sees them."""
@@ -107,11 +104,11 @@ class Barriers:
         later = self._in_step_before(op, own)
         return any(a.conflicts(b, self.scope) for a in own for b in (*own, *later) if a is not b)
 
-    def _branch(self, op: IfOp, pending: frozenset[Use], uniform: bool) -> frozenset[Use]:
-        then = self._block(op.then.block, pending, uniform=uniform)
+    def _branch(self, op: IfOp, pending: frozenset[Use]) -> frozenset[Use]:
+        then = self._block(op.then.block, pending)
         other = pending
         if op.otherwise is not None:
-            other = self._block(op.otherwise.block, pending, uniform=uniform)
+            other = self._block(op.otherwise.block, pending)
         return then | other
 
     def _use_of(self, op: LoadOp | StoreOp) -> Use | None:

@@ -14,6 +14,7 @@ from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, less, mod
 from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, flat_strides
 from tiledialect.schedule.leaves import Role
 
@@ -63,6 +64,8 @@ class Pipeline:
         self.copies = copies
         self.scope = NestScope()
         self.step = self.scope.name(loop.index)
+        self.tiles: dict[SSAValue, SSAValue] = {}
+        """The two copies of each tile."""
 
     def run(self) -> None:
         """Rewrite the loop in place."""
@@ -108,7 +111,7 @@ class Pipeline:
             if isinstance(op, LoadOp):
                 self._replace_load(op, new.result)
         copy.buffer.detach()
-        self.tiles = {**getattr(self, "tiles", {}), old: new.result}
+        self.tiles[old] = new.result
 
     def _replace_load(self, op: LoadOp, memory: SSAValue) -> None:
         new = LoadOp(
@@ -150,7 +153,7 @@ class Pipeline:
         """The copy's loop, from registers to one of the two tiles."""
         new = copy.loop.clone({self.loop.index: step})
         scope = NestScope()
-        scope.names[self.loop.index] = scope.names.get(self.loop.index, self.step)
+        scope.names[self.loop.index] = self.step
         scope.values.update(self.scope.values)
         places = [scope.name(loop.index) for loop in _loops(new)]
         for op in [x for x in new.walk() if isinstance(x, LoadOp)]:
@@ -172,12 +175,6 @@ def _loops(loop: ForOp) -> list[ForOp]:
         if x.role.data.role not in (Role.UNROLL, Role.VECTOR):
             raise TileError.at(x, "what is fetched ahead must fit registers: use smaller tiles")
     return found
-
-
-def lanes_of(value: SSAValue) -> int:
-    """How many elements a loaded value has."""
-    get_shape = getattr(value.type, "get_shape", None)
-    return get_shape()[0] if get_shape else 1
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tiledialect.dialects.index_syntax import parse_condition, parse_index
+from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr
-from tiledialect.schedule.leaves import PARALLEL, Role
+from tiledialect.schedule.leaves import Role
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,6 @@ class LoopRole:
         return f"{self.role}.{self.axis}" if self.axis else str(self.role)
 
 
-def parse_role(parser: AttrParser) -> LoopRole:
-    """Parse ``serial`` or ``local.x``."""
-    role, _, axis = parser.parse_identifier(" of a role").partition(".")
-    if role not in set(Role):
-        parser.raise_error(f"expected a role ({', '.join(Role)}), got {role}")
-    if axis not in (("x", "y", "z") if role in PARALLEL else ("",)):
-        parser.raise_error(f"'{axis}' is not an axis of role {role}")
-    return LoopRole(Role(role), axis)
-
-
 @irdl_attr_definition
 class RoleAttr(Data[LoopRole]):
     """`#nest.role<local.x>`: what runs the steps of a loop."""
@@ -46,7 +37,7 @@ class RoleAttr(Data[LoopRole]):
     def parse_parameter(cls, parser: AttrParser) -> LoopRole:
         """Parse ``<role>``."""
         with parser.in_angle_brackets():
-            return parse_role(parser)
+            return LoopRole(*parse_role(parser))
 
     def print_parameter(self, printer: Printer) -> None:
         """Print ``<role>``."""

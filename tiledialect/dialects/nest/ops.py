@@ -33,8 +33,8 @@ from tiledialect.dialects.nest.attributes import (
     ExprsAttr,
     LoopRole,
     RoleAttr,
-    parse_role,
 )
+from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr, Truth, expressions_of, map_expressions
 from tiledialect.schedule.leaves import PARALLEL, Role
 
@@ -255,13 +255,13 @@ class ForOp(IndexedOp):
             lower = syntax.expr()
         else:
             parser.parse_punctuation(":")
-            role = parse_role(parser)
+            role = LoopRole(*parse_role(parser))
         parser.parse_keyword("to")
         upper = syntax.expr()
         step = syntax.expr() if parser.parse_optional_keyword("step") else Expr.const(1)
         if role is None:
             parser.parse_punctuation(":")
-            role = parse_role(parser)
+            role = LoopRole(*parse_role(parser))
         body = parser.parse_region([index])
         op = cls.create(
             operands=syntax.indices,

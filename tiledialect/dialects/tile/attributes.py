@@ -15,8 +15,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
+from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Placement, Role, Schedule, Stage
+from tiledialect.schedule.leaves import Leaf, Placement, Schedule, Stage
 
 
 @irdl_attr_definition
@@ -260,15 +261,11 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
 
 
 def _parse_leaf(parser: AttrParser) -> Leaf:
-    role, _, axis = parser.parse_identifier(" of a role").partition(".")
-    if role not in set(Role):
-        parser.raise_error(f"expected a role ({', '.join(Role)}), got {role}")
-    if axis not in (("x", "y", "z") if role in PARALLEL else ("",)):
-        parser.raise_error(f"'{axis}' is not an axis of role {role}")
+    role, axis = parse_role(parser)
     index, stride = _parse_step(parser)
     parser.parse_punctuation(":")
     extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    return Leaf(index, stride, extent, Role(role), axis)
+    return Leaf(index, stride, extent, role, axis)
 
 
 def _parse_step(parser: AttrParser) -> tuple[str, int]:
