@@ -44,7 +44,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileDefractPass(),
         TileFusePass(),
         TileLoopTilingPass(local_size, schedules),
-        TileToGpuPass(local_size),
+        TileToGpuPass(),
     )
 
 

@@ -16,10 +16,10 @@ from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 
 
-def nest_passes(local_size: int = 64) -> tuple[ModulePass, ...]:
+def nest_passes() -> tuple[ModulePass, ...]:
     """The passes from scheduled kernels to the kernel level."""
     return (
-        TileToNestPass(local_size),
+        TileToNestPass(),
         NestPipelinePass(),
         NestPeelPass(copies=False),
         NestVectorizePass(),
@@ -37,9 +37,6 @@ class TileToGpuPass(ModulePass):
 
     name = "tile-to-gpu"
 
-    local_size: int = 64
-    """How many work-items a work-group of a fill kernel has at most."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has tile ops."""
-        PassPipeline(nest_passes(self.local_size)).apply(ctx, op)
+        PassPipeline(nest_passes()).apply(ctx, op)

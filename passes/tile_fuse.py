@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.row_kernels import merge_rows
+from tiledialect.passes.starts import give_start
 from tiledialect.schedule.output_box import leaves_unwritten, widened
 
 MAX_ARGUMENTS = 100
@@ -177,6 +178,7 @@ def fuse(function: func.FuncOp) -> None:
     for op in block.ops:
         if isinstance(op, ContractionOp):
             _widen_domain(op)
+            give_start(op)
     grouping = Grouping(block)
     order = {op: k for k, op in enumerate(block.ops)}
     for group in grouping.groups:
@@ -274,7 +276,9 @@ class TileFusePass(ModulePass):
     follow; chains of elementwise ops of one shape are one kernel. Constants go into each kernel
     that uses them; reshapes stay outside. The domain of a contraction is widened where its loops
     can visit every element of the result. Each element must have one owner among the values of
-    the result's indices, which `tile-reduce` and `tile-defract` see to.
+    the result's indices, which `tile-reduce` and `tile-defract` see to. A contraction that leaves
+    elements of its result unwritten is alone in its kernel, and writes over what another one has
+    filled with its default, or 0.
 
     With `rows`, kernels that read one another's results along the same rows become one, a row
     kernel: contractions that aggregate over the same axes, and elementwise ops before, between

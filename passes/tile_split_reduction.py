@@ -8,21 +8,22 @@ from itertools import count
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.base import Shape, name_of, tensor_type
+from tiledialect.dialects.tile.base import name_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp, result_element_type
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
+from tiledialect.dialects.tile.elementwise import CastOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.passes.change_indices import set_domain, unbounded
+from tiledialect.passes.starts import filled
 from tiledialect.passes.tile_bounds import needed_constraints
 
 
@@ -169,16 +170,6 @@ def _ranges(op: ContractionOp) -> dict[str, Range]:
 def _names(base: str) -> Iterator[str]:
     yield base
     yield from (f"{base}_{k}" for k in count(1))
-
-
-def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
-    """The ops that make a tensor of one number."""
-    number = ConstantOp.of(value, t)
-    places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
-    inputs: list[tuple[SSAValue, Sequence[IndexExpr]]] = [(number.result, ())]
-    tensor = ContractionOp(Aggregation.assign, Combination.none, places, inputs, shape=shape)
-    number.result.name_hint, tensor.result.name_hint = "start", "starts"
-    return [number, tensor]
 
 
 @dataclass(frozen=True)

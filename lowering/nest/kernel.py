@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
@@ -23,7 +23,6 @@ from tiledialect.lowering.nest.builder import GLOBAL, NestBuilder, memory_type
 from tiledialect.lowering.nest.elements import Elements
 from tiledialect.lowering.nest.tiles import index_values, step_name
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
-from tiledialect.passes.tile_loop_tiling import default_schedule
 from tiledialect.schedule.leaves import PARALLEL, Role, Schedule
 from tiledialect.schedule.output_box import leaves_unwritten
 
@@ -57,15 +56,15 @@ class KernelNest:
         """The steps of the leaves whose loops are being built."""
         self.work_item_names: set[str] = set()
         """The names that differ between the work-items of a group."""
-        memrefs = [buffer_type(v.type) for v in (*kernel.inputs, *kernel.outputs)]
-        self.block = Block(arg_types=memrefs)
+        inputs = read_inputs(kernel)
+        tensors = (*(kernel.block.args[k] for k in inputs), *kernel.yield_op.values)
+        self.block = Block(arg_types=[buffer_type(v.type) for v in tensors])
         self.nest = NestBuilder(self.block)
-        tensors = (*kernel.block.args, *kernel.yield_op.values)
         for argument, tensor in zip(self.block.args, tensors, strict=True):
             argument.name_hint = tensor.name_hint
         self.buffers: dict[SSAValue, SSAValue] = {}
-        self.buffers.update(zip(kernel.block.args, self.block.args, strict=False))
-        self.outputs = self.block.args[len(kernel.inputs) :]
+        self.buffers.update(zip(tensors[: len(inputs)], self.block.args, strict=False))
+        self.outputs = self.block.args[len(inputs) :]
 
     # -- indices ---------------------------------------------------------------------------
 
@@ -177,7 +176,10 @@ class KernelNest:
 
 
 def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
-    """The function of a scheduled kernel; its arguments are the inputs, then the outputs."""
+    """The function of a scheduled kernel.
+
+    Its arguments are the inputs that it reads, then the outputs.
+    """
     from tiledialect.lowering.nest.contraction import ContractionNest
     from tiledialect.lowering.nest.rows import row_nest
 
@@ -220,42 +222,34 @@ def elementwise_nest(nest: KernelNest) -> None:
     enter(0)
 
 
-def needs_fill(kernel: KernelOp) -> ContractionOp | None:
-    """The contraction of a kernel that leaves elements of its output unwritten, if it is one.
+def read_inputs(kernel: KernelOp) -> list[int]:
+    """The numbers of the inputs that a kernel reads: not what its result starts as."""
+    start = start_of(kernel)
+    return [k for k in range(len(kernel.inputs)) if k != start]
 
-    Raises a TileError if the kernel goes on with such a contraction's elements.
+
+def start_of(kernel: KernelOp) -> int | None:
+    """Which input a kernel's result is at first, if it leaves elements of that unwritten.
+
+    Raises a TileError if nothing says what these are, or if it goes on with such a contraction's
+    elements.
     """
     op = kernel.contraction
     if op is None or not leaves_unwritten(op.space(), ranges_of(op)):
         return None
+    name = name_of(op.result)
     others = [
         x for x in kernel.block.ops if not isinstance(x, ConstantOp | YieldOp) and x is not op
     ]
     if others or list(kernel.yield_op.values) != [op.result]:
-        name = name_of(op.result)
         raise TileError.at(
             op, f"nothing lands on some elements of {name}: it must be alone in its kernel"
         )
-    return op
-
-
-def fill_kernel(
-    t: Attribute, local_size: int, default: SSAValue | None, given: Sequence[SSAValue]
-) -> KernelOp:
-    """A kernel that writes a default to every element of a tensor of type ``t``.
-
-    The default is what is given to the kernel, or a constant; without one it is 0.
-    """
-    assert isinstance(t, TensorType)
-    body = Block(arg_types=[v.type for v in given])
-    if given:
-        fill = CastOp.to(body.args[0], t.element_type)
-    else:
-        constant = default.owner if default is not None else None
-        number = constant.number if isinstance(constant, ConstantOp) else 0
-        value = ConstantOp.of(number).value
-        fill = ConstantOp.create(result_types=[t], properties={"value": value})
-    body.add_ops([fill, YieldOp([fill.result])])
-    kernel = KernelOp(given, [t], Region(body))
-    kernel.schedule = default_schedule(kernel, local_size)
-    return kernel
+    for k, value in enumerate(kernel.inputs):
+        if kernel.block.args[k] is op.default and value.type == kernel.outputs[0].type:
+            return k
+    raise TileError.at(
+        op,
+        f"nothing lands on some elements of {name}: it needs a default in memory, "
+        "of its type (tile-fuse gives it one)",
+    )

@@ -39,9 +39,9 @@ from tiledialect.lowering.index_width import index_width
 from tiledialect.lowering.nest.kernel import (
     KernelLaunch,
     buffer_type,
-    fill_kernel,
     kernel_nest,
-    needs_fill,
+    read_inputs,
+    start_of,
 )
 from tiledialect.lowering.opencl.types import sanitized
 from tiledialect.lowering.target_spec import platform
@@ -54,7 +54,6 @@ class HostFunction:
 
     source: func.FuncOp
     module_name: str
-    local_size: int
     kernels: list[gpu.FuncOp] = field(default_factory=list[gpu.FuncOp])
 
     def __post_init__(self):
@@ -90,23 +89,19 @@ class HostFunction:
     # -- the ops ---------------------------------------------------------------------------
 
     def _kernel(self, op: KernelOp) -> None:
-        outputs = [self._allocate(v) for v in op.outputs]
+        start = start_of(op)
+        if (written_over := overwritten(op)) is not None:
+            buffer = self.buffers[written_over]
+            self._alias(op.outputs[0], buffer, buffer)
+        else:
+            for value in op.outputs:
+                self._allocate(value)
+            if start is not None:
+                buffer = self.buffers[op.inputs[start]]
+                self.builder.insert(gpu.MemcpyOp(buffer, self.buffers[op.outputs[0]]))
         name = op.outputs[0].name_hint or "kernel"
-        inputs = [self.buffers[v] for v in op.inputs]
-        if (contraction := needs_fill(op)) is not None:
-            self._fill(op, contraction.default, outputs[0], name)
-        self._launch(kernel_nest(op, self._name(name)), [*inputs, *outputs])
-
-    def _fill(self, op: KernelOp, default: SSAValue | None, output: SSAValue, name: str) -> None:
-        """Write the default, or 0, to the output of a kernel that leaves elements out."""
-        given = [op.inputs[k] for k, v in enumerate(op.block.args) if v is default]
-        if given and given[0].type == op.outputs[0].type:
-            self.builder.insert(gpu.MemcpyOp(self.buffers[given[0]], output))
-            return
-        fill = fill_kernel(op.outputs[0].type, self.local_size, default, given)
-        launch = kernel_nest(fill, self._name(f"{name}_fill"))
-        self._launch(launch, [*(self.buffers[v] for v in given), output])
-        fill.erase()
+        values = (*(op.inputs[k] for k in read_inputs(op)), *op.outputs)
+        self._launch(kernel_nest(op, self._name(name)), [self.buffers[v] for v in values])
 
     def _name(self, hint: str) -> str:
         return sanitized(f"{self.source.sym_name.data}_{len(self.kernels)}_{hint}")
@@ -131,9 +126,13 @@ class HostFunction:
         strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
         cast = memref.ReinterpretCastOp.from_dynamic(source, [0], list(shape), strides, t)
         self.builder.insert(cast)
-        self.buffers[op.result] = cast.results[0]
-        self.origin[cast.results[0]] = self.origin[source]
+        self._alias(op.result, cast.results[0], source)
         cast.results[0].name_hint = op.result.name_hint
+
+    def _alias(self, value: SSAValue, buffer: SSAValue, source: SSAValue) -> None:
+        """Let a value lie in a buffer that is (a view of) another one."""
+        self.buffers[value] = buffer
+        self.origin[buffer] = self.origin[source]
 
     def _allocate(self, value: SSAValue) -> SSAValue:
         buffer = self.builder.insert(gpu.AllocOp(buffer_type(value.type))).result
@@ -151,7 +150,10 @@ class HostFunction:
     # -- lifetimes -------------------------------------------------------------------------
 
     def _last_uses(self) -> dict[Operation, list[SSAValue]]:
-        """After which op each value that is not returned is dead; views keep their source alive."""
+        """After which op each value that is not returned is dead.
+
+        Views keep their source alive, and so do results that are written over what they start as.
+        """
         source: dict[SSAValue, SSAValue] = {}
         last: dict[SSAValue, Operation] = {}
         for op in self.source.body.block.ops:
@@ -159,6 +161,9 @@ class HostFunction:
                 last[source.get(value, value)] = op
             if isinstance(op, ReshapeOp):
                 source[op.result] = source.get(op.operand, op.operand)
+            elif isinstance(op, KernelOp) and (start := overwritten(op)) is not None:
+                source[op.outputs[0]] = start
+                last[start] = last.pop(op.outputs[0])
         result: dict[Operation, list[SSAValue]] = {}
         for value, op in last.items():
             if isinstance(value.owner, KernelOp) and not isinstance(op, func.ReturnOp):
@@ -186,6 +191,14 @@ class HostFunction:
         return function
 
 
+def overwritten(kernel: KernelOp) -> SSAValue | None:
+    """What a kernel's result starts as, if the kernel can write over it: nobody else needs it."""
+    if (number := start_of(kernel)) is None:
+        return None
+    start = kernel.inputs[number]
+    return start if isinstance(start.owner, KernelOp) and start.has_one_use() else None
+
+
 def _attributes(
     given: ArrayAttr[DictionaryAttr] | None, types: ArrayAttr[Attribute]
 ) -> ArrayAttr[DictionaryAttr]:
@@ -201,9 +214,9 @@ def _attributes(
     return ArrayAttr(entries)
 
 
-def lower_function(function: func.FuncOp, local_size: int) -> tuple[gpu.ModuleOp, func.FuncOp]:
+def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
     """The kernels' module and the host function of a function of scheduled kernels."""
-    host = HostFunction(function, f"{function.sym_name.data}_kernels", local_size)
+    host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
     body = Region(Block(host.kernels))
     module = gpu.ModuleOp(SymbolRefAttr(host.module_name), body)
@@ -232,15 +245,12 @@ class TileToNestPass(ModulePass):
     """Lowers functions of scheduled kernels to nests in `gpu.module`s, and host functions.
 
     Functions on tensors whose types are not all known stay, if there are others. A kernel becomes
-    a `gpu.func` that holds a nest; one that leaves elements of its output unwritten is preceded by
-    a kernel that fills them (or a copy of the default). What does not fit the module's device, as
-    its DLTI target spec describes it, is refused: too large work-groups, too much local memory.
+    a `gpu.func` that holds a nest; one that leaves elements of its output unwritten writes over its
+    default, or a copy of that where it is needed elsewhere. What does not fit the module's device,
+    as its DLTI target spec describes it, is refused: too large work-groups, too much local memory.
     """
 
     name = "tile-to-nest"
-
-    local_size: int = 64
-    """How many work-items a work-group of a fill kernel has at most."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function on tensors of known types; a TileError if all others remain."""
@@ -252,7 +262,7 @@ class TileToNestPass(ModulePass):
             raise TileError(f"{name} takes {given}: run tile-specialize first")
         for function in specialized:
             _check_instructions(function, platform(op))
-            module, host = lower_function(function, self.local_size)
+            module, host = lower_function(function)
             for kernel in [f for f in module.walk() if isinstance(f, gpu.FuncOp)]:
                 check_fits(op, kernel)
             Rewriter.replace_op(function, [module, host], [])

@@ -65,14 +65,23 @@ func.func @pool(%A: tensor<6xf32>) -> tensor<4xf32> {
   func.return %P : tensor<4xf32>
 }
 
-// What a contraction does not visit is filled first, with zeros or the default.
+// What a contraction leaves unwritten is its default: it writes over that, or a copy if something
+// else needs it.
 // CHECK:        func.func @skip
-// CHECK:          kernel = @skip_kernels::@skip_0_S_fill
-// CHECK:          kernel = @skip_kernels::@skip_1_S
+// CHECK:          %F = "gpu.alloc"
+// CHECK:          "gpu.launch_func"({{.*}}, %F) <{kernel = @skip_kernels::@skip_0_F
+// CHECK:          "gpu.launch_func"({{.*}}, %A, %F) <{kernel = @skip_kernels::@skip_1_S
+// CHECK-NEXT:     %D = "gpu.alloc"
 // CHECK:          "gpu.memcpy"(%D, %T)
+// CHECK:          func.return %F, %D
 func.func @skip(%A: tensor<4xf32>, %T: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  %S = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<8xf32> schedule <local.x i : 4> {
-    %s = tile.contraction add(%a[i]) -> [2*i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<8xf32>
+  %F = tile.kernel() -> tensor<8xf32> schedule <local.x i : 8> {
+    %one = tile.constant 1 : tensor<f32>
+    %f = tile.contraction assign(%one[]) -> [i] domain <i = 0 to 8> : (tensor<f32>) -> tensor<8xf32>
+    tile.yield %f : tensor<8xf32>
+  }
+  %S = tile.kernel(%a = %A : tensor<4xf32>, %f = %F : tensor<8xf32>) -> tensor<8xf32> schedule <local.x i : 4> {
+    %s = tile.contraction add(%a[i]) -> [2*i] default %f domain <i = 0 to 4> : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
     tile.yield %s : tensor<8xf32>
   }
   %D = tile.kernel(%a = %A : tensor<4xf32>, %t = %T : tensor<8xf32>) -> tensor<8xf32> schedule <local.x i : 4> {

@@ -72,3 +72,14 @@ func.func @wide(%A: tensor<4xf32>) -> tensor<4xf32> {
   }
   func.return %S : tensor<4xf32>
 }
+
+// -----
+
+// CHECK: nothing lands on some elements of s: it needs a default in memory, of its type
+func.func @no_default(%A: tensor<4xf32>) -> tensor<8xf32> {
+  %S = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<8xf32> schedule <local.x i : 4> {
+    %s = tile.contraction add(%a[i]) -> [2*i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  func.return %S : tensor<8xf32>
+}

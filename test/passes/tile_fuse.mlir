@@ -43,9 +43,14 @@ func.func @normalize(%X: tensor<3x8xf32>) -> tensor<3x8xf32> {
   func.return %R : tensor<3x8xf32>
 }
 
-// A contraction that cannot visit every element of its result lets nothing join.
+// A contraction that cannot visit every element of its result lets nothing join, and writes over
+// what a kernel has filled with its default.
 // CHECK-LABEL: func.func @skip
-// CHECK-NEXT:    %S = tile.kernel
+// CHECK-NEXT:    %S_fill = tile.kernel() -> tensor<8xf32> {
+// CHECK-NEXT:      %start = tile.constant 0
+// CHECK-NEXT:      tile.contraction assign(%start[]) -> [i0] domain <i0 = 0 to 8>
+// CHECK:         %S = tile.kernel(%X_1 = %X : tensor<4xf32>, %S_fill_1 = %S_fill : tensor<8xf32>)
+// CHECK-NEXT:      tile.contraction add(%X_1[i]) -> [2*i] default %S_fill_1
 // CHECK:         %R = tile.kernel
 func.func @skip(%X: tensor<4xf32>) -> tensor<8xf32> {
   %S = tile.contraction add(%X[i]) -> [2*i] : (tensor<4xf32>) -> tensor<8xf32>
