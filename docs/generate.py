@@ -350,6 +350,12 @@ EXAMPLES = {
     ),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
+    "gpu-wait-before-branches": (
+        "pool",
+        f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
+        ",nest-peel,nest-barriers,nest-to-gpu"
+        ",gpu-wait-before-branches",
+    ),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
     "tile-compile": ("pool", f"{POOL},tile-compile"),
 }

@@ -8,12 +8,17 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.lowering.gpu_wait_before_branches import (
+    WAITS_BEFORE_BRANCHES,
+    GpuWaitBeforeBranchesPass,
+)
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
+from tiledialect.lowering.target_spec import platform
 
 
 def nest_passes() -> tuple[ModulePass, ...]:
@@ -32,7 +37,7 @@ def nest_passes() -> tuple[ModulePass, ...]:
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
-    It runs `tile-to-nest`, the passes over nests, and `nest-to-gpu`.
+    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, and what the device needs.
     """
 
     name = "tile-to-gpu"
@@ -40,3 +45,5 @@ class TileToGpuPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has tile ops."""
         PassPipeline(nest_passes()).apply(ctx, op)
+        if platform(op) in WAITS_BEFORE_BRANCHES:
+            GpuWaitBeforeBranchesPass().apply(ctx, op)

@@ -136,11 +136,6 @@ def test_programs_after_each_pass(request: pytest.FixtureRequest):
 
 
 def test_contractions(device: Any, request: pytest.FixtureRequest):
-    if device.id.startswith("pocl"):
-        # Not understood yet: Intel, Oclgrind and the reference semantics of the nest agree there.
-        reason = "PoCL gives other results for some kernels"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
-
     @searching(request.config.getoption("--examples") // (16 * BATCH))
     @given(batches())
     def check(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:

@@ -39,6 +39,9 @@ TILE_UNIVERSE = Universe(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
         ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
+        "gpu-wait-before-branches": _load(
+            "lowering.gpu_wait_before_branches", "GpuWaitBeforeBranchesPass"
+        ),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "tile-compile": _load("lowering.tile_compile", "TileCompilePass"),
     },
