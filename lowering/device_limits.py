@@ -12,7 +12,7 @@ from tiledialect.dialects.nest.ops import BufferOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.scope import flat_strides
-from tiledialect.lowering.target_spec import limit
+from tiledialect.target_spec import limit
 
 UNKNOWN = 2**63
 """The limit of a device that says none."""

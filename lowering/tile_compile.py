@@ -16,7 +16,6 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
-from tiledialect.lowering.target_spec import limit
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -26,6 +25,7 @@ from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.signature import find_function
+from tiledialect.target_spec import limit
 
 LOCAL_SIZE = 64
 

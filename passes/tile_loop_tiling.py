@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.schedule_text import read_schedules, set_schedules
+from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
+from tiledialect.passes.explanation import explained
+from tiledialect.passes.kernel_facts import kernel_facts
+from tiledialect.schedule.choice import Candidate, ranked
+from tiledialect.schedule.cost import cost
+from tiledialect.schedule.device import Device, device_of
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule
 
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
@@ -56,20 +63,46 @@ def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf,
     return (*groups, *locals_, *serial)
 
 
+def choose(kernel: KernelOp, device: Device, local_size: int) -> tuple[Candidate, ...]:
+    """Give a kernel the best schedule that it can run by; what was weighed, the best first."""
+    default = default_schedule(kernel, local_size)
+    facts = kernel_facts(kernel)
+    weighed = [*ranked(facts, device)]
+    weighed.append(Candidate("default", default.data, cost(facts, default.data, device)))
+    while weighed:
+        kernel.schedule = ScheduleAttr(weighed[0].schedule)
+        if len(weighed) == 1 or _runs(kernel):
+            break
+        weighed.pop(0)
+    return tuple(weighed)
+
+
+def _runs(kernel: KernelOp) -> bool:
+    """Whether a kernel can run by its schedule."""
+    try:
+        kernel.verify_()
+    except VerifyException:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class TileLoopTilingPass(ModulePass):
-    """Gives kernels the schedules that are named, and the default one to those without.
+    """Gives kernels the schedules that are named, and chosen ones to those without.
 
-    By default each element of the output has a work-item, in work-groups of up to `local-size`
-    items.
+    The cost model weighs the candidates for the device of the module's DLTI target spec. Without
+    one, and where no candidate fits, each element of the output has a work-item, in work-groups of
+    up to `local-size` items. `explain` prints what was weighed to the standard error.
     """
 
     name = "tile-loop-tiling"
 
     local_size: int = 64
-    """How many work-items a work-group has at most."""
+    """How many work-items a work-group has at most by default."""
     schedules: tuple[str, ...] = ()
     """Schedules such as `C: <group.x 8*i : 4, …> stage <A local>`, by the kernels' results."""
+    explain: bool = False
+    """Whether to say why each schedule was chosen."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every kernel."""
@@ -77,6 +110,13 @@ class TileLoopTilingPass(ModulePass):
             raise TileError(f"a work-group of {self.local_size} work-items cannot run")
         for text in self.schedules:
             set_schedules(op, read_schedules(text))
-        for kernel in [k for k in op.walk() if isinstance(k, KernelOp)]:
-            if kernel.schedule is None:
+        device = device_of(op)
+        for name, kernel in named_kernels(op).items():
+            if kernel.schedule is not None:
+                continue
+            if device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
+                continue
+            weighed = choose(kernel, device, self.local_size)
+            if self.explain:
+                print(explained(name, kernel, weighed), file=sys.stderr)

@@ -26,8 +26,8 @@ from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import element_type
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import Scalars, kind_of
-from tiledialect.lowering.nest.tiles import step_name
 from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.tiles import step_name
 
 Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
 """How a value joins the aggregate so far, in an element type."""

@@ -17,9 +17,9 @@ from tiledialect.index.simplify import constant_difference, simplify, simplify_c
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scope import flat_strides
 from tiledialect.lowering.nest.staging import Source, Staging, as_bits
-from tiledialect.lowering.nest.tiles import step_name
 from tiledialect.schedule.boxes import Box
 from tiledialect.schedule.instructions import Fragment
+from tiledialect.schedule.tiles import step_name
 
 
 class InstructionNest:

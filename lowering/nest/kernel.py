@@ -21,10 +21,10 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.nest.builder import GLOBAL, NestBuilder, memory_type
 from tiledialect.lowering.nest.elements import Elements
-from tiledialect.lowering.nest.tiles import index_values, step_name
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.schedule.leaves import PARALLEL, Role, Schedule
 from tiledialect.schedule.output_box import leaves_unwritten
+from tiledialect.schedule.tiles import index_values, step_name
 
 
 def buffer_type(t: Attribute) -> MemRefType[Attribute]:

@@ -29,8 +29,8 @@ from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.index_values import IndexValues
 from tiledialect.lowering.nest.registers import Chunk, Registers, lanes_of, zero
 from tiledialect.lowering.nest.scope import flat_strides
-from tiledialect.lowering.target_spec import is_gpu
 from tiledialect.schedule.leaves import Role
+from tiledialect.target_spec import is_gpu
 
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
 """The roles of loops that are written out, step by step."""

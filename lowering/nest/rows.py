@@ -30,8 +30,8 @@ from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.lowering.nest.tiles import step_name
 from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.tiles import step_name
 
 
 class RowNest:

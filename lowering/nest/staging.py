@@ -24,8 +24,8 @@ from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.elements import element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import storage_type
-from tiledialect.lowering.nest.tiles import Footprint, stage_footprint
 from tiledialect.schedule.leaves import Role, Stage, place_of
+from tiledialect.schedule.tiles import Footprint, stage_footprint
 
 Source = tuple[SSAValue, Sequence[Expr], Condition]
 """A buffer, a place in it, and when that is inside."""

@@ -44,8 +44,8 @@ from tiledialect.lowering.nest.kernel import (
     start_of,
 )
 from tiledialect.lowering.opencl.types import sanitized
-from tiledialect.lowering.target_spec import platform
 from tiledialect.schedule.instructions import find
+from tiledialect.target_spec import platform
 
 
 @dataclass

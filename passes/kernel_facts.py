@@ -1,0 +1,202 @@
+"""What a kernel computes, read from its ops: the facts by which its schedule is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tiledialect.dialects.tile.attributes import Combination
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import OPERATORS, ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.rows import Map, Rows
+from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import LoopIndex
+
+FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "sigmoid", "sin", "sinh")
+COSTLY = {
+    **{f"tile.{name}": 16.0 for name in (*FUNCTIONS, "tan", "tanh")},
+    **{f"tile.{name}": 4.0 for name in ("div", "recip", "rem", "sqrt")},
+    "tile.pow": 32.0,
+    "tile.prng_value": 64.0,
+}
+"""What an element costs of the ops that are no single instruction, in additions."""
+
+Access = Sequence[IndexExpr]
+
+
+def kernel_facts(kernel: KernelOp) -> Facts:
+    """The facts of a kernel; those of a contraction's indices need its domain."""
+    if kernel.axes is not None:
+        return _row_facts(kernel)
+    op = kernel.contraction
+    reader = _Reader(kernel)
+    if op is None:
+        access = [IndexExpr.of(index.name) for index in kernel.indices]
+        inputs = reader.reads(kernel.yield_op.values, access)
+        return Facts(
+            kernel.indices, inputs, reader.outputs(access), operations=_cost(kernel.block.ops)
+        )
+    before = [v for v in op.inputs if isinstance(v.owner, Operation)]
+    producers = _makers(before)
+    found = contraction_facts(op)
+    inside = tuple(
+        tensor
+        for value, access in zip(op.inputs, op.accesses, strict=True)
+        for tensor in reader.reads([value], access.data)
+    )
+    later = [x for x in kernel.block.ops if x is not op and x not in producers]
+    return Facts(
+        kernel.indices,
+        inside,
+        reader.outputs(op.output.data),
+        found.aggregation,
+        found.combination,
+        found.operations + _cost(producers),
+        reader.reads(kernel.yield_op.values, op.output.data),
+        _cost(later),
+        found.constraints,
+    )
+
+
+def contraction_facts(op: ContractionOp) -> Facts:
+    """The facts of a contraction by itself, as a kernel of it alone would have them."""
+    ranges = op.domain.data if op.domain is not None else ()
+    output = {name for e in op.output.data for name in e.names}
+    indices = tuple(LoopIndex(name, r, name in output) for name, r in ranges)
+    inputs = tuple(
+        _tensor(k, value, access.data)
+        for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True))
+        if not isinstance(value.owner, ConstantOp)
+    )
+    combination: Combination = op.combination.data
+    operators = OPERATORS[combination][: max(len(op.inputs) - 1, 0)]
+    return Facts(
+        indices,
+        inputs,
+        (_tensor(0, op.result, op.output.data),),
+        str(op.aggregation.data),
+        str(combination),
+        1.0 + len(operators),
+        constraints=op.space().constraints,
+    )
+
+
+class _Reader:
+    """Which of a kernel's tensors its ops read, and where."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.numbers = {v: k for k, v in enumerate(kernel.block.args)}
+
+    def outputs(self, access: Access) -> tuple[Tensor, ...]:
+        """What the kernel writes, at an access."""
+        yielded = self.kernel.yield_op.values
+        return tuple(_tensor(k, v, access) for k, v in enumerate(yielded))
+
+    def reads(self, values: Sequence[SSAValue], access: Access) -> tuple[Tensor, ...]:
+        """What is read to compute values at an access, up to contractions; each once."""
+        found: dict[tuple[int, Access | None], Tensor] = {}
+        seen: set[SSAValue] = set()
+        pending: list[tuple[SSAValue, Access | None]] = [(v, access) for v in reversed(values)]
+        while pending:
+            value, place = pending.pop()
+            if isinstance(value, BlockArgument):
+                tensor = _tensor(self.numbers[value], value, place)
+                found.setdefault((tensor.number, tensor.access), tensor)
+            elif value not in seen:
+                seen.add(value)
+                pending += reversed([*_operands(value.owner, place)])
+        return tuple(found.values())
+
+
+def _operands(
+    op: Operation | object, access: Access | None
+) -> Iterator[tuple[SSAValue, Access | None]]:
+    """What an op reads to compute its result's element at an access, and where."""
+    if not isinstance(op, Operation) or isinstance(op, ContractionOp | ConstantOp | ShapeOp):
+        return
+    if isinstance(op, GatherOp):
+        rank = len(_shape(op.indices))
+        yield op.tensor, None
+        yield op.indices, None if access is None else access[:rank]
+        return
+    if isinstance(op, PrngValueOp | PrngStateOp):
+        access = None
+    for value in op.operands:
+        yield value, None if access is None else _broadcast(value, access)
+
+
+def _broadcast(value: SSAValue, access: Access) -> Access:
+    shape = _shape(value)
+    aligned = access[len(access) - len(shape) :]
+    return tuple(IndexExpr() if n == 1 else e for e, n in zip(aligned, shape, strict=True))
+
+
+def _tensor(number: int, value: SSAValue, access: Access | None) -> Tensor:
+    t = tensor_type(value).element_type
+    bits = t.width.data if isinstance(t, IntegerType) else getattr(t, "bitwidth", 32)
+    place = None if access is None else tuple(access)
+    return Tensor(number, _shape(value), place, str(t), max(1, bits // 8))
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return shape_of(tensor_type(value)) or ()
+
+
+def _cost(ops: Iterable[Operation]) -> float:
+    """What an element costs of some ops."""
+    counted = (op for op in ops if not isinstance(op, ConstantOp | ContractionOp | YieldOp))
+    return sum(COSTLY.get(op.name, 1.0) for op in counted)
+
+
+def _makers(values: Sequence[SSAValue]) -> set[Operation]:
+    """The ops that compute values, up to contractions."""
+    found: set[Operation] = set()
+    pending = list(values)
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, Operation) and not isinstance(op, ContractionOp) and op not in found:
+            found.add(op)
+            pending += op.operands
+    return found
+
+
+def _row_facts(kernel: KernelOp) -> Facts:
+    assert kernel.axes is not None
+    rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
+
+    def access(along: Map) -> Access:
+        return tuple(IndexExpr() if axis is None else IndexExpr.of(axis) for axis in along)
+
+    numbers: dict[SSAValue, int] = {v: k for k, v in enumerate(kernel.block.args)}
+    found: dict[tuple[int, Map], Tensor] = {}
+    for op in kernel.block.ops:
+        if op.results and not isinstance(op, ConstantOp):
+            for value, along in zip(op.operands, rows.reads(op), strict=True):
+                if value in numbers:
+                    key = numbers[value], along
+                    found.setdefault(key, _tensor(key[0], value, access(along)))
+    outputs = tuple(
+        _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
+    )
+    computed = tuple(
+        k
+        for k, v in enumerate(kernel.values)
+        if isinstance(v.owner, Operation) and not isinstance(v.owner, ContractionOp)
+    )
+    return Facts(
+        kernel.indices,
+        tuple(found.values()),
+        outputs,
+        str(kernel.contractions[0].aggregation.data) if kernel.contractions else None,
+        operations=_cost(kernel.block.ops) + len(kernel.contractions),
+        is_rows=True,
+        computed=computed,
+    )

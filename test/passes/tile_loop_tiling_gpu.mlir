@@ -1,0 +1,38 @@
+// RUN: tile-opt %s -p tile-loop-tiling | filecheck %s
+// RUN: tile-opt %s -p 'tile-loop-tiling{explain=true}' 2>&1 | filecheck %s --check-prefix=WHY
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
+    "platform" = "NVIDIA CUDA", "compute_units" = 132 : i64, "max_work_group_size" = 1024 : i64,
+    "local_mem_size" = 49152 : i64>>} {
+
+// Tiles at three levels, both operands staged in local memory and again in registers.
+// CHECK: @product
+// CHECK: schedule <group.y {{[0-9]+}}*i : {{[0-9]+}}, group.x {{[0-9]+}}*j : {{[0-9]+}}, local.x
+// CHECK-SAME: serial {{[0-9]+}}*k
+// CHECK-SAME: vector j : 4>
+// CHECK-SAME: stage <%a local at
+// CHECK-SAME: %b local at
+// CHECK-SAME: %a private at k vector 4, %b private at k vector 4>
+// WHY: C: {{[0-9]+}} schedules weighed
+// WHY: contractions on GPUs
+// WHY-NEXT: <group.y {{.*}} stage <a local at
+// WHY: default
+// WHY: chosen: the first, bound by arithmetic
+func.func @product(%A: tensor<2048x2048xf32>, %B: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %C = tile.kernel(%a = %A : tensor<2048x2048xf32>, %b = %B : tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 2048, j = 0 to 2048, k = 0 to 2048> : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+    tile.yield %c : tensor<2048x2048xf32>
+  }
+  func.return %C : tensor<2048x2048xf32>
+}
+
+// A schedule that the user gave stays.
+// CHECK: schedule <unroll i : 2, serial k : 2, unroll j : 2> {
+func.func @given(%A: tensor<2x2xf32>, %B: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %C = tile.kernel(%a = %A : tensor<2x2xf32>, %b = %B : tensor<2x2xf32>) -> tensor<2x2xf32> schedule <unroll i : 2, serial k : 2, unroll j : 2> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 2, j = 0 to 2, k = 0 to 2> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    tile.yield %c : tensor<2x2xf32>
+  }
+  func.return %C : tensor<2x2xf32>
+}
+}

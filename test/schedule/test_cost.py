@@ -1,0 +1,102 @@
+"""The cost model's orderings: which of two schedules it thinks faster, and why. No times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.choice import ranked
+from tiledialect.schedule.cost import Estimate, cost
+from tiledialect.schedule.device import GENERIC, PLATFORMS, Device, Kind, described
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule, Stage
+
+GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 132})
+assert GPU.registers == PLATFORMS["nvidia"]["registers"]
+
+
+def product(m: int, n: int, k: int) -> Facts:
+    """A matrix product."""
+
+    def tensor(number: int, rows: tuple[str, int], columns: tuple[str, int]) -> Tensor:
+        access = tuple(IndexExpr.of(name) for name, _ in (rows, columns))
+        return Tensor(number, (rows[1], columns[1]), access, "f32", 4)
+
+    i, j, s = ("i", m), ("j", n), ("k", k)
+    indices = tuple(LoopIndex(name, Range(0, size), name != "k") for name, size in (i, j, s))
+    inputs = (tensor(0, i, s), tensor(1, s, j))
+    return Facts(indices, inputs, (tensor(0, i, j),), "add", "mul", 2.0)
+
+
+def tiled(m: int, n: int, k: int, tile: int, *, staged: bool = True) -> Schedule:
+    """Square tiles of registers, 16 x 16 items, chunks of 8."""
+    block = 16 * tile
+    leaves = (
+        Leaf("i", block, -(-m // block), Role.GROUP, "y"),
+        Leaf("j", block, -(-n // block), Role.GROUP, "x"),
+        Leaf("i", tile, 16, Role.LOCAL, "x"),
+        Leaf("j", tile, 16, Role.LOCAL, "x"),
+        Leaf("k", 8, -(-k // 8), Role.SERIAL),
+        Leaf("k", 1, 8, Role.UNROLL),
+        Leaf("i", 1, tile, Role.UNROLL),
+        Leaf("j", 1, tile, Role.VECTOR),
+    )
+    stages = tuple(Stage(k, local=True, at=("k", 8), vector=4) for k in (0, 1))
+    return Schedule(leaves, stages if staged else ())
+
+
+def estimate(size: int, schedule: Schedule, device: Device = GPU) -> Estimate:
+    """The estimate of a square product."""
+    return cost(product(size, size, size), schedule, device)
+
+
+def test_larger_register_tiles_read_less():
+    small, large = (estimate(2048, tiled(2048, 2048, 2048, n)) for n in (2, 8))
+    assert large.seconds < small.seconds
+    assert large.near < small.near and large.shared < small.shared
+
+
+def test_small_problems_want_more_groups():
+    small, large = (estimate(256, tiled(256, 256, 256, n)) for n in (2, 8))
+    assert small.groups > large.groups
+    assert small.seconds < large.seconds
+
+
+def test_stages_spare_the_caches():
+    staged, direct = (estimate(1024, tiled(1024, 1024, 1024, 4, staged=s)) for s in (True, False))
+    assert staged.shared < direct.shared
+    assert staged.local_memory > direct.local_memory == 0
+
+
+def test_fetching_ahead_hides_waiting_and_costs_registers():
+    plain = tiled(512, 512, 512, 8)
+    ahead = replace(plain, stages=tuple(replace(s, copies=2) for s in plain.stages))
+    a, b = estimate(512, plain), estimate(512, ahead)
+    assert b.waiting < a.waiting
+    assert b.registers > a.registers
+    assert b.local_memory == 2 * a.local_memory
+
+
+def test_too_many_registers_are_slow():
+    few = replace(GPU, registers=64)
+    schedule = tiled(2048, 2048, 2048, 8)
+    assert estimate(2048, schedule, few).seconds > 2 * estimate(2048, schedule).seconds
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_slower_device_is_slower(kind: Kind):
+    device = GENERIC[kind]
+    slower = replace(device, arithmetic=device.arithmetic / 4, bandwidth=device.bandwidth / 4)
+    schedule = tiled(512, 512, 512, 4)
+    assert estimate(512, schedule, slower).seconds > estimate(512, schedule, device).seconds
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(4096, 4096, 4096), (1000, 700, 3000), (4096, 4096, 64)])
+def test_the_chosen_one_beats_plain_tiles(m: int, n: int, k: int):
+    facts = product(m, n, k)
+    best = ranked(facts, GPU)[0]
+    assert best.estimate.seconds <= cost(facts, tiled(m, n, k, 4), GPU).seconds
+    assert best.estimate.local_memory <= GPU.local_mem_size
+    assert any(s.local for s in best.schedule.stages)

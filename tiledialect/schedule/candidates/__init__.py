@@ -1,0 +1,22 @@
+"""The schedules that are weighed against one another: each family is a file.
+
+A family is a function of a kernel's facts and a device that gives the schedules worth a look, and
+none for kernels that are not its own. It need not know which is best, which the cost model says,
+nor test what the device can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from tiledialect.schedule.candidates.gpu_contractions import gpu_contractions
+from tiledialect.schedule.device import Device
+from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.leaves import Schedule
+
+Family = Callable[[Facts, Device], Iterable[Schedule]]
+
+FAMILIES: Mapping[str, Family] = {
+    "contractions on GPUs": gpu_contractions,
+}
+"""Every family, by the name that explanations have for it."""

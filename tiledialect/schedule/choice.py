@@ -1,0 +1,43 @@
+"""The choice of a schedule: candidates that fit the device, ranked by the cost model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tiledialect.schedule.candidates import FAMILIES
+from tiledialect.schedule.cost import Estimate, cost
+from tiledialect.schedule.device import Device
+from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.leaves import Schedule
+
+KEPT = 256
+"""How many kernels' rankings are kept, for others that are alike."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule that a family proposes, and what it is thought to cost."""
+
+    family: str
+    schedule: Schedule
+    estimate: Estimate
+
+
+@lru_cache(maxsize=KEPT)
+def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
+    """The candidates that fit a device, those first that are thought to be fastest."""
+    return tuple(sorted(_candidates(facts, device), key=lambda c: c.estimate.seconds))
+
+
+def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
+    seen: set[Schedule] = set()
+    for name, family in FAMILIES.items():
+        for schedule in family(facts, device):
+            if schedule in seen or schedule.work_items > device.max_work_group_size:
+                continue
+            seen.add(schedule)
+            estimate = cost(facts, schedule, device)
+            if estimate.local_memory <= device.local_mem_size:
+                yield Candidate(name, schedule, estimate)

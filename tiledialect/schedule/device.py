@@ -1,0 +1,160 @@
+"""The machine that a schedule is chosen for: a few numbers, read from a module's target spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.str_enum import StrEnum
+
+from tiledialect.target_spec import entries, is_gpu
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+class Kind(StrEnum):
+    """What executes kernels."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+@dataclass(frozen=True)
+class Device:
+    """What the cost model knows of a device; sizes in bytes, rates in units of 10^9 a second.
+
+    A field is the entry of the same name in the module's DLTI target spec. Where that is silent it
+    is that of a common device of the platform or the kind.
+    """
+
+    kind: Kind
+    platform: str
+    compute_units: int
+    max_work_group_size: int
+    local_mem_size: int
+    """Local memory that a work-group can have."""
+    local_mem_unit: int
+    """Local memory that the groups on a compute unit have together."""
+    sub_group_size: int
+    """How many work-items run in lockstep: 1 on CPUs."""
+    native_vector_width: int
+    """The number of floats in the vectors that the hardware has."""
+    max_vector_width: int
+    """The widest vector of floats that is moved at once."""
+    registers: int
+    """How many registers, of a float or of a vector, a work-item can have."""
+    registers_unit: int
+    """How many registers the work-items on a compute unit have together; 0: nobody shares them."""
+    work_items_unit: int
+    """How many work-items are on a compute unit at a time."""
+    cache_sizes: tuple[int, ...]
+    """From the nearest, which is a compute unit's, to the last, which all share."""
+    bandwidth: float
+    """Of global memory, in GB/s."""
+    arithmetic: float
+    """Multiplications and additions of floats, in GFLOP/s."""
+    launch: float
+    """What starting a kernel costs, in microseconds."""
+    fp16: bool
+
+
+GENERIC = {
+    Kind.GPU: Device(
+        kind=Kind.GPU,
+        platform="",
+        compute_units=64,
+        max_work_group_size=256,
+        local_mem_size=32 * KIB,
+        local_mem_unit=64 * KIB,
+        sub_group_size=32,
+        native_vector_width=1,
+        max_vector_width=4,
+        registers=128,
+        registers_unit=64 * KIB,
+        work_items_unit=1024,
+        cache_sizes=(32 * KIB, 4 * MIB),
+        bandwidth=500.0,
+        arithmetic=10_000.0,
+        launch=5.0,
+        fp16=False,
+    ),
+    Kind.CPU: Device(
+        kind=Kind.CPU,
+        platform="",
+        compute_units=4,
+        max_work_group_size=4096,
+        local_mem_size=32 * KIB,
+        local_mem_unit=32 * KIB,
+        sub_group_size=1,
+        native_vector_width=8,
+        max_vector_width=16,
+        registers=16,
+        registers_unit=0,
+        work_items_unit=1,
+        cache_sizes=(32 * KIB, MIB, 16 * MIB),
+        bandwidth=20.0,
+        arithmetic=200.0,
+        launch=10.0,
+        fp16=False,
+    ),
+}
+"""A device of each kind of which nothing else is known."""
+
+PLATFORMS: dict[str, Mapping[str, Any]] = {
+    "nvidia": {
+        "max_work_group_size": 1024,
+        "local_mem_size": 48 * KIB,
+        "local_mem_unit": 96 * KIB,
+        "registers": 255,
+        "work_items_unit": 2048,
+        "cache_sizes": (128 * KIB, 32 * MIB),
+    },
+    "amd": {
+        "local_mem_size": 64 * KIB,
+        "local_mem_unit": 64 * KIB,
+        "sub_group_size": 64,
+        "registers": 255,
+        "registers_unit": 128 * KIB,
+        "work_items_unit": 2048,
+    },
+}
+"""What GPUs of a platform, whose name contains the key, have in common."""
+
+UNIT_FLOPS = {Kind.GPU: 400.0, Kind.CPU: 12.0}
+"""GFLOP/s of a compute unit: on a CPU, of a lane of its vectors."""
+UNIT_BANDWIDTH = {Kind.GPU: 20.0, Kind.CPU: 10.0}
+"""GB/s of global memory for a compute unit."""
+
+
+def device_of(module: ModuleOp) -> Device | None:
+    """The device that a module's target spec describes; None without a spec."""
+    given = entries(module)
+    if given is None:
+        return None
+    kind = Kind.GPU if is_gpu(module) else Kind.CPU
+    return described(kind, given)
+
+
+def described(kind: Kind, given: Mapping[str, Any]) -> Device:
+    """The device of a kind with the entries of a spec, and defaults for the others."""
+    device = GENERIC[kind]
+    platform = str(given.get("platform", "")).lower()
+    for name, values in PLATFORMS.items():
+        if kind is Kind.GPU and name in platform:
+            device = replace(device, **values)
+    names = {f.name for f in fields(Device)} - {"kind", "platform"}
+    own = {name: value for name, value in given.items() if name in names}
+    device = replace(device, platform=platform, **own)
+    units = device.compute_units
+    lanes = device.native_vector_width if kind is Kind.CPU else 1
+    rates = {
+        "arithmetic": UNIT_FLOPS[kind] * units * lanes,
+        "bandwidth": UNIT_BANDWIDTH[kind] * units,
+        "registers": 32
+        if kind is Kind.CPU and device.native_vector_width > 8
+        else device.registers,
+    }
+    return replace(device, **{k: v for k, v in rates.items() if k not in own})

@@ -1,0 +1,107 @@
+"""What a kernel computes, as far as the choice of its schedule depends on it: a plain value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.schedule.leaves import LoopIndex
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor that a kernel reads or writes, and at which places."""
+
+    number: int
+    """Which input of the kernel it is, or which output: what stages call it."""
+    shape: tuple[int, ...]
+    access: tuple[IndexExpr, ...] | None
+    """An expression of the indices for each axis; None: the data says where, as in a gather."""
+    type: str
+    """The element type, such as ``f32``."""
+    bytes: int
+    """The size of an element."""
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The indices that move it."""
+        return frozenset(name for e in self.access or () for name in e.names)
+
+    @cached_property
+    def strides(self) -> Mapping[str, int]:
+        """By how many elements of memory a step of each index moves it."""
+        found: dict[str, int] = {}
+        for axis, e in enumerate(self.access or ()):
+            for name in e.names:
+                step = int(e.coefficient(name)) * prod(self.shape[axis + 1 :])
+                found[name] = found.get(name, 0) + step
+        return found
+
+    @property
+    def contiguous(self) -> tuple[str, ...]:
+        """The indices a step of which moves it to the next element in memory."""
+        return tuple(name for name, stride in self.strides.items() if stride == 1)
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return prod(self.shape) * self.bytes
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A kernel: the points that its loops visit, and what is read, computed and written there."""
+
+    indices: tuple[LoopIndex, ...]
+    inputs: tuple[Tensor, ...]
+    """What is read at each point: a contraction's operands, or an elementwise kernel's."""
+    outputs: tuple[Tensor, ...]
+    aggregation: str | None = None
+    """How points are aggregated, as ``add``; None: each is an element of the outputs."""
+    combination: str = "none"
+    """How a contraction's operands are combined, as ``mul``."""
+    operations: float = 1.0
+    """What a point costs, in additions or multiplications."""
+    after: tuple[Tensor, ...] = ()
+    """What is read once for each element of the outputs, after the aggregation."""
+    operations_after: float = 0.0
+    """What each element of the outputs costs then."""
+    constraints: tuple[Constraint, ...] = ()
+    """What is tested at points beside that all tensors are accessed inside their bounds."""
+    is_rows: bool = False
+    """Whether it is a row kernel: several contractions over some of the axes."""
+    computed: tuple[int, ...] = ()
+    """What a row kernel computes and a stage can keep in registers, by its number."""
+
+    @cached_property
+    def extents(self) -> Mapping[str, int]:
+        """How many values each index has."""
+        return {index.name: index.range.extent for index in self.indices}
+
+    @cached_property
+    def output_indices(self) -> tuple[str, ...]:
+        """The indices that move the outputs, outermost first."""
+        return tuple(index.name for index in self.indices if index.is_output)
+
+    @cached_property
+    def reduced_indices(self) -> tuple[str, ...]:
+        """The indices that are aggregated over."""
+        return tuple(index.name for index in self.indices if not index.is_output)
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return prod(self.extents.values())
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it sums products of two tensors."""
+        return (self.aggregation, self.combination, len(self.inputs)) == ("add", "mul", 2)
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All that is read and written."""
+        return (*self.inputs, *self.after, *self.outputs)

@@ -1,0 +1,69 @@
+"""What a module says of its device: the entries of its DLTI target spec."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.dialects.dlti import DLTIEntryMap
+from xdsl.ir import Attribute
+
+Value = bool | int | float | str | tuple["Value", ...]
+
+SPEC = "dlti.target_system_spec"
+
+
+def entries(module: ModuleOp) -> dict[str, Value] | None:
+    """The entries of the target spec whose values are numbers, texts or lists; None without one."""
+    spec = module.attributes.get(SPEC)
+    if not isinstance(spec, DLTIEntryMap):
+        return None
+    found: dict[str, Value] = {}
+    for device in spec.entries:
+        for e in device.value.entries if isinstance(device.value, DLTIEntryMap) else ():
+            value = _value(e.value)
+            if isinstance(e.key, StringAttr) and value is not None:
+                found.setdefault(e.key.data, value)
+    return found
+
+
+def _value(attribute: Attribute) -> Value | None:
+    if isinstance(attribute, StringAttr):
+        return attribute.data
+    if isinstance(attribute, IntegerAttr):
+        is_bool = isinstance(attribute.type, IntegerType) and attribute.type.width.data == 1
+        return bool(attribute.value.data) if is_bool else attribute.value.data
+    if isinstance(attribute, FloatAttr):
+        return attribute.value.data
+    if isinstance(attribute, ArrayAttr):
+        values = [_value(a) for a in attribute]
+        return tuple(v for v in values if v is not None)
+    if isinstance(attribute, DenseArrayBase):
+        return tuple(attribute.get_values())
+    return None
+
+
+def limit(module: ModuleOp, key: str, default: int) -> int:
+    """An integer of the target spec."""
+    value = (entries(module) or {}).get(key)
+    return value if isinstance(value, int) else default
+
+
+def platform(module: ModuleOp) -> str | None:
+    """The platform of the device, if it is known."""
+    value = (entries(module) or {}).get("platform")
+    return value if isinstance(value, str) else None
+
+
+def is_gpu(module: ModuleOp) -> bool:
+    """Whether the module's target is a GPU."""
+    spec = module.attributes.get(SPEC)
+    return isinstance(spec, DLTIEntryMap) and any(
+        isinstance(e.key, StringAttr) and e.key.data == "GPU" for e in spec.entries
+    )
