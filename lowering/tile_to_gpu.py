@@ -18,7 +18,7 @@ from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
-from tiledialect.lowering.target_spec import platform
+from tiledialect.target_spec import platform
 
 
 def nest_passes() -> tuple[ModulePass, ...]:
