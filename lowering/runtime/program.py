@@ -23,6 +23,7 @@ from tiledialect.lowering.runtime.devices import SIMULATOR, Device, target_syste
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
 from tiledialect.lowering.runtime.plan import Launch, Plan
+from tiledialect.lowering.runtime.prelude import prelude
 from tiledialect.lowering.runtime.probe import machine
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.lowering.tile_compile import compile_module, warnings_of
@@ -108,7 +109,8 @@ class Specialization:
             return program
         try:
             with progress(f"{self.device.id} builds the kernels of {self.name}"):
-                program = build_program(self.plan.source, lane.context, device, self.options)
+                source = prelude(self.device.short_platform) + self.plan.source
+                program = build_program(source, lane.context, device, self.options)
         except TileError as error:
             raise TileError(f"{self.device} refuses the program:\n{error}") from None
         if self.device.short_platform not in KEEP_KERNELS:
