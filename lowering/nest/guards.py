@@ -12,7 +12,7 @@ from tiledialect.index.integer import Condition, at_least_zero, both, divides, l
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.schedule.leaves import place_of
+from tiledialect.schedule.leaves import Role, place_of
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,12 @@ class Guards:
         places = [place_of(s, leaves) for s in self.kernel.schedule.stages if s.local]
         return max(places, default=0)
 
+    @cached_property
+    def last_loop(self) -> int:
+        """The number of the innermost leaf that is a loop of each work-item; -1 without one."""
+        leaves = self.kernel.leaves
+        return max((k for k, x in enumerate(leaves) if x.role is Role.SERIAL), default=-1)
+
     def passing(
         self, tests: Sequence[Test], k: int, *, points: bool = False
     ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
@@ -91,8 +97,12 @@ class Guards:
     def skipping(
         self, tests: Sequence[Test], k: int
     ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
-        """The same for what a whole work-group skips, and what need not be tested any more."""
-        left = [t for t in tests if t.needed_until is None or k <= t.needed_until]
+        """The same for what a whole work-group skips, and what need not be tested any more.
+
+        A test around a loop costs nothing beside it, so it is made though it could be left out.
+        """
+        around_loop = k <= self.last_loop
+        left = [t for t in tests if t.needed_until is None or around_loop or k <= t.needed_until]
         ready = [t for t in self.known(left) if self.kernel.is_uniform(t.names)]
         return self.branch(ready), tuple(t for t in left if t not in ready)
 

@@ -107,3 +107,25 @@ func.func @rows(%A: tensor<3x60xf32>) -> tensor<3xf32> {
   }
   func.return %S : tensor<3xf32>
 }
+
+// -----
+
+// No inner loop tests for the padding: rows of it are skipped, the rest is zeros in the tile.
+// CHECK:      nest.for %j : serial to 4 {
+// CHECK:        nest.for %k : serial to 3 {
+// CHECK-NEXT:     nest.if 1 <= %i + %k and %i + %k < 9 {
+// CHECK-NEXT:       nest.for %l : serial to 3 {
+// CHECK-NEXT:         nest.for %j_2 : vector to 4 {
+// CHECK-NEXT:           %{{[0-9]+}} = nest.load %x_tile[%k, 4*%j + %j_2 + %l] : memref<3x18xf32, 3 : i32>
+// CHECK-NEXT:           %{{[0-9]+}} = nest.load %w[%k, %l] : memref<3x3xf32, 1 : i32>
+func.func @padded(%X: tensor<8x16xf32>, %W: tensor<3x3xf32>) -> tensor<8x16xf32> {
+  %Y = tile.kernel(%x = %X : tensor<8x16xf32>, %w = %W : tensor<3x3xf32>) -> tensor<8x16xf32>
+    schedule <group.x i : 8, serial 4*j : 4, serial k : 3, serial l : 3, vector j : 4>
+    stage <%x local> {
+    %y = tile.contraction add(%x[i + k - 1, j + l - 1] mul %w[k, l]) -> [i, j]
+         domain <i = 0 to 8, j = 0 to 16, k = 0 to 3, l = 0 to 3>
+         : (tensor<8x16xf32>, tensor<3x3xf32>) -> tensor<8x16xf32>
+    tile.yield %y : tensor<8x16xf32>
+  }
+  func.return %Y : tensor<8x16xf32>
+}
