@@ -357,6 +357,11 @@ EXAMPLES = {
         ",gpu-wait-before-branches",
     ),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
+    "gpu-arena": (
+        "histogram",
+        'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose,tile-bounds'
+        ",tile-fuse,tile-loop-tiling,tile-to-gpu,gpu-arena",
+    ),
     "tile-compile": ("pool", f"{POOL},tile-compile"),
 }
 """For each pass, a program of examples/ and passes that show what it does."""

@@ -16,6 +16,7 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
+from tiledialect.lowering.gpu_arena import GpuArenaPass
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -45,6 +46,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileFusePass(),
         TileLoopTilingPass(local_size, schedules),
         TileToGpuPass(),
+        GpuArenaPass(),
     )
 
 

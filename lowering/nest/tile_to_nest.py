@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -43,6 +43,7 @@ from tiledialect.lowering.nest.kernel import (
     read_inputs,
     start_of,
 )
+from tiledialect.lowering.nest.likeness import likeness
 from tiledialect.lowering.opencl.types import sanitized
 from tiledialect.schedule.instructions import find
 from tiledialect.target_spec import platform
@@ -54,7 +55,8 @@ class HostFunction:
 
     source: func.FuncOp
     module_name: str
-    kernels: list[gpu.FuncOp] = field(default_factory=list[gpu.FuncOp])
+    launches: dict[Hashable, KernelLaunch] = field(default_factory=dict[Hashable, KernelLaunch])
+    """The kernels by what they do: those that are alike are made once."""
 
     def __post_init__(self):
         types = [buffer_type(arg.type) for arg in self.source.body.block.args]
@@ -101,15 +103,16 @@ class HostFunction:
                 self.builder.insert(gpu.MemcpyOp(buffer, self.buffers[op.outputs[0]]))
         name = op.outputs[0].name_hint or "kernel"
         values = (*(op.inputs[k] for k in read_inputs(op)), *op.outputs)
-        self._launch(kernel_nest(op, self._name(name)), [self.buffers[v] for v in values])
+        self._launch(op, name, [self.buffers[v] for v in values])
 
-    def _name(self, hint: str) -> str:
-        return sanitized(f"{self.source.sym_name.data}_{len(self.kernels)}_{hint}")
-
-    def _launch(self, launch: KernelLaunch, operands: Sequence[SSAValue]) -> None:
-        if not prod((*launch.grid, *launch.block)):
-            return
-        self.kernels.append(launch.function)
+    def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
+        key = likeness(kernel)
+        if (launch := self.launches.get(key)) is None:
+            name = sanitized(f"{self.source.sym_name.data}_{len(self.launches)}_{hint}")
+            launch = kernel_nest(kernel, name)
+            if not prod((*launch.grid, *launch.block)):
+                return
+            self.launches[key] = launch
         callee = SymbolRefAttr(self.module_name, [launch.function.sym_name.data])
         self.builder.insert(
             gpu.LaunchFuncOp(
@@ -218,7 +221,7 @@ def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
     """The kernels' module and the host function of a function of scheduled kernels."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
-    body = Region(Block(host.kernels))
+    body = Region(Block([launch.function for launch in host.launches.values()]))
     module = gpu.ModuleOp(SymbolRefAttr(host.module_name), body)
     module.properties["sym_name"] = StringAttr(host.module_name)
     width = DataLayoutEntryAttr(IndexType(), IntegerAttr(index_width(function), i32))

@@ -14,7 +14,7 @@ import numpy as np
 
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
-from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Tensor
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 
 DTYPES = frozenset(NUMPY_TYPES[t].name for t in CONCRETE.values())
 HEAD = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\(([^{;]*)\)\s*\{", re.M)
@@ -27,7 +27,9 @@ def check_plan(plan: Plan) -> None:
     """Raise a ValueError if ``make_plan`` does not make such plans."""
     for tensor in (*plan.inputs, *plan.outputs):
         _check_tensor(tensor)
-    _require(all(_natural(size) for size in plan.slots), "the size of a slot")
+    _require(all(_natural(size) for size in plan.allocations), "the size of an allocation")
+    for slot in plan.slots:
+        _check_slot(plan, slot)
     _require(isinstance(plan.source, str), "the source")  # pyright: ignore[reportUnnecessaryIsInstance]
     heads = {m[1]: _parameters(m[2]) for m in HEAD.finditer(plan.source)}
     for step in plan.steps:
@@ -50,6 +52,14 @@ def _check_tensor(tensor: Tensor) -> None:
     _require(isinstance(tensor.name, str), "a name")  # pyright: ignore[reportUnnecessaryIsInstance]
     _require(all(_natural(size) for size in tensor.shape), f"the shape of {tensor.name}")
     _require(tensor.dtype in DTYPES, f"the type of {tensor.name}")
+
+
+def _check_slot(plan: Plan, slot: Slot) -> None:
+    numbers = (slot.allocation, slot.offset, slot.nbytes)
+    _require(all(_natural(n) for n in numbers), "the place of an intermediate")
+    _require(slot.allocation < len(plan.allocations), "the allocation of an intermediate")
+    end = slot.offset + slot.nbytes
+    _require(end <= plan.allocations[slot.allocation], "the end of an intermediate")
 
 
 def _check_copy(plan: Plan, copy: Copy) -> None:

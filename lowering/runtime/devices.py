@@ -59,6 +59,8 @@ class Device:
     local_mem_size: int
     global_mem_size: int
     max_mem_alloc_size: int
+    buffer_alignment: int
+    """The bytes of which a part of a buffer begins at a multiple."""
     preferred_vector_width: int
     """The number of floats in the vectors that the device prefers; 1: it vectorizes by itself."""
     native_vector_width: int
@@ -156,6 +158,7 @@ def _describe(device: cl.Device, identity: str) -> Device:
         local_mem_size=device.local_mem_size,
         global_mem_size=device.global_mem_size,
         max_mem_alloc_size=device.max_mem_alloc_size,
+        buffer_alignment=max(64, device.mem_base_addr_align // 8),
         preferred_vector_width=device.preferred_vector_width_float,
         native_vector_width=device.native_vector_width_float,
         fp64="cl_khr_fp64" in extensions,
@@ -304,6 +307,7 @@ SPEC_KEYS = (
     "local_mem_size",
     "global_mem_size",
     "max_mem_alloc_size",
+    "buffer_alignment",
     "preferred_vector_width",
     "native_vector_width",
     "fp64",

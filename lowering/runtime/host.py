@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from math import prod
 from typing import Any
 
@@ -24,15 +25,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.lowering.host_memory import ALIASES, nbytes, root
 from tiledialect.lowering.opencl.function import Function, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
-from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Step, Tensor
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
 
 
-def make_plan(module: ModuleOp, name: str, share: bool = True) -> Plan:
+def make_plan(module: ModuleOp, name: str) -> Plan:
     """The plan of the host function ``name`` of a module of the kernel level.
 
-    Without ``share`` each intermediate has a slot of its own.
     Raises a TileError for what the host cannot do, and the printer's for its kernels.
     """
     program = Program()
@@ -47,39 +48,17 @@ def make_plan(module: ModuleOp, name: str, share: bool = True) -> Plan:
     if host is None or not host.body.blocks:
         raise TileError(f"there is no host function {name} here")
     source = program.text if program.functions else ""
-    return _Host(host, kernels, share).plan(source)
-
-
-class _Slots:
-    """Slots for intermediates: a free one that fits best, else the largest free one grows."""
-
-    def __init__(self):
-        self.sizes: list[int] = []
-        self.free: set[int] = set()
-
-    def take(self, size: int) -> int:
-        fitting = [k for k in self.free if self.sizes[k] >= size]
-        if fitting:
-            slot = min(fitting, key=lambda k: (self.sizes[k], k))
-        elif self.free:
-            slot = max(self.free, key=lambda k: (self.sizes[k], k))
-            self.sizes[slot] = size
-        else:
-            slot = len(self.sizes)
-            self.sizes.append(size)
-        self.free.discard(slot)
-        return slot
+    return _Host(host, kernels).plan(source)
 
 
 class _Host:
     """Goes through a host function's ops in order."""
 
-    def __init__(self, host: func.FuncOp, kernels: dict[str, gpu.ModuleOp], share: bool):
+    def __init__(self, host: func.FuncOp, kernels: dict[str, gpu.ModuleOp]):
         block, returned = host.body.block, host.body.block.last_op
         if not isinstance(returned, func.ReturnOp):
             raise _unsupported(host, "the host function does not return")
         self.host = host
-        self.share = share
         self.kernels = kernels
         self.returned_by = returned
         self.returned = returned.operands
@@ -91,7 +70,12 @@ class _Host:
         self.numbers: dict[SSAValue, int] = {arg: k for k, arg in enumerate(block.args)}
         """The buffer that holds each memref."""
         self.constants: dict[SSAValue, int | float] = {}
-        self.slots = _Slots()
+        self.allocations: dict[SSAValue, int] = {}
+        """The number of each allocation that is no output."""
+        self.sizes: list[int] = []
+        """The sizes in bytes of these."""
+        self.slots: dict[Slot, int] = {}
+        """The numbers of the parts of allocations."""
         self.steps: list[Step] = []
 
     def plan(self, source: str) -> Plan:
@@ -104,18 +88,18 @@ class _Host:
                 # so is a part of a buffer.
                 offset = self._span(self.returned_by, value)[0]
                 self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
-        slots, steps = tuple(self.slots.sizes), tuple(self.steps)
-        return Plan(self.inputs, self.outputs, slots, steps, source)
+        sizes, slots, steps = tuple(self.sizes), tuple(self.slots), tuple(self.steps)
+        return Plan(self.inputs, self.outputs, sizes, slots, steps, source)
 
     def _owned(self) -> dict[SSAValue, int]:
         """The allocations that are outputs as they are, with the numbers of these."""
         owned: dict[SSAValue, int] = {}
         for k, value in enumerate(self.returned):
-            root = _root(value)
-            if isinstance(root.owner, gpu.AllocOp):
-                whole = 0, _nbytes(root.owner, root)
+            source = root(value)
+            if isinstance(source.owner, gpu.AllocOp):
+                whole = 0, _nbytes(source.owner, source)
                 if self._span(self.returned_by, value) == whole:
-                    owned.setdefault(root, self.first_output + k)
+                    owned.setdefault(source, self.first_output + k)
         return owned
 
     def _span(self, op: Operation, value: SSAValue) -> tuple[int, int]:
@@ -127,9 +111,9 @@ class _Host:
             raise _unsupported(op, f"the host needs memrefs without gaps at known places, not {t}")
         start = offset * np.dtype(_dtype(op, t.element_type)).itemsize
         end = start + _nbytes(op, value)
-        root = _root(value)
-        if start < 0 or end > _nbytes(op, root):
-            raise _unsupported(op, f"the view {t} reaches beyond its buffer, {root.type}")
+        source = root(value)
+        if start < 0 or end > _nbytes(op, source):
+            raise _unsupported(op, f"the view {t} reaches beyond its buffer, {source.type}")
         return start, end
 
     def _tensors(
@@ -164,12 +148,34 @@ class _Host:
         if op.result in self.owned:
             self.numbers[op.result] = self.owned[op.result]
             return
-        self.numbers[op.result] = self.first_slot + self.slots.take(_nbytes(op, op.result))
+        number, size = len(self.sizes), _nbytes(op, op.result)
+        self.allocations[op.result] = number
+        self.sizes.append(size)
+        if not all(isinstance(use.operation, WITHIN) for use in op.result.uses):
+            self.numbers[op.result] = self._slot(number, 0, size)
 
-    def dealloc(self, op: gpu.DeallocOp) -> None:
-        number = self.numbers[op.buffer]
-        if number >= self.first_slot and self.share:
-            self.slots.free.add(number - self.first_slot)
+    def part(self, op: memref.ViewOp) -> None:
+        allocation = self.allocations.get(op.source)
+        offset, size = self.constants.get(op.byte_shift), _nbytes(op, op.result)
+        if allocation is None or not isinstance(offset, int):
+            raise _unsupported(op, "the host needs views of allocations at known places")
+        if offset < 0 or offset + size > self.sizes[allocation]:
+            t = op.result.type
+            raise _unsupported(op, f"the view {t} reaches beyond its buffer, {op.source.type}")
+        self.numbers[op.result] = self._slot(allocation, offset, size)
+
+    def _slot(self, allocation: int, offset: int, size: int) -> int:
+        return self.slots.setdefault(
+            Slot(allocation, offset, size), self.first_slot + len(self.slots)
+        )
+
+    def _overlap(self, a: int, b: int) -> bool:
+        """Do the buffers of these numbers have memory in common?"""
+        slots = [*self.slots]
+        return a == b or (
+            min(a, b) >= self.first_slot
+            and slots[a - self.first_slot].overlaps(slots[b - self.first_slot])
+        )
 
     def alias(self, op: Operation) -> None:
         if isinstance(op, memref.ReinterpretCastOp):
@@ -188,7 +194,8 @@ class _Host:
             raise _unsupported(op, f"{op.src.type} and {op.dst.type} differ in size")
         if to == end or (target, to) == (source, start):
             return
-        if target == source and to < stop and start < end:
+        inside = to < stop and start < end
+        if inside if target == source else self._overlap(target, source):
             raise _unsupported(op, "what is copied overlaps its place")
         self.steps.append(Copy(target, source, stop - start, to, start))
 
@@ -226,8 +233,8 @@ class _Host:
             for value, parameter in zip(op.kernelOperands, parameters, strict=True)
             if value in self.numbers
         ]
-        numbers = [number for number, _ in buffers]
-        if any(writes and numbers.count(number) > 1 for number, writes in buffers):
+        pairs = permutations(buffers, 2)
+        if any(writes and self._overlap(number, other) for (number, writes), (other, _) in pairs):
             # The kernels' parameters are restrict.
             raise _unsupported(op, f"{op.kernel} writes a buffer that is given to it twice")
 
@@ -250,25 +257,20 @@ class _Host:
         pass
 
 
-ALIASES = (memref.ReinterpretCastOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
+WITHIN = (memref.ViewOp, gpu.DeallocOp)
+"""What is done with an allocation of which parts alone are used."""
 
 VISITS: dict[type[Operation], Callable[[_Host, Any], None]] = {
     arith.ConstantOp: _Host.constant,
     gpu.AllocOp: _Host.alloc,
-    gpu.DeallocOp: _Host.dealloc,
+    gpu.DeallocOp: _Host.nothing,
     gpu.LaunchFuncOp: _Host.launch,
     gpu.MemcpyOp: _Host.memcpy,
+    memref.ViewOp: _Host.part,
     gpu.WaitOp: _Host.nothing,
     func.ReturnOp: _Host.nothing,
     **dict.fromkeys(ALIASES, _Host.alias),
 }
-
-
-def _root(value: SSAValue) -> SSAValue:
-    """The argument or allocation behind reshapes."""
-    while isinstance(value.owner, ALIASES):
-        value = value.owner.operands[0]
-    return value
 
 
 def _memref(op: Operation, t: Attribute) -> MemRefType[Attribute]:
@@ -279,7 +281,8 @@ def _memref(op: Operation, t: Attribute) -> MemRefType[Attribute]:
 
 def _nbytes(op: Operation, value: SSAValue) -> int:
     t = _memref(op, value.type)
-    return prod(t.get_shape()) * np.dtype(_dtype(op, t.element_type)).itemsize
+    _dtype(op, t.element_type)
+    return nbytes(t)
 
 
 def _dtype(op: Operation, t: Attribute) -> str:

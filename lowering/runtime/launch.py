@@ -6,16 +6,18 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyopencl as cl
+from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
 from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of
-from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Tensor
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Slot
 
 if TYPE_CHECKING:
     import pyopencl.array as cla
@@ -29,7 +31,7 @@ WRITE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 
 
 class Lane:
-    """A command queue with what its plans share: a lock and the buffers for intermediates.
+    """A command queue with what its plans share: a lock, and memory.
 
     Commands of a lane run in order, so that a buffer can serve one plan after the other.
     """
@@ -45,6 +47,9 @@ class Lane:
         self.scratch: list[cl.Buffer] = []
         self.generation = 0
         """Counts how often a buffer was replaced by a larger one."""
+        # A simulator knows where each buffer ends only if it is allocated for itself.
+        self.pool = None if self.device.type == SIMULATOR else _pool(queue)
+        """Where outputs on the device come from, and go back to when nobody has them any more."""
 
     def ensure(self, sizes: Sequence[int]) -> None:
         """Have a buffer of at least each of these sizes.
@@ -57,12 +62,22 @@ class Lane:
         for k, size in enumerate(sizes):
             if k < len(self.scratch) and self.scratch[k].size >= size:
                 continue
-            self.scratch[k : k + 1] = [self.allocate(size)]
+            # The smaller one goes first, as there may not be room for both.
+            del self.scratch[k:]
             self.generation += 1
+            for missing in sizes[k:]:
+                self.scratch.append(self.allocate(missing))
+            break
 
     def allocate(self, size: int) -> cl.Buffer:
         """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
-        buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
+        try:
+            buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
+        except cl.MemoryError:
+            if self.pool is None or not self.pool.held_blocks:
+                raise
+            self.pool.free_held()
+            return self.allocate(size)
         self.renew(buffer)
         return buffer
 
@@ -83,6 +98,11 @@ class Lane:
                 continue
             except cl.Error:
                 return
+
+
+def _pool(queue: cl.CommandQueue) -> MemoryPool:
+    """A pool that rounds sizes up by a tenth of a percent at most."""
+    return MemoryPool(ImmediateAllocator(queue), leading_bits_in_bin_id=10)
 
 
 @lru_cache(maxsize=32)
@@ -140,18 +160,19 @@ class Executable:
         self.staged = on_host and not self.in_place
         self.fixed = 0 if self.staged else len(plan.inputs) + len(plan.outputs)
         """The number of the first buffer that is the same at every call."""
-        order = sorted(range(len(plan.sizes) - self.fixed), key=lambda k: -self._size(k))
-        self.places = {self.fixed + k: place for place, k in enumerate(order)}
-        """Where in the lane's scratch each of the others is: largest first."""
-        self.scratch_sizes = [self._size(k) for k in order]
+        tensors = range(self.fixed, len(plan.inputs) + len(plan.outputs))
+        order = sorted(tensors, key=lambda k: -plan.sizes[k])
+        self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
+        """The lane's scratch: what intermediates are in, then copies of tensors, largest first."""
+        first = len(self.scratch_sizes) - len(order)
+        self.places = {k: first + place for place, k in enumerate(order)}
+        self.buffers: dict[int, cl.Buffer] = {}
+        """The buffers that stay the same."""
         self.generation = -1
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.steps = [
             step if isinstance(step, Copy) else self._prepare(program, step) for step in plan.steps
         ]
-
-    def _size(self, k: int) -> int:
-        return self.plan.sizes[self.fixed + k]
 
     def _prepare(self, program: cl.Program | None, launch: Launch) -> PreparedLaunch:
         assert program is not None
@@ -170,11 +191,15 @@ class Executable:
         lane.ensure(self.scratch_sizes)
         if self.generation == lane.generation:
             return
+        self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
+        first_slot = len(self.plan.inputs) + len(self.plan.outputs)
+        for k, slot in enumerate(self.plan.slots, first_slot):
+            self.buffers[k] = _part(lane.scratch[slot.allocation], slot)
         for launch, step in zip(self.plan.steps, self.steps, strict=True):
             if isinstance(launch, Launch) and not isinstance(step, Copy):
                 for position, arg in enumerate(launch.args):
                     if isinstance(arg, int) and arg >= self.fixed:
-                        step[0].set_arg(position, lane.scratch[self.places[arg]])
+                        step[0].set_arg(position, self.buffers[arg])
         self.generation = lane.generation
 
     def _enqueue(
@@ -211,11 +236,7 @@ class Executable:
         return events
 
     def _buffer(self, buffers: Sequence[cl.Buffer], number: int) -> cl.Buffer:
-        return buffers[number] if number < self.fixed else self.scratch(number)
-
-    def scratch(self, number: int) -> cl.Buffer:
-        """The buffer of the lane that serves as ``number``."""
-        return self.lane.scratch[self.places[number]]
+        return buffers[number] if number < self.fixed else self.buffers[number]
 
     # -- NumPy arrays ------------------------------------------------------------------------
 
@@ -289,14 +310,14 @@ class Executable:
     def _staged(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
         queue = self.lane.queue
         copies = [
-            cl.enqueue_copy(queue, self.scratch(k), array, is_blocking=False)
+            cl.enqueue_copy(queue, self.buffers[k], array, is_blocking=False)
             for k, array in enumerate(arrays)
             if array.nbytes
         ]
         events = self._enqueue(())
         for k, array in enumerate(outputs, len(arrays)):
             if array.nbytes:
-                cl.enqueue_copy(queue, array, self.scratch(k))
+                cl.enqueue_copy(queue, array, self.buffers[k])
         del copies
         return events
 
@@ -310,7 +331,7 @@ class Executable:
         import pyopencl.array as cla
 
         lane = self.lane
-        allocator = arrays[0].allocator if arrays else None
+        allocator = (arrays[0].allocator if arrays else None) or lane.pool
         outputs = [
             cla.Array(lane.queue, t.shape, dtype, allocator=allocator)
             for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
@@ -324,7 +345,18 @@ class Executable:
         if events := self._enqueue(buffers, pending or None):
             for output in outputs:
                 output.add_event(events[-1])
+            for queue in {a.queue for a in arrays if a.queue is not None} - {lane.queue}:
+                # Its next commands may overwrite what is still read here.
+                cl.enqueue_barrier(queue, wait_for=events[-1:])
         return outputs
+
+
+def _part(buffer: cl.Buffer, slot: Slot) -> cl.Buffer:
+    """A part of a buffer; the buffer itself if that is no larger."""
+    size = max(1, slot.nbytes)
+    if (slot.offset, size) == (0, buffer.size):
+        return buffer
+    return buffer.get_sub_region(slot.offset, size)
 
 
 def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
@@ -379,8 +411,9 @@ def check_sizes(plan: Plan, device: Device) -> None:
     for tensor in (*plan.inputs, *plan.outputs):
         check_shape(tensor.name, tensor.shape, np.dtype(tensor.dtype))
     largest = format_bytes(device.max_mem_alloc_size)
-    tensors: list[Tensor | None] = [*plan.inputs, *plan.outputs, *(None for _ in plan.slots)]
-    for tensor, size in zip(tensors, plan.sizes, strict=True):
+    tensors = (*plan.inputs, *plan.outputs)
+    sizes = (*(t.nbytes for t in tensors), *plan.allocations)
+    for tensor, size in zip_longest(tensors, sizes):
         if size > device.max_mem_alloc_size:
             raise TileError(
                 f"{tensor or 'an intermediate tensor'} takes {format_bytes(size)}, but "

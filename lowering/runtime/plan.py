@@ -1,8 +1,8 @@
 """Plans: what a call makes the device do, resolved ahead of every call.
 
 A plan is plain data, so that it can be kept on disk. Its buffers have numbers: first the inputs,
-then the outputs, then the slots, which hold the intermediates. Intermediates that do not live at
-the same time share a slot: the commands run in order.
+then the outputs, then the slots, which hold the intermediates: parts of allocations that serve all
+calls. Slots that are not needed at the same time may overlap: the commands run in order.
 """
 
 from __future__ import annotations
@@ -67,13 +67,31 @@ Step = Launch | Copy
 
 
 @dataclass(frozen=True)
+class Slot:
+    """A part of an allocation, in bytes."""
+
+    allocation: int
+    offset: int
+    nbytes: int
+
+    def overlaps(self, other: Slot) -> bool:
+        """Do they have a byte in common?"""
+        return (
+            self.allocation == other.allocation
+            and self.offset < other.offset + other.nbytes
+            and other.offset < self.offset + self.nbytes
+        )
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a call does on the device."""
 
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
-    slots: tuple[int, ...]
-    """The sizes in bytes of the buffers for intermediates."""
+    allocations: tuple[int, ...]
+    """The sizes in bytes of what is allocated for intermediates."""
+    slots: tuple[Slot, ...]
     steps: tuple[Step, ...]
     source: str
     """The OpenCL C text of the kernels."""
@@ -83,12 +101,14 @@ class Plan:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The size in bytes of every buffer."""
-        return (*(t.nbytes for t in self.inputs), *(t.nbytes for t in self.outputs), *self.slots)
+        tensors = (*self.inputs, *self.outputs)
+        return (*(t.nbytes for t in tensors), *(slot.nbytes for slot in self.slots))
 
     @property
     def peak_memory(self) -> int:
         """The bytes of device memory that a call holds: inputs, outputs and intermediates."""
-        return sum(self.sizes)
+        tensors = (*self.inputs, *self.outputs)
+        return sum(t.nbytes for t in tensors) + sum(self.allocations)
 
     def to_json(self) -> str:
         """The plan as JSON text."""
@@ -102,7 +122,8 @@ class Plan:
         return Plan(
             inputs=tuple(_tensor(t) for t in data["inputs"]),
             outputs=tuple(_tensor(t) for t in data["outputs"]),
-            slots=tuple(int(size) for size in data["slots"]),
+            allocations=tuple(data["allocations"]),
+            slots=tuple(Slot(**slot) for slot in data["slots"]),
             steps=tuple(
                 STEP_READERS[kind](step)
                 for kind, step in zip(data["kinds"], data["steps"], strict=True)

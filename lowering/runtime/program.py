@@ -19,7 +19,7 @@ from tiledialect.lowering.runtime.build import (
     load_program,
 )
 from tiledialect.lowering.runtime.check_plan import same_types
-from tiledialect.lowering.runtime.devices import SIMULATOR, Device, target_system_spec
+from tiledialect.lowering.runtime.devices import Device, target_system_spec
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
 from tiledialect.lowering.runtime.plan import Launch, Plan
@@ -83,11 +83,9 @@ class Specialization:
             stored = None
         self.plan: Plan
         if stored is None:
-            # Where buffers are watched, each intermediate has one of its own.
-            share = device.type != SIMULATOR
             with progress(f"compiling {self.name} for {', '.join(map(type_text, types))}"):
                 module = program.lowered(types, device)
-                plan = make_plan(module, self.name, share)
+                plan = make_plan(module, self.name)
                 self.plan, self.binary = replace(plan, warnings=warnings_of(module)), b""
         else:
             self.plan, self.binary = stored

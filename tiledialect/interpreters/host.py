@@ -69,6 +69,14 @@ class Host:
         """The same array in another shape."""
         self.buffers[op.result] = self.buffers[op.source]
 
+    def part(self, op: memref.ViewOp) -> None:
+        """A part of an array of bytes, in which nothing of this type is written yet."""
+        assert isinstance(op.result.type, MemRefType)
+        new = Buffer.new(op.result.type)
+        start = self.numbers[op.byte_shift]
+        data = self.buffers[op.source].data[start : start + new.data.nbytes]
+        self.buffers[op.result] = Buffer(data.view(new.data.dtype), new.written)
+
     def launch(self, op: gpu.LaunchFuncOp) -> None:
         """A run of a kernel."""
         name = (op.kernel.root_reference.data, op.kernel.nested_references.data[0].data)
@@ -91,6 +99,7 @@ OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
     gpu.MemcpyOp: Host.copy,
     gpu.LaunchFuncOp: Host.launch,
     memref.ReinterpretCastOp: Host.view,
+    memref.ViewOp: Host.part,
 }
 
 

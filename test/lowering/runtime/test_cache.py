@@ -15,14 +15,15 @@ import pytest
 
 import tiledialect as td
 from tiledialect.lowering.runtime import cache
-from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Tensor
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 
 HEAD = "__kernel __attribute__((reqd_work_group_size(2, 1, 1))) void k("
 PARAMETERS = "const __global float *A, __global uchar *B, long n, __global int *t"
 PLAN = Plan(
     (Tensor("A", (2, 3), "float32"),),
     (Tensor("B'", (), "uint8"), Tensor("C", (0,), "bool")),
-    (24, 8),
+    (64,),
+    (Slot(0, 32, 24), Slot(0, 56, 8)),
     (Launch("k", (4, 1, 1), (2, 1, 1), (0, 1, Scalar("int64", -3), 3)), Copy(4, 3, 8)),
     f"{HEAD}{PARAMETERS})\n{{\n}}  // ü\n",
 )
@@ -80,14 +81,18 @@ def test_a_damaged_entry_is_not_there(folder: Path, damage: str):
 
 
 LAUNCH, COPY = PLAN.steps
-A, (B, C) = PLAN.inputs[0], PLAN.outputs
+A, (B, C), SLOT = PLAN.inputs[0], PLAN.outputs, PLAN.slots[0]
 assert isinstance(LAUNCH, Launch) and isinstance(COPY, Copy)
 NO_PLANS: dict[str, Plan] = {
     "shape": replace(PLAN, inputs=(replace(A, shape=(2, -3)),)),
     "shape of reals": replace(PLAN, inputs=(replace(A, shape=(2.0, 3)),)),  # pyright: ignore
     "dtype": replace(PLAN, inputs=(replace(A, dtype="object"),)),
     "name": replace(PLAN, outputs=(replace(B, name=3), C)),  # pyright: ignore
-    "slot": replace(PLAN, slots=(24, -8)),
+    "allocation": replace(PLAN, allocations=(-64,)),
+    "slot": replace(PLAN, slots=(SLOT, replace(SLOT, nbytes=-8))),
+    "slot before the start": replace(PLAN, slots=(SLOT, Slot(0, -8, 8))),
+    "slot beyond the end": replace(PLAN, slots=(SLOT, Slot(0, 57, 8))),
+    "slot of nothing": replace(PLAN, slots=(SLOT, Slot(1, 0, 8))),
     "kernel": replace(PLAN, steps=(replace(LAUNCH, kernel="another"),)),
     "global size": replace(PLAN, steps=(replace(LAUNCH, global_size=(3, 1, 1)),)),
     "no local size": replace(PLAN, steps=(replace(LAUNCH, local_size=(0, 1, 1)),)),
@@ -145,7 +150,7 @@ def test_an_entry_under_another_name_is_not_loaded(folder: Path):
 
 
 def test_a_plan_for_other_inputs_is_not_used(monkeypatch: pytest.MonkeyPatch):
-    stored = Plan((Tensor("A", (3,), "int32"),), (Tensor("B", (3,), "int32"),), (), (), "")
+    stored = Plan((Tensor("A", (3,), "int32"),), (Tensor("B", (3,), "int32"),), (), (), (), "")
     monkeypatch.setattr(cache, "load", lambda name: (stored, b""))
     assert td.compile(SOURCE)(np.float32([1, 2])).tolist() == [3, 6]
 

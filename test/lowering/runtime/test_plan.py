@@ -10,15 +10,17 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+from xdsl.context import Context
 
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.loading import parse_mlir
+from tiledialect.lowering.gpu_arena import GpuArenaPass
 from tiledialect.lowering.runtime.build import build_program, essentials
 from tiledialect.lowering.runtime.devices import choose, opencl_device, queue_for
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, check_sizes, format_bytes, lane_of
-from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Tensor
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 
 # xDSL has no custom syntax for these ops, so that they are written by these.
 MEMREF = "memref<4xf32, 1 : i32>"
@@ -73,7 +75,7 @@ KERNEL_TEXT = """
 """.replace("M", MEMREF)
 
 
-def plan(signature: str, *body: str, share: bool = True) -> Plan:
+def plan(signature: str, *body: str, arena: bool = True) -> Plan:
     lines = "\n".join(body).replace("ALLOC", ALLOC)
     text = f"""
     builtin.module attributes {{gpu.container_module}} {{
@@ -85,7 +87,11 @@ def plan(signature: str, *body: str, share: bool = True) -> Plan:
         {lines}
       }}
     }}"""
-    return make_plan(parse_mlir(text, "plan.mlir"), "host", share)
+    module = parse_mlir(text, "plan.mlir")
+    if arena:
+        GpuArenaPass().apply(Context(), module)
+    module.verify()
+    return make_plan(module, "host")
 
 
 def executable(p: Plan, device: td.Device, on_host: bool = True, queue: Any = None) -> Executable:
@@ -120,8 +126,9 @@ def test_what_a_plan_says():
     p = chain()
     assert p.inputs == (Tensor("A", (4,), "float32"), Tensor("B", (4,), "float32"))
     assert [t.name for t in p.outputs] == ["O", "P"]
-    assert p.slots == (16,), "two intermediates, one after the other, share a slot"
-    assert p.peak_memory == 5 * 16
+    assert p.slots == (Slot(0, 0, 16),), "two intermediates, one after the other, share a place"
+    assert p.allocations == (128,)
+    assert p.peak_memory == 4 * 16 + 128
     assert p.steps[0] == Launch("add", (4, 1, 1), (2, 1, 1), (0, 1, 4))
     assert [step.args for step in p.steps if isinstance(step, Launch)] == [
         (0, 1, 4),
@@ -137,7 +144,7 @@ def test_a_chain(device: td.Device):
     assert np.array_equal(o, 2 * A + 3 * B)
 
 
-def test_slots_without_sharing():
+def test_slots_without_an_arena():
     p = plan(
         "(%A: M) -> (M)",
         "%x = ALLOC",
@@ -147,9 +154,9 @@ def test_slots_without_sharing():
         launch("add", "%A", "%A", "%y"),
         free("%y"),
         f"func.return %A : {MEMREF}",
-        share=False,
+        arena=False,
     )
-    assert p.slots == (16, 16)
+    assert p.slots == (Slot(0, 0, 16), Slot(1, 0, 16)) and p.allocations == (16, 16)
 
 
 def test_scalars(device: td.Device):
@@ -290,7 +297,7 @@ def test_parts_of_buffers(device: td.Device):
         copy("%z", "%y", HALF),
         f"func.return %x, %y, %q : {HALF}, {HALF}, {MEMREF}",
     )
-    assert p.slots == (16,), "a part of a buffer is not the whole of an output"
+    assert p.slots == (Slot(0, 0, 16),), "a part of a buffer is not the whole of an output"
     x, y, q = executable(p, device).on_host([A, B])
     assert np.array_equal(x, (A + B)[2:]) and np.array_equal(y, A[2:])
     assert np.array_equal(q, [*B[:2], *A[2:]])
@@ -386,7 +393,7 @@ def test_a_profile(device: td.Device):
     assert [k.kernel for k in profile.kernels] == ["add"] * 4
     assert all(k.seconds >= 0 and k.nbytes == 48 for k in profile.kernels)
     assert profile.seconds == pytest.approx(sum(k.seconds for k in profile.kernels))
-    assert profile.peak_memory == 80 and profile.device == device
+    assert profile.peak_memory == 4 * 16 + 128 and profile.device == device
 
 
 def test_a_profile_is_of_medians(device: td.Device, monkeypatch: pytest.MonkeyPatch):
@@ -405,13 +412,13 @@ def test_a_profile_is_of_medians(device: td.Device, monkeypatch: pytest.MonkeyPa
 
 def test_tensors_larger_than_the_device(device: td.Device):
     huge = device.max_mem_alloc_size // 4 + 1
-    one = Plan((Tensor("A", (huge,), "float32"),), (), (), (), "")
+    one = Plan((Tensor("A", (huge,), "float32"),), (), (), (), (), "")
     with pytest.raises(TileError, match=rf"A: float32\[{huge}\] takes .* at most"):
         check_sizes(one, device)
     with pytest.raises(TileError, match="an intermediate tensor takes"):
-        check_sizes(Plan((), (), (4 * huge,), (), ""), device)
+        check_sizes(Plan((), (), (4 * huge,), (), (), ""), device)
     parts = device.global_mem_size // device.max_mem_alloc_size + 1
-    many = Plan((), (), (device.max_mem_alloc_size,) * parts, (), "")
+    many = Plan((), (), (device.max_mem_alloc_size,) * parts, (), (), "")
     with pytest.raises(TileError, match=r"this takes .* of memory, but .* has"):
         check_sizes(many, device)
 

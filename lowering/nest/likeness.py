@@ -1,0 +1,31 @@
+"""Which kernels are alike: the same but for the names of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from xdsl.ir import Operation, SSAValue
+
+
+def likeness(op: Operation) -> Hashable:
+    """Equal for ops that do the same with operands of the same types.
+
+    What an op is given counts by type alone, so that the code made for one serves for all alike.
+    """
+    numbers: dict[SSAValue, int] = {}
+    return (*(v.type for v in op.operands), _structure(op, numbers))
+
+
+def _structure(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
+    """The op and all in it, with each value as the number of its first appearance."""
+    operands = tuple(numbers.setdefault(v, len(numbers)) for v in op.operands)
+    for result in op.results:
+        numbers[result] = len(numbers)
+    blocks: list[Hashable] = []
+    for block in (b for region in op.regions for b in region.blocks):
+        for argument in block.args:
+            numbers[argument] = len(numbers)
+        arguments = tuple(a.type for a in block.args)
+        blocks.append((arguments, *(_structure(inner, numbers) for inner in block.ops)))
+    attributes = frozenset((*op.properties.items(), *op.attributes.items()))
+    return op.name, operands, tuple(r.type for r in op.results), attributes, *blocks

@@ -1,0 +1,75 @@
+// RUN: tile-opt %s -p gpu-arena --split-input-file | filecheck %s
+
+// What lives at different times has the same place, through reshapes too; what is returned, and
+// what is given, has an allocation of its own.
+// CHECK:      func.func @chain
+// CHECK-NEXT:   %arena = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<768xi8, 1 : i32>
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %1 = arith.constant 256 : index
+// CHECK-NEXT:   %2 = arith.constant 512 : index
+// CHECK-NEXT:   %x = memref.view %arena[%0][] : memref<768xi8, 1 : i32> to memref<50xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%x, %a)
+// CHECK-NEXT:   %r = memref.reinterpret_cast %x
+// CHECK-NEXT:   %y = memref.view %arena[%1][] : memref<768xi8, 1 : i32> to memref<50xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%y, %r)
+// CHECK-NEXT:   %b = memref.view %arena[%2][]
+// CHECK-NEXT:   "gpu.memcpy"(%b, %y)
+// CHECK-NEXT:   %z = memref.view %arena[%0][] : memref<768xi8, 1 : i32> to memref<50xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%z, %b)
+// CHECK-NEXT:   "gpu.memcpy"(%z, %y)
+// CHECK-NEXT:   %o = "gpu.alloc"()
+// CHECK-NEXT:   "gpu.memcpy"(%o, %z)
+// CHECK-NEXT:   "gpu.dealloc"(%arena)
+// CHECK-NEXT:   func.return %o
+func.func @chain(%a: memref<50xf32, 1 : i32>) -> memref<50xf32, 1 : i32> {
+  %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%x, %a) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  %r = "memref.reinterpret_cast"(%x) <{static_offsets = array<i64: 0>, static_sizes = array<i64: 50>, static_strides = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (memref<50xf32, 1 : i32>) -> memref<50xf32, 1 : i32>
+  %y = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%y, %r) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  "gpu.dealloc"(%x) {operandSegmentSizes = array<i32: 0, 1>} : (memref<50xf32, 1 : i32>) -> ()
+  %b = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%b, %y) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  %z = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%z, %b) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  "gpu.memcpy"(%z, %y) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  "gpu.dealloc"(%y) {operandSegmentSizes = array<i32: 0, 1>} : (memref<50xf32, 1 : i32>) -> ()
+  %o = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%o, %z) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  func.return %o : memref<50xf32, 1 : i32>
+}
+
+// -----
+
+// The device says where a part may begin, and how large an allocation can be.
+// CHECK:      func.func @limits
+// CHECK-NEXT:   %arena = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<512xi8, 1 : i32>
+// CHECK-NEXT:   %arena_1 = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<512xi8, 1 : i32>
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %x = memref.view %arena[%0][]
+// CHECK-NEXT:   %y = memref.view %arena_1[%0][]
+// CHECK-NEXT:   "gpu.memcpy"(%x, %y)
+// CHECK-NEXT:   "gpu.dealloc"(%arena)
+// CHECK-NEXT:   "gpu.dealloc"(%arena_1)
+builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"buffer_alignment" = 512 : i64, "max_mem_alloc_size" = 600 : i64>>} {
+  func.func @limits() {
+    %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+    %y = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+    "gpu.memcpy"(%x, %y) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+    func.return
+  }
+}
+
+// -----
+
+// A simulator watches every allocation.
+// CHECK:      func.func @watched
+// CHECK-NEXT:   %x = "gpu.alloc"()
+// CHECK-NEXT:   "gpu.dealloc"(%x)
+builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"type" = "simulator">>} {
+  func.func @watched() {
+    %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+    "gpu.dealloc"(%x) {operandSegmentSizes = array<i32: 0, 1>} : (memref<50xf32, 1 : i32>) -> ()
+    func.return
+  }
+}
