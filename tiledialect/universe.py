@@ -30,6 +30,8 @@ TILE_UNIVERSE = Universe(
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
+        "lift-rewrite": _load("passes.lift_rewrite", "LiftRewritePass"),
+        "lift-bind": _load("passes.lift_bind", "LiftBindPass"),
         "tile-to-nest": _load("lowering.nest.tile_to_nest", "TileToNestPass"),
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),

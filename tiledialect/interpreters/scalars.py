@@ -6,11 +6,11 @@ Numbers are NumPy scalars of the dtype of their type; those of type `index` are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -249,6 +249,14 @@ class ScalarFunctions(InterpreterFunctions):
         """A comparison of reals."""
         values = _operands(op.operands, args)
         return (result(compare_reals(op.predicate.value.data, *values), i1),)
+
+    @impl(vector.BroadcastOp)
+    def run_broadcast(
+        self, interpreter: Interpreter, op: vector.BroadcastOp, args: PythonValues
+    ) -> PythonValues:
+        """A vector of one number."""
+        t = cast(VectorType[Attribute], op.results[0].type)
+        return (np.full(t.get_shape(), args[0], NUMPY_TYPES[t.element_type]),)
 
     @impl(arith.BitcastOp)
     def run_bitcast(

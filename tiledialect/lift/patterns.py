@@ -183,7 +183,7 @@ as_scalar = _simple(layout.AsScalarOp)
 # -- functions -----------------------------------------------------------------------------------
 
 
-def _with_body(
+def with_body(
     kind: type[FunctionOp],
     operands: Sequence[Value],
     function: AnyFunction,
@@ -215,7 +215,7 @@ def _map(kind: type[FunctionOp], function: AnyFunction, **properties: Attribute)
         ):
             # What a reduction gives is a number here and an array of one in the papers.
             return mapped(operand)
-        return _with_body(kind, [operand], mapped, where, **properties)
+        return with_body(kind, [operand], mapped, where, **properties)
 
     return Function(f"{name}({mapped.name})", apply, where)
 
@@ -297,7 +297,7 @@ def _reduce(kind: type[FunctionOp], function: AnyFunction, initial: Any) -> Func
         operand = _checked(value, name, where)
         t = operand.array_type(name)
         accumulator = to_value(initial, _element(t), where)
-        return _with_body(kind, [accumulator, operand], reduced, where, accumulator.type)
+        return with_body(kind, [accumulator, operand], reduced, where, accumulator.type)
 
     return Function(f"{name}({reduced.name})", apply, where)
 
@@ -374,7 +374,7 @@ def search(function: AnyFunction, default: Any, order: str = "binary") -> Functi
     def apply(value: Any) -> Value:
         operand = _checked(value, "search", where)
         other = to_value(default, _element(operand.array_type("search")), where)
-        return _with_body(
+        return with_body(
             reductions.SearchOp, [operand, other], function, where, order=OrderAttr(Order(order))
         )
 
@@ -386,7 +386,7 @@ def let(function: AnyFunction) -> Function:
     where = place()
 
     def apply(value: Any) -> Value:
-        return _with_body(ops.LetOp, [_checked(value, "let", where)], function, where)
+        return with_body(ops.LetOp, [_checked(value, "let", where)], function, where)
 
     return Function("let", apply, where)
 

@@ -23,8 +23,23 @@ _OURS = tuple(dirname(module.__file__ or "") for module in (errors, xdsl))
 """The folders of what the user's code calls, or is called by."""
 
 
+_placed: ContextVar[bool] = ContextVar("placed", default=True)
+
+
+@contextmanager
+def unplaced() -> Generator[None]:
+    """Where patterns are applied by this package itself: no place is the user's."""
+    token = _placed.set(False)
+    try:
+        yield
+    finally:
+        _placed.reset(token)
+
+
 def place() -> SourceSpan | None:
     """Where the user's code is that calls this package; None if nowhere."""
+    if not _placed.get():
+        return None
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back

@@ -1,0 +1,231 @@
+"""Derivations: programs and the rules that made them, one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.lift.attributes import size_of
+from tiledialect.dialects.lift.binding import bind
+from tiledialect.errors import TileError
+from tiledialect.index.size import Size
+from tiledialect.lift.program import Program
+from tiledialect.loading import print_module
+from tiledialect.passes.lift.places import op_at, places
+from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
+from tiledialect.passes.lift.rules import Applied, Binding, Named, Rewriting, Step, Strategy
+from tiledialect.passes.lift.strategies import nowhere, top_down
+from tiledialect.signature import find_function
+from tiledialect.verification import verify
+
+Rules = Mapping[str, Named]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A program, the steps that lead to it, and where they begin."""
+
+    module: ModuleOp
+    steps: tuple[Step | Binding, ...] = ()
+    before: Derivation | None = None
+    """What the last step was applied to."""
+    name: str | None = None
+    """Which function is rewritten, if there are several."""
+
+    @staticmethod
+    def of(program: Program | ModuleOp, name: str | None = None) -> Derivation:
+        """The derivation that has only the program."""
+        module = program.module if isinstance(program, Program) else program
+        find_function(module, name)
+        return Derivation(module.clone(), name=name)
+
+    @property
+    def function(self) -> func.FuncOp:
+        """The function."""
+        return find_function(self.module, self.name)
+
+    @property
+    def initial(self) -> Derivation:
+        """What it begins with."""
+        return self if self.before is None else self.before.initial
+
+    def apply(
+        self, strategy: Strategy, place: str | None = None, **sizes: Size | int | str
+    ) -> Derivation:
+        """The derivation with a rule applied at a place, or a strategy followed from there.
+
+        Without a place, a rule is applied at the first one from the top where it can be, and a
+        strategy at the program's result. Raises ``NotApplicable``.
+        """
+        module = self.module.clone()
+        rewriting = Rewriting(find_function(module, self.name))
+        if isinstance(strategy, Named) and (sizes or place is not None):
+            strategy = strategy(**sizes)
+        if place is not None:
+            op = op_at(place, rewriting.function)
+            try:
+                strategy.run(rewriting, op.results[0])
+            except NotApplicable as error:
+                raise type(error)(f"at {place}, {error.message}") from None
+        else:
+            _search(strategy, rewriting)
+        region_dce(rewriting.function.body)
+        verify(module)
+        steps = (*self.steps, *rewriting.steps)
+        return Derivation(module, steps, self, self.name)
+
+    def bind(self, **sizes: int | str | Size) -> Derivation:
+        """The derivation with values for names of sizes."""
+        module = self.module.clone()
+        values = {n: size_of(s) if isinstance(s, str) else Size.of(s) for n, s in sizes.items()}
+        bind(find_function(module, self.name), values)
+        verify(module)
+        steps = (*self.steps, Binding(tuple(values.items())))
+        return Derivation(module, steps, self, self.name)
+
+    def redo(self, step: Step | Binding) -> Derivation:
+        """The derivation with one more step."""
+        if isinstance(step, Binding):
+            return self.bind(**dict(step.sizes))
+        return self.apply(step.rule, step.place, **dict(step.sizes))
+
+    # -- printing ------------------------------------------------------------------------------
+
+    def history(self) -> Iterator[Derivation]:
+        """Every program of the derivation, one elementary step after the other."""
+        current = self.initial
+        yield current
+        for step in self.steps:
+            current = current.redo(step)
+            yield current
+
+    @property
+    def text(self) -> str:
+        """The steps, a line each, from which ``replay`` makes the derivation again."""
+        return "".join(f"{step}\n" for step in self.steps)
+
+    def __str__(self) -> str:
+        """Every program, and between them the rules."""
+        parts: list[str] = []
+        for k, current in enumerate(self.history()):
+            if k:
+                step = self.steps[k - 1]
+                parts.append(f"// {step}\n// {step.equation}\n")
+            parts.append(print_module(current.module))
+        return "\n".join(parts)
+
+
+def _search(strategy: Strategy, rewriting: Rewriting) -> None:
+    if not isinstance(strategy, Named | Applied):
+        _at_a_result(strategy, rewriting)
+        return
+    rule = strategy.rule if isinstance(strategy, Applied) else strategy
+    try:
+        _at_a_result(top_down(strategy), rewriting)
+    except Mismatch:
+        raise Mismatch(f"{rule.name} applies nowhere: {rule.looks_for} is not there") from None
+
+
+def _at_a_result(strategy: Strategy, rewriting: Rewriting) -> None:
+    """Follow a strategy at the first of the function's results where it applies."""
+    last = rewriting.function.body.block.last_op
+    refused: list[NotApplicable] = []
+    for value in last.operands if last is not None else ():
+        try:
+            strategy.run(rewriting, value)
+            return
+        except NotApplicable as error:
+            refused.append(error)
+    raise nowhere(refused)
+
+
+def applicable(
+    program: Program | ModuleOp | Derivation, rules: Rules | None = None
+) -> list[tuple[Named, str]]:
+    """Every rule with every place where it applies, with new names for its sizes."""
+    derivation = program if isinstance(program, Derivation) else Derivation.of(program)
+    rewriting = Rewriting(find_function(derivation.module.clone(), derivation.name))
+    before = rewriting.checkpoint()
+    found: list[tuple[Named, str]] = []
+    for place, op in places(rewriting.function).items():
+        for rule in (all_rules() if rules is None else rules).values():
+            try:
+                rule.run(rewriting, op.results[0])
+            except NotApplicable:
+                continue
+            rewriting.back_to(before)
+            found.append((rule, place))
+    return found
+
+
+def apply(
+    program: Program | ModuleOp | Derivation,
+    strategy: Strategy,
+    place: str | None = None,
+    **sizes: Size | int | str,
+) -> Derivation:
+    """The program with a rule applied at a place, or a strategy followed from there."""
+    derivation = program if isinstance(program, Derivation) else Derivation.of(program)
+    return derivation.apply(strategy, place, **sizes)
+
+
+def all_rules() -> Rules:
+    """The rules of this package."""
+    from tiledialect.passes.lift.families import RULES
+
+    return RULES
+
+
+_STEP = re.compile(r"(?P<rule>\w+)(?:\((?P<sizes>.*)\))? at (?P<place>\S+)")
+_BINDING = re.compile(r"bind\((?P<sizes>.*)\)")
+
+
+def parse_step(line: str, rules: Rules) -> Step | Binding:
+    """A step from a line such as ``split_join(n=4) at map``, or ``bind(n=4)``."""
+    if match := _BINDING.fullmatch(line):
+        return Binding(parse_sizes(match["sizes"]))
+    if match := _STEP.fullmatch(line):
+        return Step(named(match["rule"], rules), match["place"], parse_sizes(match["sizes"] or ""))
+    raise TileError(f"a step is written as 'rule(n=4) at place' or 'bind(n=4)', not {line!r}")
+
+
+def parse_sizes(text: str) -> tuple[tuple[str, Size | int], ...]:
+    """Sizes from a text such as ``n=4, v=N / 2``."""
+    found: list[tuple[str, Size | int]] = []
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, size = pair.partition("=")
+        if not equals:
+            raise TileError(f"a size is given as name=size, not {pair!r}")
+        found.append((name.strip(), size_of(size.strip())))
+    return tuple(found)
+
+
+def named(name: str, rules: Rules) -> Named:
+    """The rule of that name."""
+    if name in rules:
+        return rules[name]
+    import difflib
+
+    close = difflib.get_close_matches(name, rules, 1)
+    raise TileError(f"there is no rule {name}" + (f"; there is {close[0]}" if close else ""))
+
+
+def replay(
+    program: Program | ModuleOp | Derivation, text: str, rules: Rules | None = None
+) -> Derivation:
+    """The derivation whose steps are written a line each; ``#`` begins a comment."""
+    derivation = program if isinstance(program, Derivation) else Derivation.of(program)
+    for line in text.splitlines():
+        line = line.partition("#")[0].strip()
+        if line:
+            known = all_rules() if rules is None else rules
+            derivation = derivation.redo(parse_step(line, known))
+    return derivation
+
+
+__all__ = ["Derivation", "applicable", "apply", "replay"]

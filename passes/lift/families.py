@@ -1,0 +1,60 @@
+"""All rules, and those of users' files."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tiledialect.errors import TileError
+from tiledialect.passes.lift import (
+    cancellation,
+    fusion,
+    interchange,
+    macros,
+    opencl,
+    reordering,
+    split_join,
+    stencil,
+)
+from tiledialect.passes.lift.rules import Named
+
+
+def _rules_in(names: Mapping[str, Any]) -> dict[str, Named]:
+    return {rule.name: rule for rule in names.values() if isinstance(rule, Named)}
+
+
+_MODULES = (fusion, split_join, interchange, cancellation, reordering, stencil, opencl, macros)
+
+RULES: Mapping[str, Named] = MappingProxyType(
+    {name: rule for module in _MODULES for name, rule in _rules_in(vars(module)).items()}
+)
+"""The rules of this package by their names."""
+
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    module.__name__.rpartition(".")[2]: tuple(
+        name
+        for name, rule in _rules_in(vars(module)).items()
+        if rule.function.__module__ == module.__name__
+    )
+    for module in _MODULES
+}
+"""The names of the rules of each family."""
+
+
+def load_rules(path: str) -> dict[str, Named]:
+    """The rules that a Python file defines."""
+    try:
+        names = runpy.run_path(path)
+    except TileError:
+        raise
+    except FileNotFoundError:
+        raise TileError(f"there is no file {path}") from None
+    except Exception as error:
+        raise TileError(f"{Path(path).name}: {type(error).__name__}: {error}") from error
+    found = _rules_in(names)
+    if not found:
+        raise TileError(f"{path} defines no rules")
+    return found

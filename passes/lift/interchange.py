@@ -1,0 +1,139 @@
+"""Interchange: of nested maps, of a map and a reduction, by way of transposes."""
+
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tiledialect import lift
+from tiledialect.dialects.lift.values import GetOp
+from tiledialect.lift import Function
+from tiledialect.lift.values import Value
+from tiledialect.passes.lift import patterns as p
+from tiledialect.passes.lift.captured import Captured
+from tiledialect.passes.lift.patterns import Like
+from tiledialect.passes.lift.refusal import require
+from tiledialect.passes.lift.rules import rule
+
+
+@rule(p.any_map("m", p.value("y") >> p.any_map("k", "f"), argument="a"))
+def map_map_interchange(x: Value, y: Captured, m: Like, k: Like, a: Value, f: Captured) -> Value:
+    """`x >> map(a ⇒ y >> map(b ⇒ f(a, b))) = y >> map(b ⇒ x >> map(a ⇒ f(a, b))) >> transpose`."""
+    both = f.over(a)
+    return y() >> k(lambda b: x >> m(lambda e: both(e, b))) >> lift.transpose
+
+
+@rule(p.map(p.map("f")))
+def transpose_both_sides(x: Value, f: Function) -> Value:
+    """`map(map(f)) = transpose >> map(map(f)) >> transpose`."""
+    return x >> lift.transpose >> lift.map2(f) >> lift.transpose
+
+
+@rule(p.zip >> p.map(p.get("k") >> p.map("f"), argument="t"))
+def map_map_transpose_zip_outside(xs: Sequence[Value], k: int, t: Value, f: Captured) -> Value:
+    """`zip(x, y) >> map((a, b) ⇒ a >> map(c ⇒ f(b, c)))` with the two maps exchanged.
+
+    It is `x >> transpose >> map(a ⇒ zip(a, y) >> map((c, b) ⇒ f(b, c))) >> transpose`.
+    """
+    both = f.over(t)
+    require(not _takes(f, t, k), f"the inner function takes all of component {k}")
+
+    def on_column(column: Value) -> Value:
+        return lift.zip(*(column if j == k else x for j, x in enumerate(xs))) >> lift.map(
+            lambda pair: both(pair, pair[k])
+        )
+
+    return xs[k] >> lift.transpose >> lift.map(on_column) >> lift.transpose
+
+
+def _takes(f: Captured, t: Value, k: int) -> bool:
+    return any(
+        isinstance(op, GetOp) and op.input is t.ssa and op.index.data == k
+        for outer in f.ops
+        for op in outer.walk()
+    )
+
+
+@rule(p.map(p.zip >> p.map("f")))
+def map_map_transpose_zip_inside(x: Value, xs: Sequence[Captured], f: Captured) -> Value:
+    """`x >> map(a ⇒ zip(g(a), y) >> map(f))` with the two maps exchanged.
+
+    It is `zip(x >> map(g) >> transpose, y) >> map((a, b) ⇒ a >> map(c ⇒ f(c, b))) >> transpose`.
+    """
+    inner = [k for k, g in enumerate(xs) if g.uses(Value(g.arguments[0]))]
+    require(len(inner) == 1, "not one array of the zip is made of the outer element")
+    (k,) = inner
+    arrays = [
+        x >> lift.map(g) >> lift.transpose if j == k else Captured(g.home, (), g.result)()
+        for j, g in enumerate(xs)
+    ]
+
+    def on_row(row: Value) -> Value:
+        parts = list(row)
+        return parts[k] >> lift.map(
+            lambda c: f(lift.tuple(*(c if j == k else part for j, part in enumerate(parts))))
+        )
+
+    return lift.zip(*arrays) >> lift.map(on_row) >> lift.transpose
+
+
+@rule(p.map(p.any_reduce("r", "f", "e"), argument="a"))
+def map_reduce_interchange(x: Value, r: Like, f: Captured, e: Captured, a: Value) -> Value:
+    """`map(reduce(f, e)) = transpose >> reduce((s, y) ⇒ zip(s, y) >> map(f), [e, …])`.
+
+    What the reduction starts from may depend on the outer element.
+    """
+    fixed = not e.uses(a)
+    initial = lift.generate(x.size, lambda i: e()) if fixed else x >> lift.map(e.of(a))
+    row = lift.map(lambda s, y: f(s, y))
+    return x >> lift.transpose >> r(lambda s, y: lift.zip(s, y) >> row, initial)
+
+
+@rule(p.any_reduce("r", "f", "e"))
+def reduce_map_interchange(x: Value, r: Like, f: Captured, e: Value) -> Value:
+    """`reduce((s, y) ⇒ zip(s, y) >> map(f), e)` as reductions of numbers.
+
+    It is `zip(e, x >> transpose) >> map((s, y) ⇒ y >> reduce(f, s))`.
+    """
+    found = p.Chain((p.zip, p.map("g"))).stages
+    inner: p.Found = {}
+    rest = p.match_backwards(found, f.result, inner, p.Place(f.home, f.home.regions[0].block))
+    assert rest is None
+    arrays: Sequence[Captured] = inner["xs"]
+    in_order = [g.result for g in arrays] == list(f.arguments)
+    require(in_order, "the function does not zip what is reduced with an element")
+    g: Function = inner["g"]
+
+    def on_row(start: Value, row: Value) -> Value:
+        return row >> r(lambda s, y: g(lift.tuple(s, y)), start)
+
+    return lift.zip(e, x >> lift.transpose) >> lift.map(on_row)
+
+
+@rule(p.any_map("m", p.zip >> p.any_reduce("r", "f", "e"), argument="a"))
+def map_zip_reduce_interchange(
+    x: Value, xs: Sequence[Captured], m: Like, r: Like, f: Captured, e: Captured, a: Value
+) -> Value:
+    """`x >> map(a ⇒ zip(a, y) >> reduce(f, e))` as a reduction of arrays.
+
+    It is `zip(x >> transpose, y) >> reduce((s, (c, q)) ⇒ zip(s, c) >> map((s, p) ⇒ f(s, (p, q))),
+    [e, …])`. What the reduction starts from may depend on `a`.
+    """
+    inner = [k for k, g in enumerate(xs) if g.uses(a)]
+    require(len(inner) == 1, "not one array of the zip is made of the outer element")
+    (k,) = inner
+    made = x if xs[k].result is a.ssa else x >> lift.map(xs[k])
+    arrays = [
+        made >> lift.transpose if j == k else Captured(g.home, (), g.result)()
+        for j, g in enumerate(xs)
+    ]
+    initial = x >> lift.map(e.of(a)) if e.uses(a) else lift.generate(x.size, lambda i: e())
+
+    def step(sums: Value, t: Value) -> Value:
+        def on_element(s: Value, c: Value) -> Value:
+            return f(s, lift.tuple(*(c if j == k else part for j, part in enumerate(t))))
+
+        return lift.zip(sums, t[k]) >> m(on_element)
+
+    return lift.zip(*arrays) >> r(step, initial)

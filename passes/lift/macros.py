@@ -1,0 +1,165 @@
+"""Macro rules: what is done by several rules at the places that each leads to."""
+
+from __future__ import annotations
+
+from tiledialect.index.size import Size
+from tiledialect.passes.lift.cancellation import (
+    as_scalar_as_vector_identity,
+    as_vector_as_scalar_identity,
+    empty_map,
+    get_tuple,
+    get_zip,
+    join_split_identity,
+    kept_twice,
+    split_join_identity,
+    transpose_transpose_identity,
+    zip_duplicate,
+    zip_flatten,
+    zip_unused,
+)
+from tiledialect.passes.lift.fusion import (
+    map_fission,
+    map_fusion,
+    map_fusion_with_zip,
+    reduce_map_fusion,
+    reduce_seq_map_fusion,
+)
+from tiledialect.passes.lift.interchange import map_map_interchange, map_zip_reduce_interchange
+from tiledialect.passes.lift.opencl import reduce_seq
+from tiledialect.passes.lift.reordering import join_past_map, zip_past_split
+from tiledialect.passes.lift.rules import Strategy, macro
+from tiledialect.passes.lift.split_join import (
+    partial_reduce,
+    reduce_seq_in_parts,
+    split_join,
+)
+from tiledialect.passes.lift.stencil import slide_tiling
+from tiledialect.passes.lift.strategies import (
+    at_input,
+    attempt,
+    choice,
+    everywhere,
+    in_function,
+    repeat,
+    sequence,
+    top_down,
+)
+
+CANCELLATIONS = (
+    split_join_identity,
+    join_split_identity,
+    transpose_transpose_identity,
+    as_vector_as_scalar_identity,
+    as_scalar_as_vector_identity,
+    empty_map,
+    get_tuple,
+    get_zip,
+    zip_duplicate,
+    zip_unused,
+    zip_flatten,
+    kept_twice,
+)
+"""Rules that make a program shorter."""
+
+FUSIONS = (map_fusion, map_fusion_with_zip, reduce_map_fusion, reduce_seq_map_fusion)
+"""Rules after which an array less is kept."""
+
+
+def at_least_once(strategy: Strategy) -> Strategy:
+    """The strategy everywhere, but refused where it applies nowhere."""
+    return sequence(top_down(strategy), everywhere(strategy))
+
+
+@macro
+def simplify() -> Strategy:
+    """What cancels out goes, everywhere."""
+    return at_least_once(choice(*CANCELLATIONS))
+
+
+@macro
+def fuse() -> Strategy:
+    """Maps and reductions are fused, everywhere."""
+    return at_least_once(choice(*CANCELLATIONS, *FUSIONS))
+
+
+@macro
+def tile_stencil(*, v: Size) -> Strategy:
+    """`slide(n, s) >> map(f) = slide(u, v) >> map(slide(n, s) >> map(f)) >> join`.
+
+    `u - v == n - s`; by `slide_tiling`, `join_past_map` and `map_fusion`.
+    """
+    return sequence(at_input(slide_tiling(v=v)), join_past_map, at_input(map_fusion))
+
+
+@macro
+def tile_maps(*, m: Size, n: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ f(a, b)))` in tiles of `m` x `n`, which divide the sizes.
+
+    It is `split(m) >> map(as ⇒ y >> split(n) >> map(bs ⇒ as >> map(a ⇒ bs >> map(b ⇒ f(a, b)))))`,
+    then joined; by `split_join`, `map_fission` and `map_map_interchange`.
+    """
+    row_of_tiles = sequence(
+        in_function(split_join(n=n)), map_fission, at_input(map_map_interchange)
+    )
+    return sequence(split_join(n=m), at_input(in_function(row_of_tiles)))
+
+
+@macro
+def reduce_outermost() -> Strategy:
+    """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` as a reduction of matrices.
+
+    Each step adds what one column of both makes to all elements: register blocking in two
+    dimensions, where the matrix is private. By `map_zip_reduce_interchange`, twice.
+    """
+    return sequence(in_function(map_zip_reduce_interchange), map_zip_reduce_interchange)
+
+
+@macro
+def register_block_1d(*, n: Size) -> Strategy:
+    """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `n` elements to a work-item.
+
+    By `split_join`, `map_map_interchange` and `map_zip_reduce_interchange`; `n` divides the size.
+    """
+    block = sequence(map_map_interchange, at_input(in_function(map_zip_reduce_interchange)))
+    return sequence(split_join(n=n), at_input(in_function(block)))
+
+
+@macro
+def register_block_2d(*, m: Size, n: Size) -> Strategy:
+    """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `m` x `n` elements to a work-item.
+
+    By `tile_maps` and `reduce_outermost`; `m` and `n` divide the sizes.
+    """
+    tile = in_function(at_input(at_input(in_function(reduce_outermost))))
+    return sequence(tile_maps(m=m, n=n), at_input(tile))
+
+
+@macro
+def reduce_zip_in_parts(*, k: Size) -> Strategy:
+    """`zip(x, y) >> reduce_seq(f, e)` in parts of `k`, which divides the size.
+
+    `zip(x >> split(k), y >> split(k)) >> reduce_seq((s, (x, y)) ⇒ zip(x, y) >> reduce_seq(f, s))`
+    """
+    return sequence(reduce_seq_in_parts(n=k), at_input(zip_past_split), reduce_seq_map_fusion)
+
+
+@macro
+def tile_matrix_product(*, m: Size, n: Size, k: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n` x `k`.
+
+    Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps`,
+    `reduce_outermost` and `reduce_zip_in_parts`; `m`, `n` and `k` divide the sizes.
+    """
+    tile = sequence(reduce_outermost, reduce_zip_in_parts(k=k))
+    row_of_tiles = in_function(at_input(at_input(in_function(tile))))
+    return sequence(tile_maps(m=m, n=n), at_input(row_of_tiles))
+
+
+@macro
+def reduce_in_parts(*, n: Size) -> Strategy:
+    """`reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
+
+    By `partial_reduce` and `reduce_seq`, with what is before it fused.
+    """
+    parts = at_input(in_function(sequence(reduce_seq, attempt(repeat(reduce_seq_map_fusion)))))
+    return sequence(partial_reduce(n=n), parts, reduce_seq)

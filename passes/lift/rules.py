@@ -1,0 +1,305 @@
+"""Rules: what is looked for, what takes its place, and when."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import func
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.lift.attributes import size_of
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.binding import names_of
+from tiledialect.dialects.lift.types import names_in
+from tiledialect.errors import TileError
+from tiledialect.index.size import Size
+from tiledialect.lift.tracing import fresh_names, unplaced
+from tiledialect.lift.values import Value
+from tiledialect.passes.lift.patterns import Anything, Chain, Stage
+from tiledialect.passes.lift.places import address_of
+from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
+
+Sizes = Mapping[str, "Size | int | str"]
+"""Values of a rule's parameters."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An application of a rule, at a place, with values of its parameters."""
+
+    rule: Named
+    place: str
+    sizes: tuple[tuple[str, Size | int], ...] = ()
+
+    @property
+    def equation(self) -> str:
+        """What the rule says, in a line."""
+        return self.rule.equation.partition("\n")[0]
+
+    def __str__(self) -> str:
+        sizes = f"({_sizes_text(self.sizes)})" if self.sizes else ""
+        return f"{self.rule.name}{sizes} at {self.place}"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Values for names of sizes, as a step."""
+
+    sizes: tuple[tuple[str, Size | int], ...]
+    equation = "Names of sizes get their values."
+
+    def __str__(self) -> str:
+        return f"bind({_sizes_text(self.sizes)})"
+
+
+def _sizes_text(sizes: tuple[tuple[str, Size | int], ...]) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sizes)
+
+
+@dataclass
+class Rewriting:
+    """A function while it is rewritten, with what was done so far, which can be taken back."""
+
+    function: func.FuncOp
+    steps: list[Step] = field(default_factory=list[Step])
+    _replaced: list[tuple[Operation, int, SSAValue]] = field(default_factory=list[Any])
+
+    def replace(self, op: Operation, built: Block, value: SSAValue) -> None:
+        """Put ``value``, with the ops of ``built`` that it needs, in place of what ``op`` gives."""
+        inside = set(built.walk())
+        for new in inside:
+            new.location = op.location
+        Rewriter.inline_block(built, InsertPoint.after(op))
+        old = op.results[0]
+        for use in tuple(old.uses):
+            if use.operation not in inside:
+                self._replaced.append((use.operation, use.index, old))
+                use.operation.operands[use.index] = value
+        if value.name_hint is None:
+            value.name_hint = old.name_hint
+
+    def checkpoint(self) -> tuple[int, int]:
+        """The state, to go back to."""
+        return len(self.steps), len(self._replaced)
+
+    def back_to(self, checkpoint: tuple[int, int]) -> None:
+        """Take back what was done since."""
+        steps, replaced = checkpoint
+        while len(self._replaced) > replaced:
+            op, index, old = self._replaced.pop()
+            op.operands[index] = old
+        del self.steps[steps:]
+
+    def fresh(self, name: str) -> Size:
+        """The size ``name``, or one with a number if the program has such a name."""
+        taken = {n for op in self.function.walk() for n in _names(op)}
+        candidates = (name, *(f"{name}{k}" for k in range(1, len(taken) + 2)))
+        return Size.of(next(c for c in candidates if c not in taken))
+
+
+def _names(op: Operation) -> frozenset[str]:
+    arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+    types = [v.type for v in (*op.results, *arguments)]
+    found = frozenset(name for t in types for name in names_in(t))
+    return found | names_of(op) if isinstance(op, LiftOp) else found
+
+
+class Strategy(ABC):
+    """Something to be done at a value of a program: a rule, or a composition of rules."""
+
+    @abstractmethod
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Do it; gives what takes the value's place. Raises ``NotApplicable``."""
+
+
+class Named(Strategy, ABC):
+    """A strategy with a name, an equation, and perhaps parameters."""
+
+    name: str
+    equation: str
+
+    @property
+    @abstractmethod
+    def function(self) -> Callable[..., Any]:
+        """The Python function, of which the keywords are the parameters."""
+
+    @property
+    def looks_for(self) -> str:
+        """What must be there for it to apply."""
+        return f"what {self.name} is composed for"
+
+    @cached_property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The parameters: sizes, or integers."""
+        every = inspect.signature(self.function, eval_str=True).parameters
+        return {n: p for n, p in every.items() if p.kind == p.KEYWORD_ONLY}
+
+    def __call__(self, **sizes: Size | int | str) -> Applied:
+        """The rule with values of its parameters."""
+        for name in sizes:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise TileError(f"{self.name} has no parameter {name}; it has {known}")
+        return Applied(self, tuple(sizes.items()))
+
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Do it with a new name for each size."""
+        return self().run(rewriting, value)
+
+    def chosen(self, rewriting: Rewriting, given: Sizes) -> dict[str, Size | int]:
+        """The parameters' values: as given, or by default, or a new name."""
+        found: dict[str, Size | int] = {}
+        for name, parameter in self.parameters.items():
+            if parameter.annotation is int:
+                found[name] = self._integer(name, given.get(name, parameter.default))
+            elif name in given:
+                size = given[name]
+                found[name] = size_of(size) if isinstance(size, str) else Size.of(size)
+            elif parameter.default is parameter.empty:
+                found[name] = rewriting.fresh(name)
+        return found
+
+    def _integer(self, name: str, given: object) -> int:
+        number = given.value if isinstance(given, Size) else given
+        if isinstance(number, str) and number.isdigit():
+            number = int(number)
+        if not isinstance(number, int):
+            raise NotApplicable(f"{name} of {self.name} is a number, not {given}")
+        return number
+
+    def check(self, value: SSAValue) -> None:
+        """Refuse a value that is not at all what the rule looks for."""
+
+    @abstractmethod
+    def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
+        """Do it."""
+
+
+@dataclass(frozen=True)
+class Applied(Strategy):
+    """A rule with values of its parameters."""
+
+    rule: Named
+    sizes: tuple[tuple[str, Size | int | str], ...]
+
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Apply the rule, and record that."""
+        rule, op = self.rule, value.owner
+        before = rewriting.checkpoint()
+        try:
+            if not isinstance(op, LiftOp):
+                raise Mismatch("there is no pattern")
+            rule.check(value)
+            # Afterwards the op has none.
+            place = address_of(op, rewriting.function)
+            sizes = rule.chosen(rewriting, dict(self.sizes))
+            new = rule.apply(rewriting, value, sizes)
+        except NotApplicable as error:
+            rewriting.back_to(before)
+            raise type(error)(f"{rule.name}: {error.message}") from None
+        # What a rule that is composed of others did is one step.
+        del rewriting.steps[before[0] :]
+        rewriting.steps.append(Step(rule, place, tuple(sizes.items())))
+        return new
+
+
+@dataclass(frozen=True)
+class Rule(Named):
+    """A pattern, and a function that writes what takes its place, or refuses."""
+
+    name: str
+    pattern: Chain
+    replacement: Callable[..., Value]
+    equation: str
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The replacement."""
+        return self.replacement
+
+    @property
+    def looks_for(self) -> str:
+        """The pattern."""
+        return str(self.pattern)
+
+    def check(self, value: SSAValue) -> None:
+        """Refuse a value that the pattern does not match."""
+        self.pattern.match(value)
+
+    def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
+        """Match the pattern, write the replacement, and put it in place."""
+        op = value.owner
+        assert isinstance(op, LiftOp)
+        found: dict[str, Any] = {**self.pattern.match(value), "here": op}
+        wanted = {name: found[name] for name in self._positional}
+        block = Block()
+        try:
+            with unplaced(), fresh_names(), ImplicitBuilder(block):
+                new = self.replacement(*wanted.values(), **sizes).ssa
+            _same_type(new.type, value.type)
+        except NotApplicable:
+            block.erase(safe_erase=False)
+            raise
+        except (TileError, VerifyException) as error:
+            block.erase(safe_erase=False)
+            raise NotApplicable(getattr(error, "message", str(error))) from None
+        rewriting.replace(op, block, new)
+        return new
+
+    @cached_property
+    def _positional(self) -> tuple[str, ...]:
+        every = inspect.signature(self.replacement).parameters
+        return tuple(n for n, p in every.items() if p.kind == p.POSITIONAL_OR_KEYWORD)
+
+
+def _same_type(new: Attribute, old: Attribute) -> None:
+    if new != old:
+        raise NotApplicable(f"that would give {new} instead of {old}")
+
+
+@dataclass(frozen=True)
+class Macro(Named):
+    """A rule that is composed of others."""
+
+    name: str
+    strategy: Callable[..., Strategy]
+    equation: str
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What makes the strategy."""
+        return self.strategy
+
+    def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
+        """Follow the strategy."""
+        return self.strategy(**sizes).run(rewriting, value)
+
+
+def rule(pattern: Chain | Stage) -> Callable[[Callable[..., Value]], Rule]:
+    """A rule of the function that it decorates, which writes what takes the pattern's place.
+
+    The function takes what the pattern names, `x` for its input and `here` for the op, and
+    numerical parameters by keyword; its documentation begins with the equation.
+    """
+    chain = pattern if isinstance(pattern, Chain) else Chain((pattern,))
+
+    def decorate(replacement: Callable[..., Value]) -> Rule:
+        return Rule(replacement.__name__, chain, replacement, inspect.getdoc(replacement) or "")
+
+    return decorate
+
+
+def macro(strategy: Callable[..., Strategy]) -> Macro:
+    """A rule of the function that it decorates, which gives a strategy for its parameters."""
+    return Macro(strategy.__name__, strategy, inspect.getdoc(strategy) or "")
+
+
+__all__ = ["Anything", "Macro", "Named", "Rule", "Step", "Strategy", "macro", "rule"]

@@ -1,0 +1,37 @@
+"""lift-bind: give names of sizes their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tiledialect.dialects.lift.binding import bind
+from tiledialect.passes.lift.derivation import parse_sizes
+from tiledialect.passes.lift.rules import Binding
+from tiledialect.passes.lift_rewrite import record
+from tiledialect.signature import find_function
+
+
+@dataclass(frozen=True)
+class LiftBindPass(ModulePass):
+    """Gives names of sizes their values, such as tile sizes that a rewrite left open.
+
+    A value that does not do, such as one that does not divide what it splits, is refused.
+    """
+
+    name = "lift-bind"
+
+    sizes: tuple[str, ...]
+    """The values, as `n=4`; also as other sizes, `n=N / 2`."""
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Bind the names."""
+        values = tuple(pair for text in self.sizes for pair in parse_sizes(text))
+        function = find_function(op, self.function)
+        bind(function, dict(values))
+        record(function, [Binding(values)])

@@ -1,0 +1,89 @@
+"""lift-rewrite: apply rewrite rules at places of a Lift program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from tiledialect.errors import TileError
+from tiledialect.loading import read_text
+from tiledialect.passes.lift.derivation import Derivation, named, parse_sizes, replay
+from tiledialect.passes.lift.families import RULES, load_rules
+from tiledialect.passes.lift.rules import Binding, Named, Step
+from tiledialect.passes.lift.strategies import everywhere
+from tiledialect.signature import find_function
+
+STEPS = "lift.steps"
+"""The attribute of a function in which its derivation is recorded, a text for each step."""
+
+
+def recorded(function: func.FuncOp) -> list[str]:
+    """The steps that a function's attribute tells."""
+    steps = function.attributes.get(STEPS, ArrayAttr([]))
+    assert isinstance(steps, ArrayAttr)
+    return [step.data for step in steps if isinstance(step, StringAttr)]
+
+
+def record(function: func.FuncOp, steps: Iterable[Step | Binding]) -> None:
+    """Add steps to a function's attribute."""
+    texts = [*recorded(function), *map(str, steps)]
+    function.attributes[STEPS] = ArrayAttr([StringAttr(text) for text in texts])
+
+
+@dataclass(frozen=True)
+class LiftRewritePass(ModulePass):
+    """Applies a rewrite rule to a Lift program, at a place, or a script of such steps.
+
+    `at` is an address such as `map.1/reduce`: the reduction in the function of the second map.
+    Without it, the rule is applied at the first place from the result on where it can be. What was
+    done is recorded in the function's attribute `lift.steps`.
+    """
+
+    name = "lift-rewrite"
+
+    rule: str | None = None
+    """The rule, by its name."""
+    at: str | None = None
+    """Where, as an address."""
+    sizes: tuple[str, ...] = ()
+    """Values of the rule's parameters, as `n=4`; a size that has none gets a new name."""
+    everywhere: bool = False
+    """Whether to apply the rule as often as it can be."""
+    script: str | None = None
+    """A file of steps instead, each written as they are recorded: `split_join(n=4) at map`."""
+    load: str | None = None
+    """A Python file that defines more rules."""
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the function."""
+        rules = {**RULES, **(load_rules(self.load) if self.load is not None else {})}
+        function = find_function(op, self.function)
+        done = self._derivation(Derivation.of(ModuleOp([function.clone()])), rules)
+        new = done.function
+        new.detach()
+        record(new, done.steps)
+        block = function.parent
+        assert block is not None
+        block.insert_op_before(new, function)
+        function.detach()
+        function.erase()
+
+    def _derivation(self, program: Derivation, rules: Mapping[str, Named]) -> Derivation:
+        if (self.rule is None) == (self.script is None):
+            raise TileError("lift-rewrite takes a rule or a script")
+        if self.script is not None:
+            return replay(program, read_text(Path(self.script)), rules)
+        assert self.rule is not None
+        rule = named(self.rule, rules)
+        sizes = dict(pair for text in self.sizes for pair in parse_sizes(text))
+        if self.everywhere:
+            return program.apply(everywhere(rule(**sizes)))
+        return program.apply(rule, self.at, **sizes)

@@ -1,0 +1,461 @@
+// Written by generate.py, which stands beside this file.
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+
+// What cancels out goes, everywhere.
+// CHECK-LABEL: func.func @simplify(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @simplify(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.transpose %x : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<M, N>>
+  %1 = lift.transpose %0 : (tensor<?x?xf32, #lift.sizes<M, N>>) -> tensor<?x?xf32, #lift.sizes<N, M>>
+  %2 = lift.map(%a in %1) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    lift.yield %a : tensor<?xf32, #lift.sizes<M>>
+  }
+  %3 = lift.zip %2, %y : (tensor<?x?xf32, #lift.sizes<N, M>>, tensor<?xf32, #lift.sizes<N>>) -> tensor<?xtuple<tensor<?xf32, #lift.sizes<M>>, f32>, #lift.sizes<N>>
+  %4 = lift.map(%5 in %3) : (tensor<?xtuple<tensor<?xf32, #lift.sizes<M>>, f32>, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %a_1 = lift.get(0) %5 : (tuple<tensor<?xf32, #lift.sizes<M>>, f32>) -> tensor<?xf32, #lift.sizes<M>>
+    %b = lift.get(1) %5 : (tuple<tensor<?xf32, #lift.sizes<M>>, f32>) -> f32
+    %6 = arith.constant 1.000000e+00 : f32
+    %7 = arith.addf %b, %6 : f32
+    lift.yield %7 : f32
+  }
+  func.return %4 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// Maps and reductions are fused, everywhere.
+// CHECK-LABEL: func.func @fuse(
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @fuse(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = lift.zip %x, %y : (tensor<?xf32, #lift.sizes<N>>, tensor<?xf32, #lift.sizes<N>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<N>>
+  %1 = lift.map(%2 in %0) : (tensor<?xtuple<f32, f32>, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %a = lift.get(0) %2 : (tuple<f32, f32>) -> f32
+    %b = lift.get(1) %2 : (tuple<f32, f32>) -> f32
+    %3 = arith.addf %a, %b : f32
+    lift.yield %3 : f32
+  }
+  %4 = lift.map(%a_1 in %1) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %5 = arith.constant 1.000000e+00 : f32
+    %6 = arith.addf %a_1, %5 : f32
+    lift.yield %6 : f32
+  }
+  %7 = arith.constant 0.000000e+00 : f32
+  %8 = lift.reduce(%a_2 from %7, %b_1 in %4) : (f32, tensor<?xf32, #lift.sizes<N>>) -> f32 {
+    %9 = arith.addf %a_2, %b_1 : f32
+    lift.yield %9 : f32
+  }
+  %10 = tensor.from_elements %8 : tensor<f32>
+  func.return %10 : tensor<f32>
+}
+
+// `slide(n, s) >> map(f) = slide(u, v) >> map(slide(n, s) >> map(f)) >> join`.
+//
+// `u - v == n - s`; by `slide_tiling`, `join_past_map` and `map_fusion`.
+// CHECK-LABEL: func.func @tile_stencil(
+// CHECK-NEXT: lift.pad(1, 1, clamp)
+// CHECK-NEXT: lift.slide(6, 4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.slide(3, 1)
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     lift.reduce(
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @tile_stencil(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 2>>
+  %1 = lift.slide(3, 1) %0 : (tensor<?xf32, #lift.sizes<N + 2>>) -> tensor<?x3xf32, #lift.sizes<N>>
+  %2 = lift.map(%3 in %1) : (tensor<?x3xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %4 = arith.constant 0.000000e+00 : f32
+    %5 = lift.reduce(%a from %4, %b in %3) : (f32, tensor<3xf32>) -> f32 {
+      %6 = arith.addf %a, %b : f32
+      lift.yield %6 : f32
+    }
+    lift.yield %5 : f32
+  }
+  func.return %2 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `x >> map(a ⇒ y >> map(b ⇒ f(a, b)))` in tiles of `m` x `n`, which divide the sizes.
+//
+// It is `split(m) >> map(as ⇒ y >> split(n) >> map(bs ⇒ as >> map(a ⇒ bs >> map(b ⇒ f(a, b)))))`,
+// then joined; by `split_join`, `map_fission` and `map_map_interchange`.
+// CHECK-LABEL: func.func @tile_maps(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.split(2)
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         arith.addf
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @tile_maps(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<M>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = arith.addf %a, %b : f32
+      lift.yield %2 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` as a reduction of matrices.
+//
+// Each step adds what one column of both makes to all elements: register blocking in two
+// dimensions, where the matrix is private. By `map_zip_reduce_interchange`, twice.
+// CHECK-LABEL: func.func @reduce_outermost(
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.generate(
+// CHECK-NEXT:   lift.generate(
+// CHECK-NEXT:     arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       arith.mulf
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @reduce_outermost(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `n` elements to a work-item.
+//
+// By `split_join`, `map_map_interchange` and `map_zip_reduce_interchange`; `n` divides the size.
+// CHECK-LABEL: func.func @register_block_1d(
+// CHECK-NEXT: lift.split(2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         arith.mulf
+// CHECK-NEXT:         arith.addf
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @register_block_1d(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `m` x `n` elements to a work-item.
+//
+// By `tile_maps` and `reduce_outermost`; `m` and `n` divide the sizes.
+// CHECK-LABEL: func.func @register_block_2d(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.split(2)
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       lift.generate(
+// CHECK-NEXT:         arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         lift.zip
+// CHECK-NEXT:         lift.map(
+// CHECK-NEXT:           lift.get(0)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           arith.mulf
+// CHECK-NEXT:           arith.addf
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @register_block_2d(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `zip(x, y) >> reduce_seq(f, e)` in parts of `k`, which divides the size.
+//
+// `zip(x >> split(k), y >> split(k)) >> reduce_seq((s, (x, y)) ⇒ zip(x, y) >> reduce_seq(f, s))`
+// CHECK-LABEL: func.func @reduce_zip_in_parts(
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.reduce_seq(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @reduce_zip_in_parts(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = lift.zip %x, %y : (tensor<?xf32, #lift.sizes<N>>, tensor<?xf32, #lift.sizes<N>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<N>>
+  %1 = arith.constant 0.000000e+00 : f32
+  %2 = lift.reduce_seq(%s from %1, %t in %0) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<N>>) -> f32 {
+    %3 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+    %4 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+    %5 = arith.addf %3, %4 : f32
+    %6 = arith.addf %s, %5 : f32
+    lift.yield %6 : f32
+  }
+  %7 = tensor.from_elements %2 : tensor<f32>
+  func.return %7 : tensor<f32>
+}
+
+// `x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n` x `k`.
+//
+// Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps`,
+// `reduce_outermost` and `reduce_zip_in_parts`; `m`, `n` and `k` divide the sizes.
+// CHECK-LABEL: func.func @tile_matrix_product(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.split(2)
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       lift.generate(
+// CHECK-NEXT:         arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.reduce_seq(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.zip
+// CHECK-NEXT:         lift.map(
+// CHECK-NEXT:           lift.get(0)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.zip
+// CHECK-NEXT:           lift.map(
+// CHECK-NEXT:             lift.get(0)
+// CHECK-NEXT:             lift.get(1)
+// CHECK-NEXT:             arith.mulf
+// CHECK-NEXT:             arith.addf
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @tile_matrix_product(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
+//
+// By `partial_reduce` and `reduce_seq`, with what is before it fused.
+// CHECK-LABEL: func.func @reduce_in_parts(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.reduce_seq(
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @reduce_in_parts(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  %3 = arith.constant 0.000000e+00 : f32
+  %4 = lift.reduce(%a_1 from %3, %b in %0) : (f32, tensor<?xf32, #lift.sizes<N>>) -> f32 {
+    %5 = arith.addf %a_1, %b : f32
+    lift.yield %5 : f32
+  }
+  %6 = tensor.from_elements %4 : tensor<f32>
+  func.return %6 : tensor<f32>
+}

@@ -1,0 +1,363 @@
+// Written by generate.py, which stands beside this file.
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"}' | filecheck %s
+
+// `map(f) = map_glb(dim)(f)`, the elements shared out among all work-items.
+// CHECK-LABEL: func.func @map_glb(
+// CHECK-NEXT: lift.map_glb(0)(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_glb(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(f) = map_wrg(dim)(f)`, shared out among work-groups; a map inside is for their items.
+// CHECK-LABEL: func.func @map_wrg(
+// CHECK-NEXT: lift.map_wrg(1)(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_wrg(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map(%a in %1) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(f) = map_lcl(dim)(f)` inside of `map_wrg(dim)`, shared out among the group.
+// CHECK-LABEL: func.func @map_lcl(
+// CHECK-NEXT: lift.map_wrg(0)(
+// CHECK-NEXT:   lift.map_lcl(0)(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_lcl(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map_wrg(0)(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map(%a in %1) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(f) = map_warp(f)`, shared out among warps; a map inside is for their lanes.
+// CHECK-LABEL: func.func @map_warp(
+// CHECK-NEXT: lift.map_warp(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_warp(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map(%a in %1) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(f) = map_lane(f)` inside of `map_warp`, shared out among a warp's lanes.
+// CHECK-LABEL: func.func @map_lane(
+// CHECK-NEXT: lift.map_warp(
+// CHECK-NEXT:   lift.map_lane(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_lane(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map_warp(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map(%a in %1) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(f) = map_seq(f)`, done by one work-item in a loop.
+// CHECK-LABEL: func.func @map_seq(
+// CHECK-NEXT: lift.map_seq(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_seq(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map_seq(f) = map_seq_unroll(f)`, for an array whose size is a number.
+// CHECK-LABEL: func.func @map_seq_unroll(
+// CHECK-NEXT: lift.map_glb(0)(
+// CHECK-NEXT:   lift.map_seq_unroll(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_seq_unroll(%x: tensor<?x4xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?x4xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map_glb(0)(%1 in %x) : (tensor<?x4xf32, #lift.sizes<N>>) -> tensor<?x4xf32, #lift.sizes<N>> {
+    %2 = lift.map_seq(%a in %1) : (tensor<4xf32>) -> tensor<4xf32> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<4xf32>
+  }
+  func.return %0 : tensor<?x4xf32, #lift.sizes<N>>
+}
+
+// `reduce(f, e) = reduce_seq(f, e)`, done by one work-item in order.
+// CHECK-LABEL: func.func @reduce_seq(
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @reduce_seq(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = arith.constant 0.000000e+00 : f32
+  %1 = lift.reduce(%a from %0, %b in %x) : (f32, tensor<?xf32, #lift.sizes<N>>) -> f32 {
+    %2 = arith.addf %a, %b : f32
+    lift.yield %2 : f32
+  }
+  %3 = tensor.from_elements %1 : tensor<f32>
+  func.return %3 : tensor<f32>
+}
+
+// `reduce_seq(f, e) = reduce_seq_unroll(f, e)`, for an array whose size is a number.
+// CHECK-LABEL: func.func @reduce_seq_unroll(
+// CHECK-NEXT: lift.map_glb(0)(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.reduce_seq_unroll(
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @reduce_seq_unroll(%x: tensor<?x3xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map_glb(0)(%1 in %x) : (tensor<?x3xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %2 = arith.constant 0.000000e+00 : f32
+    %3 = lift.reduce_seq(%a from %2, %b in %1) : (f32, tensor<3xf32>) -> f32 {
+      %4 = arith.addf %a, %b : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %3 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `f = to_global(f)`: what a pattern gives is kept in global memory.
+// CHECK-LABEL: func.func @to_global(
+// CHECK-NEXT: lift.map_glb(0)(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.to_global
+// CHECK-NEXT: func.return
+func.func @to_global(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map_glb(0)(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `f = to_local(f)` inside of `map_wrg`: what a pattern gives is kept in local memory.
+// CHECK-LABEL: func.func @to_local(
+// CHECK-NEXT: lift.map_wrg(0)(
+// CHECK-NEXT:   lift.map_lcl(0)(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.to_local
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @to_local(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map_wrg(0)(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map_lcl(0)(%a in %1) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `f = to_private(f)` for one work-item: what a pattern gives is kept in private memory.
+// CHECK-LABEL: func.func @to_private(
+// CHECK-NEXT: lift.map_glb(0)(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.reduce_seq(
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.to_private
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @to_private(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map_glb(0)(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %2 = arith.constant 0.000000e+00 : f32
+    %3 = lift.reduce_seq(%a from %2, %b in %1) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+      %4 = arith.addf %a, %b : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %3 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(f) = as_vector(w) >> map(map_vec(f)) >> as_scalar`, for a function of a number.
+// CHECK-LABEL: func.func @vectorize(
+// CHECK-NEXT: lift.as_vector(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map_vec(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: func.return
+func.func @vectorize(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `zip(x, y) >> map(f) = zip(x >> as_vector(w), …) >> map(f of vectors) >> as_scalar`.
+// CHECK-LABEL: func.func @vectorize_zip(
+// CHECK-NEXT: lift.as_vector(2)
+// CHECK-NEXT: lift.as_vector(2)
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: func.return
+func.func @vectorize_zip(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.zip %x, %y : (tensor<?xf32, #lift.sizes<N>>, tensor<?xf32, #lift.sizes<N>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<N>>
+  %1 = lift.map(%2 in %0) : (tensor<?xtuple<f32, f32>, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %a = lift.get(0) %2 : (tuple<f32, f32>) -> f32
+    %b = lift.get(1) %2 : (tuple<f32, f32>) -> f32
+    %3 = arith.addf %a, %b : f32
+    lift.yield %3 : f32
+  }
+  func.return %1 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(map_vec(f)) = map(f of vectors)`, where the ops of `f` are done to whole vectors.
+// CHECK-LABEL: func.func @vectorize_function(
+// CHECK-NEXT: lift.as_vector(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   vector.broadcast
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: func.return
+func.func @vectorize_function(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.as_vector(4) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xvector<4xf32>, #lift.sizes<N / 4>>
+  %1 = lift.map(%2 in %0) : (tensor<?xvector<4xf32>, #lift.sizes<N / 4>>) -> tensor<?xvector<4xf32>, #lift.sizes<N / 4>> {
+    %3 = lift.map_vec(%a in %2) : (vector<4xf32>) -> vector<4xf32> {
+      %4 = arith.constant 1.000000e+00 : f32
+      %5 = arith.addf %a, %4 : f32
+      lift.yield %5 : f32
+    }
+    lift.yield %3 : vector<4xf32>
+  }
+  %6 = lift.as_scalar %1 : (tensor<?xvector<4xf32>, #lift.sizes<N / 4>>) -> tensor<?xf32, #lift.sizes<N>>
+  func.return %6 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `reduce(f, e)` as one of vectors of `w`, and one of the numbers in what that gives.
+//
+// `as_vector(w) >> split(n / w) >> map(reduce(f of vectors)) >> as_scalar >> reduce(f, e)`; `w`
+// divides the size `n`, and `f` is commutative.
+// CHECK-LABEL: func.func @vectorize_reduce(
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.as_vector(4)
+// CHECK-NEXT: lift.split(N / 4)
+// CHECK-NEXT: vector.broadcast
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.reduce(
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: lift.reduce(
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @vectorize_reduce(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = arith.constant 0.000000e+00 : f32
+  %1 = lift.reduce(%a from %0, %b in %x) : (f32, tensor<?xf32, #lift.sizes<N>>) -> f32 {
+    %2 = arith.addf %a, %b : f32
+    lift.yield %2 : f32
+  }
+  %3 = tensor.from_elements %1 : tensor<f32>
+  func.return %3 : tensor<f32>
+}

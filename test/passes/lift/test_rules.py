@@ -1,0 +1,81 @@
+"""Rewrite rules keep what a program means, on random programs that they match."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from lift_programs import EXAMPLES, SIZES, Make
+from xdsl.dialects.builtin import ModuleOp
+
+import tiledialect as td
+from tiledialect.passes.lift import Derivation, NotApplicable, replay
+from tiledialect.passes.lift.families import RULES
+
+
+def inputs(module: ModuleOp, sizes: dict[str, int], seed: int) -> list[np.ndarray]:
+    """Whole numbers, in order along the last axis, for the inputs of a program."""
+    rng = np.random.default_rng(seed)
+    function = Derivation.of(module).bind(**sizes).function
+    return [
+        np.sort(rng.integers(-4, 12, t.get_shape()).astype(np.float32), axis=-1)
+        for t in function.function_type.inputs
+    ]
+
+
+def result(derivation: Derivation, arrays: list[np.ndarray]) -> np.ndarray:
+    return td.compile(derivation.module).reference(*arrays)
+
+
+def test_every_rule_has_an_example():
+    assert EXAMPLES.keys() == RULES.keys()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_rule(name: str):
+    """The result is the same; parameters stay open, or are given, or are bound afterwards."""
+    example, rule = EXAMPLES[name], RULES[name]
+    for seed, sizes in enumerate(SIZES):
+        program = Derivation.of(example.program(Make(Random(seed))))
+        arrays = inputs(program.module, sizes, seed)
+        expected = result(program, arrays)
+        given = dict(example.parameters)
+        closed = program.apply(rule, **given)
+        np.testing.assert_array_equal(result(closed, arrays), expected)
+        kept = {n: v for n, v in given.items() if rule.parameters[n].annotation is int}
+        left_open = program.apply(rule, **kept)
+        bound = left_open.bind(**{n: v for n, v in given.items() if n not in kept})
+        assert str(bound.module) == str(closed.module)
+        again = replay(program.module, closed.text)
+        assert str(again.module) == str(closed.module)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_sequences(seed: int):
+    """Rules at random, one after the other, keep the result."""
+    random = Random(seed)
+    example = EXAMPLES[random.choice(list(EXAMPLES))]
+    derivation = Derivation.of(example.program(Make(random)))
+    arrays = inputs(derivation.module, SIZES[1], seed)
+    expected = result(derivation, arrays)
+    derivation = derivation.bind(**SIZES[1])
+    for _ in range(6):
+        derivation = one_step(derivation, random)
+        found = result(derivation, arrays)
+        assert np.array_equal(found, expected), derivation.text
+
+
+def one_step(derivation: Derivation, random: Random) -> Derivation:
+    from tiledialect.passes.lift.places import places
+
+    rules, addresses = list(RULES.values()), list(places(derivation.function))
+    for _ in range(60):
+        rule, place = random.choice(rules), random.choice(addresses or [""])
+        numbers = {name: random.choice([1, 2, 4]) for name in rule.parameters if name != "u"}
+        numbers = {n: random.randrange(2) if n == "dim" else v for n, v in numbers.items()}
+        try:
+            return derivation.apply(rule, place, **numbers)
+        except NotApplicable:
+            continue
+    return derivation
