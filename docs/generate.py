@@ -35,6 +35,7 @@ from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.special import SPECIAL_OPS
+from tiledialect.passes.lift import FAMILIES, RULES
 from tiledialect.tools.tile_opt import TileOptMain
 from tiledialect.universe import TILE_UNIVERSE
 
@@ -99,6 +100,12 @@ Before shapes and types are known, and for numbers in a program, there are besid
 - `!tile.real`: a real number of no width of its own, such as the number `0.5`.
 
 Operands of different types are converted to one in which they meet:
+"""
+
+RULES_INTRODUCTION = """
+The rules by which Lift programs are [rewritten](rewriting.md), by families. In the equations,
+`x >> f >> g` applies `f` first, `a ⇒ …` is a function, and `map2` is `map` of `map`. A parameter is
+a size that may stay open, or, with a number as its default, a number.
 """
 
 PASSES_INTRODUCTION = """
@@ -301,7 +308,7 @@ def option_text(cls: type[ModulePass], name: str) -> str:
 
 def pass_example(program: str, passes: str) -> Iterator[str]:
     """A run of `tile-opt` with its output."""
-    path = f"examples/{program}.tile"
+    path = f"examples/{program}" if program.endswith(".mlir") else f"examples/{program}.tile"
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.chdir(HERE.parent):
         TileOptMain([path, "-p", passes]).run()
@@ -333,6 +340,11 @@ EXAMPLES = {
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("pool", f"{NORMAL},tile-fuse"),
     "tile-loop-tiling": ("pool", SCHEDULED),
+    "lift-rewrite": ("lift/stencil_1d.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
+    "lift-bind": (
+        "lift/stencil_1d.mlir",
+        'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4"}',
+    ),
     "tile-to-nest": ("pool", f"{SCHEDULED},tile-to-nest"),
     "nest-pipeline": ("pool", f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline"),
     "nest-peel": (
@@ -367,12 +379,40 @@ EXAMPLES = {
 """For each pass, a program of examples/ and passes that show what it does."""
 
 
+# -- rewrite rules ---------------------------------------------------------------------------
+
+
+def rules_page() -> Iterator[str]:
+    """The page of the rewrite rules."""
+    yield "# Rewrite rules"
+    yield RULES_INTRODUCTION
+    for family, names in FAMILIES.items():
+        yield f"## {family.replace('_', '-').capitalize()}"
+        yield sys.modules[f"tiledialect.passes.lift.{family}"].__doc__ or ""
+        rows = (f"| `{name}` | {rule_parameters(name)} | {rule_text(name)} |" for name in names)
+        yield "\n".join(["| rule | parameters | |", "| --- | --- | --- |", *rows])
+
+
+def rule_parameters(name: str) -> str:
+    """The parameters of a rule, with what they are by default."""
+    return ", ".join(
+        f"`{p.name}`" if p.default in (p.empty, None) else f"`{p.name}={p.default}`"
+        for p in RULES[name].parameters.values()
+    )
+
+
+def rule_text(name: str) -> str:
+    """What a rule says, for a table."""
+    return " ".join(RULES[name].equation.split()).replace("|", "\\|")
+
+
 # -- writing ---------------------------------------------------------------------------------
 
 PAGES = {
     "dialect-lift.md": lift_page,
     "dialect-nest.md": nest_page,
     "dialect-tile.md": dialect_page,
+    "lift-rules.md": rules_page,
     "passes.md": passes_page,
 }
 

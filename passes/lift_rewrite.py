@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from tiledialect.errors import TileError
 from tiledialect.loading import read_text
 from tiledialect.passes.lift.derivation import Derivation, named, parse_sizes, replay
-from tiledialect.passes.lift.families import RULES, load_rules
+from tiledialect.passes.lift.families import rules_with
 from tiledialect.passes.lift.rules import Binding, Named, Step
 from tiledialect.passes.lift.strategies import everywhere
 from tiledialect.signature import find_function
@@ -64,7 +64,7 @@ class LiftRewritePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the function."""
-        rules = {**RULES, **(load_rules(self.load) if self.load is not None else {})}
+        rules = rules_with(self.load)
         function = find_function(op, self.function)
         done = self._derivation(Derivation.of(ModuleOp([function.clone()])), rules)
         new = done.function

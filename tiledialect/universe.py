@@ -51,5 +51,8 @@ TILE_UNIVERSE = Universe(
     all_targets={
         "opencl": _load("lowering.opencl.target", "OpenCLTarget"),
         "tile": _load("language.target", "TileTarget"),
+        "lift-graph": _load("passes.lift.targets", "LiftGraphTarget"),
+        "lift-rules": _load("passes.lift.targets", "LiftRulesTarget"),
+        "lift-steps": _load("passes.lift.targets", "LiftStepsTarget"),
     },
 )

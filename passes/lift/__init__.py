@@ -1,10 +1,12 @@
 """Rewriting of Lift programs: rules, strategies, derivations.
 
->>> from tiledialect.passes.lift import Derivation, applicable, rule, rules
+>>> from tiledialect.passes.lift import RULES, Derivation, applicable, rule
 """
 
 from tiledialect.passes.lift import patterns
 from tiledialect.passes.lift.derivation import Derivation, applicable, apply, replay
+from tiledialect.passes.lift.drawing import to_svg
+from tiledialect.passes.lift.families import FAMILIES, RULES, load_rules
 from tiledialect.passes.lift.refusal import NotApplicable, require
 from tiledialect.passes.lift.rules import Macro, Rule, Step, Strategy, macro, rule
 from tiledialect.passes.lift.strategies import (
@@ -21,6 +23,8 @@ from tiledialect.passes.lift.strategies import (
 )
 
 __all__ = [
+    "FAMILIES",
+    "RULES",
     "Derivation",
     "Macro",
     "NotApplicable",
@@ -36,6 +40,7 @@ __all__ = [
     "choice",
     "everywhere",
     "in_function",
+    "load_rules",
     "macro",
     "patterns",
     "repeat",
@@ -43,5 +48,6 @@ __all__ = [
     "require",
     "rule",
     "sequence",
+    "to_svg",
     "top_down",
 ]

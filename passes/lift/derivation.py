@@ -128,7 +128,7 @@ def _search(strategy: Strategy, rewriting: Rewriting) -> None:
     try:
         _at_a_result(top_down(strategy), rewriting)
     except Mismatch:
-        raise Mismatch(f"{rule.name} applies nowhere: {rule.looks_for} is not there") from None
+        raise Mismatch(f"{rule.name} applies nowhere; it rewrites {rule.looks_for}") from None
 
 
 def _at_a_result(strategy: Strategy, rewriting: Rewriting) -> None:

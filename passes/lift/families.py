@@ -44,6 +44,11 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 """The names of the rules of each family."""
 
 
+def rules_with(path: str | None) -> Mapping[str, Named]:
+    """The rules of this package, and those that a user's file defines."""
+    return RULES if path is None else {**RULES, **load_rules(path)}
+
+
 def load_rules(path: str) -> dict[str, Named]:
     """The rules that a Python file defines."""
     try:

@@ -134,7 +134,7 @@ class Named(Strategy, ABC):
     @property
     def looks_for(self) -> str:
         """What must be there for it to apply."""
-        return f"what {self.name} is composed for"
+        return self.equation.partition("\n")[0].rstrip(".")
 
     @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:

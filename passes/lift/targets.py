@@ -1,0 +1,81 @@
+"""What `tile-opt -t` prints of Lift programs besides MLIR: graphs, rules that apply, steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.target import Target
+
+from tiledialect.loading import read_text
+from tiledialect.passes.lift.derivation import Derivation, applicable, replay
+from tiledialect.passes.lift.drawing import to_svg
+from tiledialect.passes.lift.families import rules_with
+from tiledialect.passes.lift_rewrite import recorded
+from tiledialect.signature import find_function
+
+
+def _programs(module: ModuleOp, name: str | None) -> list[Derivation]:
+    if name is not None:
+        return [Derivation.of(module, find_function(module, name).sym_name.data)]
+    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
+    return [Derivation.of(module, function.sym_name.data) for function in functions]
+
+
+@dataclass(frozen=True)
+class LiftGraphTarget(Target):
+    """The expression graph of a Lift program, or those of each step of a script, as SVG."""
+
+    name = "lift-graph"
+
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+    script: str | None = None
+    """A file of steps, as for `lift-rewrite`: each is drawn before and after."""
+    load: str | None = None
+    """A Python file that defines more rules."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Draw the function."""
+        derivation = Derivation.of(module, find_function(module, self.function).sym_name.data)
+        if self.script is not None:
+            derivation = replay(derivation, read_text(Path(self.script)), rules_with(self.load))
+        output.write(to_svg(derivation))
+
+
+@dataclass(frozen=True)
+class LiftRulesTarget(Target):
+    """The rewrite rules that apply to a Lift program, each with its place."""
+
+    name = "lift-rules"
+
+    function: str | None = None
+    """Which function; all, if left out."""
+    load: str | None = None
+    """A Python file that defines more rules."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """List the rules."""
+        rules = rules_with(self.load)
+        for program in _programs(module, self.function):
+            for rule, place in applicable(program, rules):
+                output.write(f"{rule.name} at {place}\n")
+
+
+@dataclass(frozen=True)
+class LiftStepsTarget(Target):
+    """The steps by which `lift-rewrite` made a Lift program, for its option `script`."""
+
+    name = "lift-steps"
+
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """List the steps."""
+        for step in recorded(find_function(module, self.function)):
+            output.write(f"{step}\n")
