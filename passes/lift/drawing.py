@@ -96,7 +96,7 @@ def _across(row: Sequence[Node]) -> float:
     return sum(node.width for node in row) + GAP * (len(row) - 1)
 
 
-# -- graphs of programs ------------------------------------------------------------------------------
+# -- graphs of programs ----------------------------------------------------------------------------
 
 
 def graph(function: func.FuncOp) -> Graph:
@@ -217,7 +217,9 @@ def _draw(graph_: Graph, x: float, y: float) -> Iterator[str]:
         x1, y1 = x + user.x + user.width / 2, y + user.y + user.height
         x2, y2 = x + used.x + used.width / 2, y + used.y
         middle = (y1 + y2) / 2
-        yield f'<path d="M{x1:.1f},{y1:.1f} C{x1:.1f},{middle:.1f} {x2:.1f},{middle:.1f} {x2:.1f},{y2:.1f}"/>'
+        points = [(x1, middle), (x2, middle), (x2, y2)]
+        curve = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+        yield f'<path d="M{x1:.1f},{y1:.1f} C{curve}"/>'
 
 
 def _draw_node(node: Node, x: float, y: float) -> Iterator[str]:
