@@ -338,7 +338,7 @@ EXAMPLES = {
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
-    "tile-fuse": ("pool", f"{NORMAL},tile-fuse"),
+    "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "lift-rewrite": ("lift/stencil_1d.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
     "lift-bind": (
@@ -354,7 +354,9 @@ EXAMPLES = {
     ),
     "nest-vectorize": (
         "norm",
-        f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize",
+        f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize".replace(
+            "tile-fuse", "tile-fuse{apart=Y}"
+        ),
     ),
     "simplify-index-arithmetic": (
         "pool",

@@ -46,10 +46,11 @@ def kernel_facts(kernel: KernelOp) -> Facts:
     before = [v for v in op.inputs if isinstance(v.owner, Operation)]
     producers = _makers(before)
     found = contraction_facts(op)
+    # What is computed where it is loaded is as large as what it is computed of, or larger.
     inside = tuple(
-        tensor
+        _tensor(reader.numbers[value], value, access.data)
         for value, access in zip(op.inputs, op.accesses, strict=True)
-        for tensor in reader.reads([value], access.data)
+        if value in reader.numbers
     )
     later = [x for x in kernel.block.ops if x is not op and x not in producers]
     return Facts(
@@ -93,7 +94,7 @@ class _Reader:
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
-        self.numbers = {v: k for k, v in enumerate(kernel.block.args)}
+        self.numbers = {v: k for k, v in enumerate(kernel.values)}
 
     def outputs(self, access: Access) -> tuple[Tensor, ...]:
         """What the kernel writes, at an access."""

@@ -1,71 +1,46 @@
-"""Merging kernels into row kernels: contractions and elementwise ops over the same rows."""
+"""Row kernels of two kernels: contractions and elementwise ops over the same rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import AccessAttr, DomainAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by, shape
-from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.passes.fusion_cost import Machine, moved
+from tiledialect.passes.kernel_merging import merged
 
 
-def merge_rows(block: Block, most_arguments: int) -> None:
-    """Merge each kernel with those that make its inputs, where that gives a row kernel."""
-    for kernel in [op for op in block.ops if isinstance(op, KernelOp)]:
-        merged: KernelOp | None = kernel
-        while merged is not None:
-            kernel, merged = merged, _with_a_producer(merged, most_arguments)
+def over_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A row kernel of two kernels, if their contractions and elementwise ops share their rows."""
+    if not all(map(_reads_at_axes, (*first.contractions, *second.contractions))):
+        return None
+    kernel = merged(first, second)
+    if kernel is not None and not _make_rows(kernel):
+        kernel.erase()
+        return None
+    return kernel
 
 
-def _with_a_producer(kernel: KernelOp, most_arguments: int) -> KernelOp | None:
-    block = kernel.parent_block()
-    assert block is not None
-    order = {op: k for k, op in enumerate(block.ops)}
-    producers = {v.owner for v in kernel.inputs if isinstance(v.owner, KernelOp)}
-    for producer in sorted(producers, key=order.__getitem__, reverse=True):
-        users = {use.operation for v in producer.outputs for use in v.uses} - {kernel}
-        if all(order[user] > order[kernel] for user in users if user in order):
-            merged = _merged(producer, kernel)
-            arguments = len(merged.inputs) + len(merged.outputs)
-            if arguments <= most_arguments and _make_rows(merged):
-                _replace(producer, kernel, merged)
-                return merged
-            merged.erase()
-    return None
+def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> float:
+    """How much less time one kernel takes than two."""
+    apart = sum(
+        machine.time(moved(k)) if k.axes is None else machine.rows_time(k) for k in (first, second)
+    )
+    return apart - machine.rows_time(kernel)
 
 
-def _merged(producer: KernelOp, kernel: KernelOp) -> KernelOp:
-    """A kernel, not in the block yet, that computes what two do.
-
-    Its results are those of the first that others take, then those of the second.
-    """
-    inputs = dict.fromkeys((*producer.inputs, *kernel.inputs))
-    outer = [v for v in inputs if v.owner is not producer]
-    body = Block(arg_types=[v.type for v in outer])
-    values: dict[SSAValue, SSAValue] = dict(zip(outer, body.args, strict=True))
-    for value, argument in values.items():
-        argument.name_hint = value.name_hint
-    results: list[SSAValue] = []
-    for k in (producer, kernel):
-        mapped = dict[SSAValue, SSAValue]()
-        mapped.update((a, values[v]) for a, v in zip(k.block.args, k.inputs, strict=True))
-        body.add_ops([op.clone(mapped) for op in k.block.ops if not isinstance(op, YieldOp)])
-        for output, value in zip(k.outputs, k.yield_op.values, strict=True):
-            values[output] = mapped[value]
-            if k is kernel or any(use.operation is not kernel for use in output.uses):
-                results.append(mapped[value])
-    body.add_op(YieldOp(results))
-    merged = KernelOp(outer, [v.type for v in results], Region(body))
-    merged.location = kernel.location
-    return merged
+def _reads_at_axes(op: ContractionOp) -> bool:
+    """Whether a contraction may be part of a row kernel: its indices are axes, or nothing."""
+    exprs = (e for access in (op.output, *op.accesses) for e in access.data)
+    plain = all(len(e.names) <= 1 and e.denominator == 1 for e in exprs)
+    return plain and not op.constraints.data and not op.symbols and op.default is None
 
 
 def _make_rows(kernel: KernelOp) -> bool:
@@ -73,7 +48,7 @@ def _make_rows(kernel: KernelOp) -> bool:
     axes = _axes(kernel.block.ops)
     for op in kernel.contractions:
         names = _names(op, axes)
-        if names is None or op.constraints.data or op.symbols:
+        if names is None:
             return False
         op.output = AccessAttr([e.substitute(names) for e in op.output.data])
         op.accesses = ArrayAttr(
@@ -115,14 +90,3 @@ def _names(op: ContractionOp, axes: Mapping[str, Range]) -> dict[str, IndexExpr]
                     if found.setdefault(e.names[0], expr) != expr:
                         return None
     return found if found.keys() >= set(op.index_names) else None
-
-
-def _replace(producer: KernelOp, kernel: KernelOp, merged: KernelOp) -> None:
-    """Put a merged kernel in the place of two."""
-    Rewriter.insert_op(merged, InsertPoint.before(kernel))
-    taken = [v for v in producer.outputs if any(use.operation is not kernel for use in v.uses)]
-    for old, new in zip((*taken, *kernel.outputs), merged.outputs, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_uses_with_if(new, lambda use: use.operation is not kernel)
-    Rewriter.erase_op(kernel)
-    Rewriter.erase_op(producer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -20,13 +20,13 @@ from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, Elementwis
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.fusion_cost import Machine
+from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
+from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
-from tiledialect.passes.row_kernels import merge_rows
 from tiledialect.passes.starts import give_start
+from tiledialect.schedule.device import device_of
 from tiledialect.schedule.output_box import leaves_unwritten, widened
-
-MAX_ARGUMENTS = 100
-"""How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
 
 
 @dataclass(eq=False)
@@ -63,7 +63,9 @@ class Group:
 class Grouping:
     """The groups of a function, in an order in which they can run."""
 
-    def __init__(self, block: Block):
+    def __init__(self, block: Block, apart: Collection[str] = ()):
+        self.apart = apart
+        """The names of results that no later op may join."""
         self.group_of: dict[SSAValue, Group] = {}
         self.groups: list[Group] = []
         for op in block.ops:
@@ -96,6 +98,8 @@ class Grouping:
         self.group_of[result] = group
         group.ops.append(op)
         group.made.add(result)
+        if result.name_hint in self.apart:
+            group.open = False
         group.read |= self._read_by(op, group)
         group.need({self.group_of[v] for v in group.read if v in self.group_of})
         group.made -= {v for v in op.operands if self._is_inner(v, group)}
@@ -171,7 +175,7 @@ def _widen_domain(op: ContractionOp) -> None:
     check_one_owner(op)
 
 
-def fuse(function: func.FuncOp) -> None:
+def fuse(function: func.FuncOp, apart: Collection[str] = ()) -> None:
     """Move the tile ops of a function into kernels, in place."""
     block = function.body.block
     _compute_bare_constants(block)
@@ -179,7 +183,7 @@ def fuse(function: func.FuncOp) -> None:
         if isinstance(op, ContractionOp):
             _widen_domain(op)
             give_start(op)
-    grouping = Grouping(block)
+    grouping = Grouping(block, apart)
     order = {op: k for k, op in enumerate(block.ops)}
     for group in grouping.groups:
         if group.ops:
@@ -280,24 +284,36 @@ class TileFusePass(ModulePass):
     elements of its result unwritten is alone in its kernel, and writes over what another one has
     filled with its default, or 0.
 
-    With `rows`, kernels that read one another's results along the same rows become one, a row
-    kernel: contractions that aggregate over the same axes, and elementwise ops before, between
-    and after them, as in softmax or layer normalization. Its indices are the axes of the largest
-    shape, `d0, d1, …`.
+    Then kernels become one where that pays. Elementwise ops whose results a contraction alone takes
+    are computed where it loads them. Kernels that read one another's results, or the same inputs,
+    along the same rows become a row kernel: contractions that aggregate over the same axes, and
+    elementwise ops before, between and after them, as in softmax or layer normalization. Its
+    indices are the axes of the largest shape, `d0, d1, …`.
     """
 
     name = "tile-fuse"
 
-    rows: bool = False
-    """Whether contractions over the same rows share a kernel."""
+    loads: bool | None = None
+    """Whether elementwise ops join the contraction that reads them; by default, if that pays."""
+    rows: bool | None = None
+    """Whether contractions over the same rows share a kernel; by default, if that pays."""
+    apart: tuple[str, ...] = ()
+    """The names of results that are written to memory, and that nothing is computed with."""
+    explain: bool = False
+    """Whether each kernel gets an attribute that says why it was merged, or not."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse every function."""
+        machine = Machine.of(device_of(op))
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if not function.is_declaration and _is_static(function):
-                fuse(function)
-                if self.rows:
-                    merge_rows(function.body.block, MAX_ARGUMENTS)
+                block, rules = function.body.block, {AT_LOADS: self.loads, OVER_ROWS: self.rows}
+                given = kernels_in(block)
+                fuse(function, self.apart)
+                fusion = Fusion(block, machine, rules, self.apart, given)
+                fusion.run()
+                if self.explain:
+                    fusion.explain()
 
 
 def _is_static(function: func.FuncOp) -> bool:

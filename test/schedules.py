@@ -6,10 +6,13 @@ from dataclasses import replace
 from math import prod
 
 from hypothesis import strategies as st
+from xdsl.ir import BlockArgument
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.rows import reduced_by
 from tiledialect.schedule.leaves import (
     PARALLEL,
     Leaf,
@@ -71,14 +74,16 @@ def leaves(draw: st.DrawFn, indices: tuple[LoopIndex, ...]) -> list[Leaf]:
 
 @st.composite
 def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
-    """Tiles of some operands of a kernel's contraction."""
+    """Tiles of some operands of a kernel's contraction, or what a row kernel keeps."""
+    if kernel.axes is not None:
+        return draw(kept(kernel))
     if kernel.contraction is None:
         return []
     found: list[Stage] = []
     places = [(x.index, x.stride) for x in order if x.role not in PARALLEL]
-    for number, argument in enumerate(kernel.block.args):
-        shape = shape_of(tensor_type(argument)) or ()
-        is_read = argument in kernel.contraction.inputs
+    for number, value in enumerate(kernel.values):
+        shape = shape_of(tensor_type(value)) or ()
+        is_read = value in kernel.contraction.inputs
         for _ in range(draw(st.sampled_from([0, 1, 1, 2])) if is_read else 0):
             local = draw(st.booleans()) or prod(shape) > MOST_WRITTEN_OUT
             found.append(
@@ -95,6 +100,22 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
                 )
             )
     return nested(found, order)
+
+
+@st.composite
+def kept(draw: st.DrawFn, kernel: KernelOp) -> list[Stage]:
+    """What a row kernel keeps in registers or local memory."""
+    found: list[Stage] = []
+    axes = kernel.axes.ranges if kernel.axes is not None else {}
+    for number, value in enumerate(kernel.values):
+        op = value.owner
+        size = prod(shape_of(tensor_type(value)) or ())
+        if isinstance(op, ContractionOp) and reduced_by(op, axes):
+            continue
+        if draw(st.booleans()) and size <= MOST_WRITTEN_OUT:
+            local = isinstance(value, BlockArgument) and draw(st.booleans())
+            found.append(Stage(number, local))
+    return found
 
 
 def nested(stages: list[Stage], order: list[Leaf]) -> list[Stage]:
@@ -116,5 +137,5 @@ def schedules(draw: st.DrawFn, kernel: KernelOp) -> ScheduleAttr:
     """A schedule that the kernel can run by."""
     order = draw(leaves(kernel.indices))
     schedule = Schedule(tuple(order), tuple(draw(stages(kernel, order))))
-    check(kernel.indices, schedule, [len(shape_of(tensor_type(v)) or ()) for v in kernel.inputs])
+    check(kernel.indices, schedule, [len(shape_of(tensor_type(v)) or ()) for v in kernel.values])
     return ScheduleAttr(schedule)

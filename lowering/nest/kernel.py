@@ -152,9 +152,13 @@ class KernelNest:
 
     def store_outputs(self, elements: Elements) -> None:
         """Write what the kernel yields at the coordinates of ``elements``."""
+        needed = set(self.kernel.yield_op.values)
+        for op in reversed(self.kernel.block.ops):
+            if not isinstance(op, ContractionOp) and not needed.isdisjoint(op.results):
+                needed.update(op.operands)
         # In order, so that a long chain is no deep recursion.
         for op in self.kernel.block.ops:
-            if not isinstance(op, ConstantOp | ContractionOp | YieldOp):
+            if not isinstance(op, ConstantOp | YieldOp) and op.results[0] in needed:
                 elements.at(op.results[0])
         for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):
             self.nest.store(elements.at(value), buffer, elements.coordinates)
@@ -238,9 +242,7 @@ def start_of(kernel: KernelOp) -> int | None:
     if op is None or not leaves_unwritten(op.space(), ranges_of(op)):
         return None
     name = name_of(op.result)
-    others = [
-        x for x in kernel.block.ops if not isinstance(x, ConstantOp | YieldOp) and x is not op
-    ]
+    others = [use.operation for use in op.result.uses if not isinstance(use.operation, YieldOp)]
     if others or list(kernel.yield_op.values) != [op.result]:
         raise TileError.at(
             op, f"nothing lands on some elements of {name}: it must be alone in its kernel"

@@ -2,7 +2,8 @@
 
 A copy is a contraction with `=`: every element of the tile's box is one of the operand, or the
 neutral element where the box reaches outside. The work-items of a group share a copy to local
-memory: they take the box's elements in memory order, some neighbours each.
+memory: they take the box's elements in memory order, some neighbours each. An operand that the
+kernel computes itself is in no memory: it is computed where it would be loaded.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType, VectorType, f16, i16
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ALWAYS
+from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
+from tiledialect.index.integer import Condition, Expr, floordiv, less, mod, negate
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
-from tiledialect.lowering.nest.elements import element_type, static_shape
+from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import storage_type
 from tiledialect.schedule.leaves import Role, Stage, place_of
@@ -57,6 +59,13 @@ class Operand:
     """An expression of steps for each axis."""
     tiles: list[Tile] = field(default_factory=list[Tile])
 
+    @property
+    def to_compute(self) -> bool:
+        """Whether an element must be computed, as it is not in a tile either."""
+        value = self.value
+        in_memory = isinstance(value, BlockArgument) or isinstance(value.owner, ConstantOp)
+        return not in_memory and not self.tiles
+
     def order(self, box: Footprint) -> list[int]:
         """The dimensions of a box in the order of the memory it is copied from."""
         axes = list(self.tiles[-1].order) if self.tiles else list(range(len(self.access)))
@@ -81,8 +90,8 @@ class Staging:
         self.nest = kernel.nest
         self.neutral = neutral
         self.operands = [Operand(v, tuple(a)) for v, a in zip(values, accesses, strict=True)]
-        arguments: list[SSAValue] = list(kernel.kernel.block.args)
-        self.numbers = [arguments.index(v) if v in arguments else -1 for v in values]
+        staged = kernel.kernel.values
+        self.numbers = [staged.index(v) if v in staged else -1 for v in values]
 
     def stages_of(self, operand: int) -> tuple[Stage, ...]:
         """The stages of an operand, the outermost first."""
@@ -146,8 +155,9 @@ class Staging:
         # Devices without f16 would convert what is only moved.
         t = element_type(operand.value)
         t = i16 if stage.local and t == f16 else t
-        # A work-item by itself waits for nobody.
-        copies = stage.copies if self.kernel.schedule.work_items > 1 else 1
+        # A work-item by itself waits for nobody, and what is computed is not fetched.
+        fetched = self.kernel.schedule.work_items > 1 and not operand.to_compute
+        copies = stage.copies if fetched else 1
         return self.nest.buffer(t, box.extents, space, hint, copies, stage.pad)
 
     def _vector(self, stage: Stage, extent: int) -> int:
@@ -190,17 +200,38 @@ class Staging:
         coordinates = [self.kernel.expr(base) for base in tile.box.base]
         for d, dimension in enumerate(tile.box.dimensions):
             coordinates[dimension.axis] += position[d] * dimension.stride
+        place = [position[d] for d in range(len(position))]
+        if source.to_compute:
+            inside = self.kernel.in_bounds(coordinates, static_shape(source.value))
+            neutral = self.nest.scalars.constant(self.neutral or 0, element_type(source.value))
+            self._put(neutral, tile, place, negate(inside))
+            with self.nest.when(inside):
+                self._put(self._computed(source, coordinates), tile, place)
+        else:
+            self._put(self._element(source, coordinates), tile, place)
+
+    def _put(
+        self, value: SSAValue, tile: Tile, place: Sequence[Expr], condition: Condition = ALWAYS
+    ) -> None:
+        """Store an element in a tile where the condition holds."""
         assert isinstance(tile.buffer.type, MemRefType)
-        value = self._element(source, coordinates)
         value = _converted(self.nest, value, tile.buffer.type.element_type)
-        self.nest.store(value, tile.buffer, [position[d] for d in range(len(position))])
+        self.nest.store(value, tile.buffer, place, condition)
+
+    def _computed(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
+        """The element of an operand that is computed in the kernel."""
+        elements = Elements(self.nest, self.kernel.memory, tuple(coordinates))
+        return elements.at(operand.value)
 
     # -- reading ---------------------------------------------------------------------------
 
     def read(self, number: int) -> SSAValue:
         """The element of an operand at the loops being built, from the nearest tile."""
+        operand = self.operands[number]
+        if operand.to_compute:
+            return self._computed(operand, [self.kernel.expr(e) for e in operand.access])
         memory, place, _ = self.source(number)
-        t = storage_type(element_type(self.operands[number].value))
+        t = storage_type(element_type(operand.value))
         return _converted(self.nest, self.nest.load(memory, place), t)
 
     def source(self, number: int) -> Source:

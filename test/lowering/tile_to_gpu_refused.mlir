@@ -24,13 +24,13 @@ func.func @not_alone(%A: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 // -----
 
 // CHECK: e is read at other elements than its own: it cannot be computed in the same kernel
-func.func @read_elsewhere(%A: tensor<4xf32>) -> tensor<f32> {
-  %S = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<f32> schedule <serial i : 4> {
+func.func @read_elsewhere(%A: tensor<4xf32>, %I: tensor<4xi32>) -> tensor<4xf32> {
+  %S = tile.kernel(%a = %A : tensor<4xf32>, %i = %I : tensor<4xi32>) -> tensor<4xf32> schedule <local.x d0 : 4> {
     %e = tile.exp %a : (tensor<4xf32>) -> tensor<4xf32>
-    %s = tile.contraction add(%e[i]) -> [] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<f32>
-    tile.yield %s : tensor<f32>
+    %s = tile.gather %e, %i : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+    tile.yield %s : tensor<4xf32>
   }
-  func.return %S : tensor<f32>
+  func.return %S : tensor<4xf32>
 }
 
 // -----

@@ -72,6 +72,8 @@ class KernelOp(IRDLOperation):
     says which loops run over the indices, in which order, and what runs each: see
     `#tile.schedule`. The indices are those of the body's contraction, of which there is one at
     most; a body without has `d0, d1, …`, the axes of its results. The results are of one shape.
+    What elementwise ops make of inputs before the contraction takes it is computed where that would
+    be loaded, and can be staged like an input.
 
     A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
     between and after them, and its indices are the axes. Every contraction reads and writes at
@@ -151,11 +153,17 @@ class KernelOp(IRDLOperation):
 
     @property
     def values(self) -> tuple[SSAValue, ...]:
-        """What stages number: the inputs, as the body sees them, and what its ops compute."""
+        """What stages number: the inputs, as the body sees them, and what its ops compute.
+
+        In a kernel without axes, that is what its contraction takes of that.
+        """
         computed = (
             r for op in self.block.ops if not isinstance(op, ConstantOp) for r in op.results
         )
-        return (*self.block.args, *(computed if self.axes is not None else ()))
+        if self.axes is None:
+            taken = self.contraction.inputs if self.contraction is not None else ()
+            computed = (v for v in computed if v in taken)
+        return (*self.block.args, *computed)
 
     @property
     def indices(self) -> tuple[LoopIndex, ...]:
@@ -224,7 +232,8 @@ class KernelOp(IRDLOperation):
         op = self.contraction
         if self.axes is None and (op is None or value not in op.inputs):
             raise VerifyException(f"{name_of(value)} is staged, but no contraction here reads it")
-        if not isinstance(value, BlockArgument) and stage != Stage(stage.operand, local=False):
+        is_kept = self.axes is not None and not isinstance(value, BlockArgument)
+        if is_kept and stage != Stage(stage.operand, local=False):
             raise VerifyException(f"{name_of(value)} is computed: it can be kept 'private', alone")
         op, axes = value.owner, self.axes.ranges if self.axes is not None else {}
         if isinstance(op, ContractionOp) and reduced_by(op, axes):

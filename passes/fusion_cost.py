@@ -1,0 +1,104 @@
+"""What fusing kernels saves and what it costs, counted in bytes that could be moved meanwhile.
+
+A kernel costs the bytes that it moves, and a launch at least. Fusing saves what one kernel writes
+and the other one reads, and a launch. It costs operations that are done again wherever an element
+is read. A kernel over rows has no more work-groups than there are rows, which leaves a part of the
+device idle if they are few; and rows that are too long to be kept are read once for each phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.schedule.device import Device, Kind
+
+FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "sigmoid", "sin", "sinh")
+COSTLY = {
+    **{f"tile.{name}": 20 for name in (*FUNCTIONS, "tan", "tanh")},
+    **{f"tile.{name}": 5 for name in ("div", "recip", "rem", "sqrt")},
+    "tile.pow": 40,
+}
+"""How many simple operations an op is for each element; others are one."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What fusion must know of a device."""
+
+    operations: float = 10.0
+    """Simple operations done while a byte is moved."""
+    launch: int = 1 << 20
+    """Bytes moved while a kernel is launched."""
+    groups: int = 64
+    """Work-groups that keep the device busy."""
+    lanes: int = 32
+    """Neighbours that a work-group takes where memory is fetched in whole lines."""
+    near: int = 1 << 16
+    """Bytes that a work-group can keep near it, in registers, local memory or a cache."""
+
+    @staticmethod
+    def of(device: Device | None) -> Machine:
+        """What a device is for fusion; a common one if it is not known."""
+        if device is None:
+            return Machine()
+        cpu = device.kind is Kind.CPU
+        return Machine(
+            device.arithmetic / device.bandwidth,
+            int(device.launch * 1e3 * device.bandwidth),
+            device.compute_units * (1 if cpu else 2),
+            device.native_vector_width if cpu else device.sub_group_size,
+            device.cache_sizes[1 if len(device.cache_sizes) > 1 else 0] if cpu else 1 << 16,
+        )
+
+    def time(self, moved: float) -> float:
+        """How long a kernel takes that moves so many bytes, on a busy device."""
+        return max(moved, self.launch)
+
+    def rows_time(self, kernel: KernelOp) -> float:
+        """How long a row kernel takes."""
+        assert kernel.axes is not None
+        axes, reduced = kernel.axes.ranges, kernel.reduced
+        rows = prod(r.extent for name, r in axes.items() if name not in reduced)
+        own = [v for v in kernel.inputs if size_of(v) > rows]
+        last = next((n for n, r in reversed(axes.items()) if r.extent > 1), None)
+        if last not in reduced:
+            rows = -(-rows // self.lanes)
+        near = sum(map(bytes_of, own)) // max(rows, 1)
+        passes = 1 if near <= self.near else len(kernel.contractions) + 1
+        bytes_ = moved(kernel) + (passes - 1) * sum(map(bytes_of, own))
+        return self.time(bytes_ * max(1.0, self.groups / max(rows, 1)))
+
+
+def size_of(value: SSAValue) -> int:
+    """How many elements a tensor has."""
+    return prod(shape_of(tensor_type(value)) or ())
+
+
+def bytes_of(value: SSAValue) -> int:
+    """How many bytes a tensor takes."""
+    t = tensor_type(value).element_type
+    bits = t.width.data if isinstance(t, IntegerType) else int(getattr(t, "bitwidth", 32))
+    return size_of(value) * max(1, bits // 8)
+
+
+def operations(ops: Iterable[Operation]) -> int:
+    """How many simple operations elementwise ops are for an element.
+
+    A load is one, too: what is read again is in a cache.
+    """
+    ops = [op for op in ops if isinstance(op, ElementwiseOp) and not isinstance(op, ConstantOp)]
+    loaded = {v for op in ops for v in op.operands if isinstance(v, BlockArgument)}
+    return sum(COSTLY.get(op.name, 1) for op in ops) + len(loaded)
+
+
+def moved(kernel: KernelOp) -> int:
+    """The bytes that a kernel moves if it reads every element of its inputs once."""
+    return sum(map(bytes_of, (*kernel.inputs, *kernel.outputs)))

@@ -1,0 +1,132 @@
+"""Which kernels become one: pairs that a rule can merge, where the cost says that it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Block
+
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.fusion_cost import Machine
+from tiledialect.passes.kernel_merging import order_of, replace, users_of
+from tiledialect.passes.load_fusion import at_loads, load_gain
+from tiledialect.passes.row_kernels import over_rows, row_gain
+
+WHY = "fused"
+"""The attribute of a kernel that says why it is what it is."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A way to make one kernel of two."""
+
+    merge: Callable[[KernelOp, KernelOp], KernelOp | None]
+    """The kernel, not in the block yet; None if there is none."""
+    gain: Callable[[KernelOp, KernelOp, KernelOp, Machine], float]
+    """From the two, the kernel of both and the device: how many bytes' time is saved."""
+    text: str
+    """What happens to the first kernel, in words."""
+
+
+AT_LOADS = Rule(at_loads, load_gain, "computed where it is loaded")
+OVER_ROWS = Rule(over_rows, row_gain, "in one kernel over the same rows")
+
+
+@dataclass
+class Fusion:
+    """Merges the kernels of a block."""
+
+    block: Block
+    machine: Machine
+    forced: dict[Rule, bool | None]
+    """For each rule, in the order in which they are tried: True to merge whatever can be, False
+    to merge nothing, None to ask the cost."""
+    apart: Collection[str] = ()
+    """The names of results that stay in memory, and whose kernels merge with no later one."""
+    given: Collection[KernelOp] = ()
+    """Kernels that somebody has made already: they stay as they are."""
+    notes: dict[KernelOp, list[str]] = field(default_factory=dict[KernelOp, list[str]])
+
+    def run(self) -> None:
+        """Merge each kernel with those that make its inputs, then those that read the same."""
+        for rule, forced in self.forced.items():
+            if forced is False:
+                continue
+            for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
+                for kernel in [k for k in kernels_in(self.block) if k not in self.given]:
+                    last: KernelOp | None = kernel
+                    while last is not None and last.parent is not None:
+                        last = self._merged(rule, last, partners)
+
+    def explain(self) -> None:
+        """Write down in each kernel why it was merged, or not."""
+        for kernel in kernels_in(self.block):
+            if self.notes.get(kernel):
+                kernel.attributes[WHY] = ArrayAttr(map(StringAttr, self.notes[kernel]))
+
+    def _merged(
+        self, rule: Rule, kernel: KernelOp, partners: Callable[[KernelOp], Iterator[KernelOp]]
+    ) -> KernelOp | None:
+        """What a kernel becomes with one of its partners; None if it stays."""
+        for first in list(partners(kernel)):
+            if first in self.given or any(v.name_hint in self.apart for v in first.outputs):
+                continue
+            place = place_of(first, kernel)
+            both = rule.merge(first, kernel) if place is not None else None
+            if both is None or place is None:
+                continue
+            gain = rule.gain(first, kernel, both, self.machine)
+            name = name_of(first.outputs[0])
+            worth = f"{abs(gain):.0f} bytes' time {'less' if gain > 0 else 'more'}"
+            notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
+            if gain > 0 or self.forced[rule]:
+                replace(first, kernel, both, place)
+                self.notes[both] = [*notes, f"{name} is {rule.text}: {worth}"]
+                return both
+            refusal = f"{name} is not {rule.text}: {worth}"
+            if refusal not in notes:
+                self.notes.setdefault(kernel, []).append(refusal)
+            both.erase()
+        return None
+
+
+def kernels_in(block: Block) -> list[KernelOp]:
+    """The kernels of a block, in order."""
+    return [op for op in block.ops if isinstance(op, KernelOp)]
+
+
+def producers(kernel: KernelOp) -> Iterator[KernelOp]:
+    """The kernels that make a kernel's inputs, the last one first."""
+    block = kernel.parent_block()
+    assert block is not None
+    order = order_of(block)
+    found = {v.owner for v in kernel.inputs if isinstance(v.owner, KernelOp)}
+    yield from sorted(found, key=order.__getitem__, reverse=True)
+
+
+def readers_of_the_same(kernel: KernelOp) -> Iterator[KernelOp]:
+    """The kernels before a kernel that read the inputs that it reads, the last one first."""
+    block = kernel.parent_block()
+    assert block is not None
+    order = order_of(block)
+    readers = {use.operation for v in kernel.inputs for use in v.uses}
+    before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
+    for op in sorted(before, key=order.__getitem__, reverse=True):
+        if op.contractions and kernel.contractions:
+            yield op
+
+
+def place_of(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """Where a kernel of both could stand: after all that they need, before all that need them."""
+    block = first.parent_block()
+    assert block is not None
+    order = order_of(block)
+    if all(order[user] > order[second] for user in users_of(first) - {second} if user in order):
+        return second
+    owners = {v.owner for v in second.inputs} - {first}
+    if all(order[op] < order[first] for op in owners if op in order):  # pyright: ignore
+        return first
+    return None

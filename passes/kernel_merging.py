@@ -1,0 +1,69 @@
+"""Putting one kernel in the place of two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.yielding import YieldOp
+
+MAX_ARGUMENTS = 100
+"""How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
+
+
+def order_of(block: Block) -> Mapping[Operation, int]:
+    """The positions of a block's ops."""
+    return {op: k for k, op in enumerate(block.ops)}
+
+
+def users_of(kernel: KernelOp) -> set[Operation]:
+    """The ops that take what a kernel makes."""
+    return {use.operation for v in kernel.outputs for use in v.uses}
+
+
+def merged(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A kernel, not in the block yet, that computes what two do; None if it has too many arguments.
+
+    Its results are those of the first that others take, then those of the second.
+    """
+    inputs = dict.fromkeys((*first.inputs, *second.inputs))
+    outer = [v for v in inputs if v.owner is not first]
+    body = Block(arg_types=[v.type for v in outer])
+    values: dict[SSAValue, SSAValue] = dict(zip(outer, body.args, strict=True))
+    for value, argument in values.items():
+        argument.name_hint = value.name_hint
+    results: list[SSAValue] = []
+    for k in (first, second):
+        mapped = dict[SSAValue, SSAValue]()
+        mapped.update((a, values[v]) for a, v in zip(k.block.args, k.inputs, strict=True))
+        body.add_ops([op.clone(mapped) for op in k.block.ops if not isinstance(op, YieldOp)])
+        for output, value in zip(k.outputs, k.yield_op.values, strict=True):
+            values[output] = mapped[value]
+        taken = k.outputs if k is second else taken_elsewhere(first, second)
+        results += [values[output] for output in taken]
+    body.add_op(YieldOp(results))
+    kernel = KernelOp(outer, [v.type for v in results], Region(body))
+    kernel.location = second.location
+    if len(kernel.inputs) + len(kernel.outputs) > MAX_ARGUMENTS:
+        kernel.erase()
+        return None
+    return kernel
+
+
+def taken_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:
+    """What the first kernel makes that not only the second one takes."""
+    return [v for v in first.outputs if any(use.operation is not second for use in v.uses)]
+
+
+def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp) -> None:
+    """Put a merged kernel where one of the two stands."""
+    taken = [*taken_elsewhere(first, second), *second.outputs]
+    Rewriter.insert_op(kernel, InsertPoint.before(place))
+    for old, new in zip(taken, kernel.outputs, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_uses_with_if(new, lambda use: use.operation is not second)
+    for old in (second, first):
+        Rewriter.erase_op(old)

@@ -1,0 +1,33 @@
+// RUN: tile-opt %s -p tile-to-gpu -t opencl | filecheck %s
+
+// What elementwise ops make of inputs is computed where the contraction would load it.
+// CHECK-LABEL: void loaded_0_S(
+// CHECK:         for (int j = 0; j < 50; ++j) {
+// CHECK:           float y = x[{{.*}}] - b[j];
+// CHECK:           acc += y * y;
+func.func @loaded(%X: tensor<40x50xf32>, %B: tensor<50xf32>) -> tensor<40xf32> {
+  %S = tile.kernel(%x = %X : tensor<40x50xf32>, %b = %B : tensor<50xf32>) -> tensor<40xf32> schedule <local.x i : 40, serial j : 50> {
+    %y = tile.sub %x, %b : (tensor<40x50xf32>, tensor<50xf32>) -> tensor<40x50xf32>
+    %q = tile.mul %y, %y : (tensor<40x50xf32>, tensor<40x50xf32>) -> tensor<40x50xf32>
+    %s = tile.contraction add(%q[i, j]) -> [i] domain <i = 0 to 40, j = 0 to 50> : (tensor<40x50xf32>) -> tensor<40xf32>
+    tile.yield %s : tensor<40xf32>
+  }
+  func.return %S : tensor<40xf32>
+}
+
+// Staged, it is computed once for the tile; what is outside of the operand is 0 there.
+// CHECK-LABEL: void staged_0_S(
+// CHECK:         __local float e_tile[10]
+// CHECK:         e_tile[{{.*}}] = 0.0f;
+// CHECK:         e_tile[{{.*}}] = exp(x[{{.*}}]);
+// CHECK:         barrier
+// CHECK-NOT:     exp
+func.func @staged(%X: tensor<64xf32>) -> tensor<64xf32> {
+  %S = tile.kernel(%x = %X : tensor<64xf32>) -> tensor<64xf32>
+      schedule <group.x 8*i : 8, local.x i : 8, serial k : 3> stage <%e local> {
+    %e = tile.exp %x : (tensor<64xf32>) -> tensor<64xf32>
+    %s = tile.contraction add(%e[i + k - 1]) -> [i] where 0 <= k < 3 domain <i = 0 to 64, k = 0 to 3> : (tensor<64xf32>) -> tensor<64xf32>
+    tile.yield %s : tensor<64xf32>
+  }
+  func.return %S : tensor<64xf32>
+}

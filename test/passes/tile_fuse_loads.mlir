@@ -1,0 +1,63 @@
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{explain=true}' | filecheck %s
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{loads=false}' | filecheck %s --check-prefix=APART
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{loads=true rows=false}' | filecheck %s --check-prefix=ALL
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{apart=D}' | filecheck %s --check-prefix=SPLIT
+
+// What a contraction alone takes is computed where it loads it, and never in memory.
+// CHECK-LABEL: @squares
+// CHECK-NEXT:    %S = tile.kernel(%X_1 = %X : tensor<2048x512xf32>, %b_1 = %b : tensor<512xf32>) -> tensor<2048xf32>
+// CHECK-SAME:      attributes {fused = ["Q is computed where it is loaded: 8392704 bytes' time less"]} {
+// CHECK-NEXT:      tile.sub
+// CHECK-NEXT:      tile.mul
+// CHECK-NEXT:      tile.contraction
+// CHECK-NEXT:      tile.yield
+// SPLIT-LABEL: @squares
+// SPLIT:         %D = tile.kernel
+// SPLIT-NEXT:      tile.sub
+// SPLIT-NEXT:      tile.yield
+// SPLIT:         %S = tile.kernel
+// SPLIT-NEXT:      tile.mul
+// APART-LABEL: @squares
+// APART:         tile.kernel
+// APART:         tile.kernel
+func.func @squares(%X: tensor<2048x512xf32>, %b: tensor<512xf32>) -> tensor<2048xf32> {
+  %D = tile.sub %X, %b : (tensor<2048x512xf32>, tensor<512xf32>) -> tensor<2048x512xf32>
+  %Q = tile.mul %D, %D : (tensor<2048x512xf32>, tensor<2048x512xf32>) -> tensor<2048x512xf32>
+  %S = tile.contraction add(%Q[i, j]) -> [i] : (tensor<2048x512xf32>) -> tensor<2048xf32>
+  func.return %S : tensor<2048xf32>
+}
+
+// A matrix product reads every element too often to compute it each time, unless one insists.
+// CHECK-LABEL: @product
+// CHECK:         %E = tile.kernel
+// CHECK:         %C = tile.kernel(%{{.*}}) -> tensor<512x512xf32>
+// CHECK-SAME:      attributes {fused = ["E is not computed where it is loaded: {{.*}} bytes' time more"]}
+// ALL-LABEL:   @product
+// ALL-NEXT:      %C = tile.kernel
+func.func @product(%A: tensor<512x512xf32>, %B: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %E = tile.exp %A : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %C = tile.contraction add(%E[i, k] mul %B[k, j]) -> [i, j] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  func.return %C : tensor<512x512xf32>
+}
+
+// What something else takes, too, is in memory anyway.
+// CHECK-LABEL: @also_returned
+// CHECK:         %E = tile.kernel
+// CHECK:         %C = tile.kernel
+func.func @also_returned(%A: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %E = tile.relu %A : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %C = tile.contraction assign(%E[j, i]) -> [i, j] : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %E, %C : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// A default must be in memory.
+// CHECK-LABEL: @default
+// CHECK:         %D = tile.kernel
+// CHECK:         %C = tile.kernel
+func.func @default(%A: tensor<4xf32>) -> tensor<9xf32> {
+  %c = tile.constant 2.0 : tensor<f32>
+  %F = tile.contraction assign(%A[0]) -> [i] : (tensor<4xf32>) -> tensor<9xf32>
+  %D = tile.mul %F, %c : (tensor<9xf32>, tensor<f32>) -> tensor<9xf32>
+  %C = tile.contraction add(%A[i]) -> [2*i] default %D : (tensor<4xf32>, tensor<9xf32>) -> tensor<9xf32>
+  func.return %C : tensor<9xf32>
+}

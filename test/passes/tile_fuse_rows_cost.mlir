@@ -1,0 +1,35 @@
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{explain=true}' | filecheck %s
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{rows=false}' | filecheck %s --check-prefix=APART
+
+// Reductions of one tensor read it together.
+// CHECK-LABEL: @statistics
+// CHECK-NEXT:    %S, %M = tile.kernel(%X_1 = %X : tensor<2048x512xf32>) -> (tensor<2048xf32>, tensor<2048xf32>) axes
+// CHECK-SAME:      attributes {fused = ["S is in one kernel over the same rows: 4194304 bytes' time less"]} {
+// APART-LABEL: @statistics
+// APART:         tile.kernel
+// APART:         tile.kernel
+func.func @statistics(%X: tensor<2048x512xf32>) -> (tensor<2048xf32>, tensor<2048xf32>) {
+  %S = tile.contraction add(%X[i, j]) -> [i] : (tensor<2048x512xf32>) -> tensor<2048xf32>
+  %M = tile.contraction max(%X[i, j]) -> [i] : (tensor<2048x512xf32>) -> tensor<2048xf32>
+  func.return %S, %M : tensor<2048xf32>, tensor<2048xf32>
+}
+
+// Two long rows have two work-groups: kernels that share each row out are faster.
+// CHECK-LABEL: @few_rows
+// CHECK:         %M = tile.kernel
+// CHECK:         %D = tile.kernel
+// CHECK-SAME:      fused = ["M is not in one kernel over the same rows: {{.*}} bytes' time more"]
+func.func @few_rows(%X: tensor<2x4194304xf32>) -> tensor<2x4194304xf32> {
+  %M = tile.contraction max(%X[i, j]) -> [i, 0] : (tensor<2x4194304xf32>) -> tensor<2x1xf32>
+  %D = tile.sub %X, %M : (tensor<2x4194304xf32>, tensor<2x1xf32>) -> tensor<2x4194304xf32>
+  func.return %D : tensor<2x4194304xf32>
+}
+
+// Rows that no work-group can keep are read once for each phase, which is no worse than apart.
+// CHECK-LABEL: @long_rows
+// CHECK-NEXT:    %D = tile.kernel(%{{.*}}) -> tensor<512x65536xf32> axes <d0 = 0 to 512, d1 = 0 to 65536>
+func.func @long_rows(%X: tensor<512x65536xf32>) -> tensor<512x65536xf32> {
+  %M = tile.contraction max(%X[i, j]) -> [i, 0] : (tensor<512x65536xf32>) -> tensor<512x1xf32>
+  %D = tile.sub %X, %M : (tensor<512x65536xf32>, tensor<512x1xf32>) -> tensor<512x65536xf32>
+  func.return %D : tensor<512x65536xf32>
+}
