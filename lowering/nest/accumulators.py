@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -56,6 +58,21 @@ class Places:
         return Places(kernel, moving, (last,) if is_lane else (), shared)
 
     @property
+    def window(self) -> int | None:
+        """From which leaf on a part of the accumulators is kept in registers.
+
+        None where all are, or where nothing is summed inside.
+        """
+        leaves = self.kernel.leaves
+        serial = [k for k in self.moving if leaves[k].role is Role.SERIAL]
+        if not serial or self.kernel.schedule.instruction is not None:
+            return None
+        first = serial[-1] + 1
+        inside = range(first, len(leaves))
+        is_summed = any(leaves[k].role is Role.SERIAL and k not in self.moving for k in inside)
+        return first if is_summed else None
+
+    @property
     def extents(self) -> list[int]:
         """How many accumulators there are along each leaf that moves them, and of lanes."""
         return [self.kernel.leaves[k].extent for k in (*self.moving, *self.lanes)]
@@ -101,6 +118,25 @@ class Accumulator:
         with loops([*others, *self.places.lanes]), loops(own, Role.UNROLL):
             value = self.nest.scalars.constant(self.initial, self.type)
             self.nest.store(value, self.buffer, self.places.here())
+
+    @contextmanager
+    def in_registers(self) -> Generator[Accumulator]:
+        """Those that move inside the loops being built, read before what is done and put back."""
+        places = self.places
+        moving = tuple(k for k in places.moving if k >= (places.window or 0))
+        own = replace(places, moving=moving)
+        registers = Accumulator(own, self.type, self.initial, self.aggregate, "sum")
+        self._copy(registers, self, registers)
+        yield registers
+        self._copy(registers, registers, self)
+
+    @staticmethod
+    def _copy(places: Accumulator, source: Accumulator, target: Accumulator) -> None:
+        """Copy the accumulators that have a register."""
+        nest, own = places.nest, places.places
+        with places.kernel.loops([*own.moving, *own.lanes]):
+            value = nest.load(source.buffer, source.places.here())
+            nest.store(value, target.buffer, target.places.here())
 
     def add(self, value: SSAValue) -> None:
         """Aggregate a value into that of the loops being built."""
@@ -218,13 +254,15 @@ def neutral_operand(op: ContractionOp) -> float | int | None:
     return None
 
 
-def _extreme(predicate: str, name: str) -> Aggregate:
+def _extreme(of_floats: type[arith.MaximumfOp | arith.MinimumfOp], name: str) -> Aggregate:
+    """The greatest or least; NaN is carried along, but which zero wins does not matter here."""
+
     def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
         if not kind_of(t).is_float:
             return s.apply(name, [acc, value], t)
-        # Two comparisons carry NaN along; which zero wins does not matter here.
-        wins = s.compare(predicate, value, acc, t)
-        return s.select(s.emit(arith.OrIOp(wins, s.compare("ne", value, value, t))), value, acc)
+        return s.emit(
+            of_floats(value, acc, arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS]))
+        )
 
     return build
 
@@ -236,8 +274,8 @@ def _either(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValu
 AGGREGATE: dict[Aggregation, Aggregate] = {
     Aggregation.add: lambda s, t, acc, value: s.apply("tile.add", [acc, value], t),
     Aggregation.mul: lambda s, t, acc, value: s.apply("tile.mul", [acc, value], t),
-    Aggregation.max: _extreme("gt", "tile.max"),
-    Aggregation.min: _extreme("lt", "tile.min"),
+    Aggregation.max: _extreme(arith.MaximumfOp, "tile.max"),
+    Aggregation.min: _extreme(arith.MinimumfOp, "tile.min"),
     Aggregation.assign: lambda s, t, acc, value: value,
 }
 """How a value joins the aggregate so far."""

@@ -132,6 +132,20 @@ class ContractionNest:
         )
         return [g for g in sets.guards(space, self.guards.reach) if g.source >= len(space.output)]
 
+    def _tests_of_unstaged(self, tests: Sequence[Test]) -> tuple[Test, ...]:
+        """The output's tests without which an operand would be read outside.
+
+        What else is aggregated outside the output is never written.
+        """
+        if self.instruction is not None:
+            return ()
+        names = self.staging.unstaged_names
+        needed: tuple[Test, ...] = ()
+        # One test may keep an index in bounds by another one.
+        while len(more := tuple(t for t in tests if t.names & names)) > len(needed):
+            needed, names = more, names.union(*(t.names for t in more))
+        return needed
+
     # -- building --------------------------------------------------------------------------
 
     def build(self) -> None:
@@ -145,9 +159,8 @@ class ContractionNest:
         kept = [a for a in (acc, flag) if a is not None]
         for accumulator in kept:
             accumulator.start(self.instruction.alone if self.instruction is not None else ())
-        guarded = self.instruction is None and not self.staging.all_staged
-        reads_unstaged = tests if guarded else ()
-        self._points(k, (*reads_unstaged, *self.point_tests), acc, flag, entering=True)
+        needed = self._tests_of_unstaged(tests)
+        self._points(k, (*needed, *self.point_tests), acc, flag, entering=True)
         for accumulator in kept:
             accumulator.join()
         with self.nest.when(equal(self.kernel.linear_id(self.places.shared), 0)):
@@ -167,7 +180,11 @@ class ContractionNest:
         with skip:
             if not entering:
                 self.staging.copy(k)
-            self._points_inside(k, tests, acc, flag)
+            if k != self.places.window:
+                self._points_inside(k, tests, acc, flag)
+                return
+            with acc.in_registers() as registers:
+                self._points_inside(k, tests, registers, flag)
 
     def _points_inside(
         self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None

@@ -99,9 +99,15 @@ class Staging:
         return tuple(sorted(own, key=lambda s: (place_of(s, self.kernel.leaves), not s.local)))
 
     @property
-    def all_staged(self) -> bool:
-        """Whether no operand is read where the schedule's loops alone say."""
-        return all(self.stages_of(k) or self.numbers[k] < 0 for k in range(len(self.operands)))
+    def unstaged_names(self) -> frozenset[str]:
+        """The steps that move operands which are read where the schedule's loops alone say."""
+        return frozenset(
+            name
+            for k, operand in enumerate(self.operands)
+            if self.numbers[k] >= 0 and not self.stages_of(k)
+            for axis in operand.access
+            for name in axis.names
+        )
 
     def absorbed(self, first: int, guarded: int | None = None) -> dict[int, int]:
         """The accesses that need no test as their operand is staged, and before which leaf it is.

@@ -122,6 +122,23 @@ def extremum(scope: Scope, name: str, type: CType) -> str:
     return _template(scope, f"{name}_{type.name}", text, **fields)
 
 
+# The same where both zeros are as good.
+EITHER = """
+static inline TYPE NAME(TYPE a, TYPE b)
+{
+    return a ORDER b || a != a ? a : b;
+}
+"""
+EITHER_VECTOR = EITHER.replace("a ORDER b || a != a", "(a ORDER b) | (a != a)")
+
+
+def either(scope: Scope, name: str, type: CType) -> str:
+    """The function ``minimum`` or ``maximum`` of two floats, of which either zero may be less."""
+    text = EITHER_VECTOR if type.is_vector else EITHER
+    fields = {"TYPE": type.name, "ORDER": "<" if name == "minimum" else ">"}
+    return _template(scope, f"{name}_or_nan_{type.name}", text, **fields)
+
+
 INTEGER_POWER = """
 static inline TYPE NAME(TYPE base, TYPE power)
 {

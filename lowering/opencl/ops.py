@@ -252,7 +252,10 @@ def _emit_extremum(name: str, fast: str) -> Emitter:
         flags = op.fastmath.data
         if FastMathFlag.NO_NANS in flags and FastMathFlag.NO_SIGNED_ZEROS in flags:
             return call(fast, a, b)
-        return call(helpers.extremum(scope, name, result_type(scope, op)), a, b)
+        type = result_type(scope, op)
+        if FastMathFlag.NO_SIGNED_ZEROS in flags:
+            return call(helpers.either(scope, name, type), a, b)
+        return call(helpers.extremum(scope, name, type), a, b)
 
     return emit
 

@@ -6,12 +6,11 @@
 // CHECK-NEXT:      __local float partial_1[64];
 // CHECK:           float x_tile = x[v];
 // CHECK-NEXT:      float x_tile_1 = x[v + 64];
-// CHECK-NEXT:      float m = x_tile > -INFINITY || x_tile != x_tile ? x_tile : -INFINITY;
-// CHECK-NEXT:      partial[item_x] = x_tile_1 > m || x_tile_1 != x_tile_1 ? x_tile_1 : m;
+// CHECK-NEXT:      partial[item_x] = maximum_or_nan_float(x_tile_1, maximum_or_nan_float(x_tile, -INFINITY));
 // CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
-// CHECK:           float m_1 = partial[0];
-// CHECK-NEXT:      float e_kept = exp(x_tile - m_1);
-// CHECK-NEXT:      float e_kept_1 = exp(x_tile_1 - m_1);
+// CHECK:           float m = partial[0];
+// CHECK-NEXT:      float e_kept = exp(x_tile - m);
+// CHECK-NEXT:      float e_kept_1 = exp(x_tile_1 - m);
 // CHECK-NEXT:      partial_1[item_x] = 0.0f + e_kept + e_kept_1;
 // CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
 // CHECK:           float s = partial_1[0];

@@ -65,10 +65,7 @@ func.func @mm(%A: tensor<16x8xf32>, %B: tensor<8x16xf32>) -> tensor<16x16xf32> {
 // CHECK-NEXT:     nest.for %k_1 : serial to 15 {
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %a[%i, 4*%k_1 + %k] : memref<3x60xf32, 1 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
-// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
-// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
-// CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
-// CHECK-NEXT:       %{{[0-9]+}} = arith.select %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.maximumf %{{[0-9]+}}, %{{[0-9]+}} fastmath<nsz> : f32
 // CHECK-NEXT:       nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     %partial = nest.buffer : memref<1x4xf32, 3 : i32>
@@ -77,19 +74,13 @@ func.func @mm(%A: tensor<16x8xf32>, %B: tensor<8x16xf32>) -> tensor<16x16xf32> {
 // CHECK-NEXT:     nest.if %k < 2 {
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k] : memref<1x4xf32, 3 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k + 2] : memref<1x4xf32, 3 : i32>
-// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
-// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
-// CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
-// CHECK-NEXT:       %{{[0-9]+}} = arith.select %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.maximumf %{{[0-9]+}}, %{{[0-9]+}} fastmath<nsz> : f32
 // CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, %k] : f32, memref<1x4xf32, 3 : i32>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     nest.if %k < 1 {
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, 0] : memref<1x4xf32, 3 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, 1] : memref<1x4xf32, 3 : i32>
-// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf ogt, %{{[0-9]+}}, %{{[0-9]+}} : f32
-// CHECK-NEXT:       %{{[0-9]+}} = arith.cmpf une, %{{[0-9]+}}, %{{[0-9]+}} : f32
-// CHECK-NEXT:       %{{[0-9]+}} = arith.ori %{{[0-9]+}}, %{{[0-9]+}} : i1
-// CHECK-NEXT:       %{{[0-9]+}} = arith.select %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// CHECK-NEXT:       %{{[0-9]+}} = arith.maximumf %{{[0-9]+}}, %{{[0-9]+}} fastmath<nsz> : f32
 // CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, 0] : f32, memref<1x4xf32, 3 : i32>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     %{{[0-9]+}} = nest.load %partial[0, 0] : memref<1x4xf32, 3 : i32>
@@ -128,4 +119,34 @@ func.func @padded(%X: tensor<8x16xf32>, %W: tensor<3x3xf32>) -> tensor<8x16xf32>
     tile.yield %y : tensor<8x16xf32>
   }
   func.return %Y : tensor<8x16xf32>
+}
+
+// -----
+
+// Sums in blocks: those that a step of the outer sum does not touch wait in memory.
+// CHECK:      %acc = nest.buffer : memref<4x2x4xf32, 5 : i32>
+// CHECK:      nest.for %k : serial to 2 {
+// CHECK:        nest.for %i_2 : serial to 4 {
+// CHECK-NEXT:     %sum = nest.buffer : memref<2x4xf32, 5 : i32>
+// CHECK:            %{{[0-9]+}} = nest.load %acc[%i_2, %i_3, %j_2] : memref<4x2x4xf32, 5 : i32>
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %sum[%i_3, %j_2] : f32, memref<2x4xf32, 5 : i32>
+// CHECK:          nest.for %k_1 : serial to 6 {
+// CHECK-NEXT:       nest.for %i_4 : unroll to 2 {
+// CHECK-NEXT:         nest.for %j_3 : vector to 4 {
+// CHECK-NEXT:           %{{[0-9]+}} = nest.load %a[2*%i_2 + %i_4, 6*%k + %k_1] : memref<8x12xf32, 1 : i32>
+// CHECK-NEXT:           %{{[0-9]+}} = nest.load %b_tile[%k_1, %j_3] : memref<6x4xf32, 3 : i32>
+// CHECK:                nest.store %{{[0-9]+}}, %sum[%i_4, %j_3] : f32, memref<2x4xf32, 5 : i32>
+// CHECK:            %{{[0-9]+}} = nest.load %sum[%i_5, %j_4] : memref<2x4xf32, 5 : i32>
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %acc[%i_2, %i_5, %j_4] : f32, memref<4x2x4xf32, 5 : i32>
+// CHECK:      nest.if 4*%j + %j_5 < 6 {
+func.func @blocked(%A: tensor<8x12xf32>, %B: tensor<12x6xf32>) -> tensor<8x6xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x12xf32>, %b = %B : tensor<12x6xf32>) -> tensor<8x6xf32>
+    schedule <group.x 4*j : 2, serial 6*k : 2, serial 2*i : 4, serial k : 6, unroll i : 2, vector j : 4>
+    stage <%b local at 6*k> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j]
+         domain <i = 0 to 8, j = 0 to 6, k = 0 to 12>
+         : (tensor<8x12xf32>, tensor<12x6xf32>) -> tensor<8x6xf32>
+    tile.yield %c : tensor<8x6xf32>
+  }
+  func.return %C : tensor<8x6xf32>
 }

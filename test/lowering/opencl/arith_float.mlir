@@ -94,6 +94,8 @@
     %6 = arith.mulf %v, %5 : vector<4xf32>
     %7 = arith.addf %6, %v : vector<4xf32>
     vector.store %7, %vectors[%c0] : memref<4xf32>, vector<4xf32>
+    %8 = arith.maximumf %v, %5 fastmath<nsz> : vector<4xf32>
+    vector.store %8, %vectors[%c0] : memref<4xf32>, vector<4xf32>
     "gpu.return"() : () -> ()
   }) {sym_name = "mixed"} : () -> ()
 }) {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} : () -> ()
@@ -129,6 +131,11 @@
 // CHECK-NEXT:     ushort bits;
 // CHECK-NEXT:     vstore_half_rte(x, 0, (half *)&bits);
 // CHECK-NEXT:     return vload_half(0, (half *)&bits);
+// CHECK-NEXT: }
+//
+// CHECK:      static inline float4 maximum_or_nan_float4(float4 a, float4 b)
+// CHECK-NEXT: {
+// CHECK-NEXT:     return (a > b) | (a != a) ? a : b;
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void floats_f32(float a, float b, __global float *restrict out)
@@ -182,4 +189,5 @@
 // CHECK-NEXT: {
 // CHECK-NEXT:     out[0] = -(-(b - (a * b + a)));
 // CHECK-NEXT:     vstore4(v * a + v, 0, vectors);
+// CHECK-NEXT:     vstore4(maximum_or_nan_float4(v, (float4)(a)), 0, vectors);
 // CHECK-NEXT: }
