@@ -346,6 +346,9 @@ EXAMPLES = {
         'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4"}',
     ),
     "tile-to-nest": ("pool", f"{SCHEDULED},tile-to-nest"),
+    "lift-lower": ("stencil.mlir", "lift-lower"),
+    "lift-to-nest": ("tiled_stencil.mlir", "lift-to-nest{print-views}"),
+    "lift-to-gpu": ("stencil.mlir", "lift-lower,lift-to-gpu{index-width=32}"),
     "nest-pipeline": ("pool", f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline"),
     "nest-peel": (
         "pool",

@@ -13,11 +13,13 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
-from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.lowering.gpu_arena import GpuArenaPass
-from tiledialect.lowering.tile_to_gpu import TileToGpuPass
+from tiledialect.lowering.host_closing import closed
+from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.tile_to_gpu import LiftToGpuPass, TileToGpuPass
+from tiledialect.passes.lift_lower import LiftLowerPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
 from tiledialect.passes.tile_defract import TileDefractPass
@@ -45,8 +47,20 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileDefractPass(),
         TileFusePass(),
         TileLoopTilingPass(local_size, schedules),
+        LiftLowerPass(),
+        LiftToNestPass(local_size),
         TileToGpuPass(),
         GpuArenaPass(),
+    )
+
+
+def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
+    """The passes from functions of patterns whose sizes stay open to the kernel level."""
+    return (
+        CanonicalizePass(),
+        CommonSubexpressionElimination(),
+        LiftLowerPass(),
+        LiftToGpuPass(local_size, index_width),
     )
 
 
@@ -67,12 +81,8 @@ def compile_module(
     ``tile-loop-tiling``. What to warn the user of is in the attribute ``tile.warnings``. Raises a
     TileError if the types do not fit.
     """
-    module = module.clone()
+    module = only(module.clone(), name)
     function = find_function(module, name)
-    for other in list(module.body.block.ops):
-        if other is not function:
-            other.detach()
-            other.erase(safe_erase=False)
     if target is not None:
         module.attributes["dlti.target_system_spec"] = target
     if surprises := specialize_gradient(function, types, gradients):
@@ -81,10 +91,46 @@ def compile_module(
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    passes = _until(_passes(module, schedules), after)
-    if passes:
-        _refuse_patterns(module)
-    PassPipeline(passes).apply(context, module)
+    PassPipeline(_until(_passes(module, schedules), after)).apply(context, module)
+    return module
+
+
+def compile_open(
+    module: ModuleOp,
+    name: str,
+    index_width: int,
+    target: Attribute | None = None,
+    after: str | None = None,
+) -> ModuleOp:
+    """The kernel-level module of a function of patterns, for inputs of all sizes.
+
+    Raises an ``OpenSizeError`` if a size must be a number.
+    """
+    module = only(module.clone(), name)
+    if target is not None:
+        module.attributes["dlti.target_system_spec"] = target
+    context = Context()
+    for dialect in (Arith, Tile):
+        context.load_dialect(dialect)
+    passes = open_pipeline(_local_size(module), index_width)
+    PassPipeline(_until(passes, after)).apply(context, module)
+    return module
+
+
+def close(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:
+    """What ``compile_open`` made, for inputs of these types."""
+    module = closed(module, name, [t.get_shape() for t in types])
+    GpuArenaPass().apply(Context(), module)
+    return module
+
+
+def only(module: ModuleOp, name: str | None) -> ModuleOp:
+    """The module without other functions."""
+    function = find_function(module, name)
+    for other in list(module.body.block.ops):
+        if other is not function:
+            other.detach()
+            other.erase(safe_erase=False)
     return module
 
 
@@ -97,18 +143,11 @@ def warnings_of(module: ModuleOp) -> tuple[str, ...]:
 
 def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
-    local_size = min(LOCAL_SIZE, limit(module, "max_work_group_size", LOCAL_SIZE))
-    return pipeline(local_size, schedules)
+    return pipeline(_local_size(module), schedules)
 
 
-def _refuse_patterns(module: ModuleOp) -> None:
-    for op in module.walk():
-        if isinstance(op, LiftOp):
-            raise TileError.at(
-                op,
-                f"{op.pattern()} does not run on devices yet: "
-                "patterns are evaluated by the reference semantics alone",
-            )
+def _local_size(module: ModuleOp) -> int:
+    return min(LOCAL_SIZE, limit(module, "max_work_group_size", LOCAL_SIZE))
 
 
 BEFORE = ("tile-specialize", "tile-gradient")
@@ -135,5 +174,4 @@ class TileCompilePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Compile every function."""
-        _refuse_patterns(op)
         PassPipeline(_passes(op)).apply(ctx, op)

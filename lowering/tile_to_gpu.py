@@ -1,4 +1,4 @@
-"""tile-to-gpu: the whole way from scheduled kernels to the kernel level."""
+"""tile-to-gpu, lift-to-gpu: from scheduled kernels and patterns to the kernel level."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tiledialect.lowering.gpu_wait_before_branches import (
     WAITS_BEFORE_BRANCHES,
     GpuWaitBeforeBranchesPass,
 )
+from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
@@ -22,9 +23,8 @@ from tiledialect.target_spec import platform
 
 
 def nest_passes() -> tuple[ModulePass, ...]:
-    """The passes from scheduled kernels to the kernel level."""
+    """The passes from nests to the kernel level."""
     return (
-        TileToNestPass(),
         NestPipelinePass(),
         NestPeelPass(copies=False),
         NestVectorizePass(),
@@ -44,6 +44,33 @@ class TileToGpuPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has tile ops."""
-        PassPipeline(nest_passes()).apply(ctx, op)
-        if platform(op) in WAITS_BEFORE_BRANCHES:
-            GpuWaitBeforeBranchesPass().apply(ctx, op)
+        TileToNestPass().apply(ctx, op)
+        lower_nests(ctx, op)
+
+
+@dataclass(frozen=True)
+class LiftToGpuPass(ModulePass):
+    """Lowers functions of low-level patterns to `gpu.module`s and host functions.
+
+    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, and what the device needs.
+    """
+
+    name = "lift-to-gpu"
+
+    local_size: int = 64
+    """How many work-items a work-group has at most, where the program leaves it open."""
+
+    index_width: int | None = None
+    """The bits of the index arithmetic; by default 64 if a size is open."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every function that has patterns."""
+        LiftToNestPass(self.local_size, self.index_width).apply(ctx, op)
+        lower_nests(ctx, op)
+
+
+def lower_nests(ctx: Context, op: ModuleOp) -> None:
+    """Lower all nests to the kernel level."""
+    PassPipeline(nest_passes()).apply(ctx, op)
+    if platform(op) in WAITS_BEFORE_BRANCHES:
+        GpuWaitBeforeBranchesPass().apply(ctx, op)

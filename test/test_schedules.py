@@ -29,6 +29,7 @@ from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.interpreters.host import run_host
+from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.lowering.tile_compile import pipeline
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass, nest_passes
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
@@ -95,7 +96,7 @@ def check_passes(
 ) -> None:
     """Fail unless the nests give the right results after each pass."""
     scheduled = str(module)
-    for lower in nest_passes():
+    for lower in (TileToNestPass(), *nest_passes()):
         try:
             lower.apply(Context(), module)
             module.verify()

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import gpu
+from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.index.integer import Expr, equal
 from tiledialect.index.simplify import prove
 from tiledialect.lowering.nest.builder import LOCAL
@@ -132,7 +132,13 @@ class Barriers:
 
     def _differs(self, value: SSAValue) -> bool:
         """Whether an index may be another in another work-item."""
+        if isinstance(value.owner, gpu.GridDimOp | arith.ConstantOp):
+            return False
+        if isinstance(value.owner, IndexOp):
+            return any(self._differs(v) for v in value.owner.indices)
         loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+        if isinstance(loop, gpu.FuncOp):
+            return False
         if not isinstance(loop, ForOp):
             return True
         if loop.role.data.role is Role.LOCAL:

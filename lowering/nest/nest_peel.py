@@ -331,6 +331,10 @@ def _drop_constant(value: SSAValue | None) -> None:
         Rewriter.erase_op(value.owner)
 
 
+WHOLE = "nest.whole"
+"""The attribute of kernels that are not to be peeled."""
+
+
 @dataclass(frozen=True)
 class NestPeelPass(ModulePass):
     """Puts the interior and the edge of a kernel apart, so that the interior makes no tests.
@@ -339,7 +343,7 @@ class NestPeelPass(ModulePass):
     without them under a condition on the group's indices, and as it was. Of a serial loop whose
     last steps alone need tests, those are a loop of their own. Run after `nest-pipeline`, it
     takes the tests from the tiles that are fetched ahead too; a loop that is still to be
-    pipelined is not split.
+    pipelined is not split. A kernel marked `nest.whole` stays as it is.
     """
 
     name = "nest-peel"
@@ -350,4 +354,5 @@ class NestPeelPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            Peeler(function, copies=self.copies).run()
+            if WHOLE not in function.attributes:
+                Peeler(function, copies=self.copies).run()

@@ -28,7 +28,7 @@ from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.index_values import IndexValues
 from tiledialect.lowering.nest.registers import Chunk, Registers, lanes_of, zero
-from tiledialect.lowering.nest.scope import flat_strides
+from tiledialect.lowering.nest.scope import facts_of, flat_strides
 from tiledialect.schedule.leaves import Role
 from tiledialect.target_spec import is_gpu
 
@@ -85,6 +85,8 @@ class NestToGpu:
         for a, b in zip(old.args, self.block.args, strict=True):
             b.name_hint = a.name_hint
             self.values[a] = b
+        sizes = [self.expr_of(a) for a in old.args if isinstance(a.type, IndexType)]
+        self.indices.here.env = self.indices.here.env.assume(facts_of(function, sizes))
 
     def run(self) -> None:
         """Lower the function in place."""
@@ -146,6 +148,9 @@ class NestToGpu:
         if isinstance(op, gpu.BarrierOp):
             for memory in self.versions:
                 self.versions[memory] += 1
+        if isinstance(op, gpu.GridDimOp):
+            self._grid_size(op)
+            return
         if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
             self.exprs[op.result] = Expr.const(op.value.value.data)  # pyright: ignore
         key = None
@@ -162,6 +167,14 @@ class NestToGpu:
             b.name_hint = a.name_hint
         if key is not None:
             self.known[-1][key] = new.results[0]
+
+    def _grid_size(self, op: gpu.GridDimOp) -> None:
+        """How many work-groups there are: at least one."""
+        value = self.values[op.result] = self.emit(op.clone())
+        value.name_hint = op.result.name_hint
+        expr = self.exprs[op.result] = self.indices.variable(value, value.name_hint or "groups")
+        here = self.indices.here
+        here.env = here.env.with_range(str(expr), 1, None)
 
     def _known(self, key: tuple[object, ...]) -> SSAValue | None:
         """The value of what was emitted already, here or in a block outside."""
@@ -188,7 +201,9 @@ class NestToGpu:
     def parallel(self, op: ForOp) -> None:
         """The number of the work-group or work-item takes the place of the loop."""
         role, extent = op.role.data, op.extent
-        assert extent is not None
+        if extent is None:
+            self._open_parallel(op)
+            return
         inner = [x for x in op.block.walk() if isinstance(x, ForOp) and x.role.data == role]
         outer = parents(op, lambda x: x.role.data == role)
         faster = prod(x.extent or 1 for x in inner)
@@ -208,6 +223,19 @@ class NestToGpu:
         self.exprs[op.index] = expr
         self.walk(op.block)
 
+    def _open_parallel(self, op: ForOp) -> None:
+        """A loop of as many steps as are launched: the only one along its axis."""
+        role = op.role.data
+        _, upper, _ = op.exprs_of(self.numbered(op), op.bounds)
+        id_op = gpu.BlockIdOp if role.role is Role.GROUP else gpu.ThreadIdOp
+        value = self.emit(id_op(gpu.DimensionAttr(gpu.DimensionEnum(role.axis))))
+        hint = f"{'group' if role.role is Role.GROUP else 'item'}_{role.axis}"
+        value.name_hint = hint
+        expr = self.exprs[op.index] = self.indices.variable(value, hint)
+        here = self.indices.here
+        here.env = here.env.with_range(str(expr), 0, upper)
+        self.walk(op.block)
+
     def serial(self, op: ForOp, lower: Expr, upper: Expr, step: Expr) -> None:
         """A loop of the kernel, which carries the registers that it changes."""
         changed = [
@@ -222,13 +250,11 @@ class NestToGpu:
         body.args[0].name_hint = op.index.name_hint
         self._forget(op.block)
         self.enter(body)
-        limits = [e.value for e in (lower, upper, step)]
-        values = None
-        if limits[0] is not None and limits[1] is not None:
-            values = Range(limits[0], max(limits[1], limits[0] + 1))
-        self.exprs[op.index] = self.indices.variable(
-            body.args[0], op.index.name_hint or "i", values
-        )
+        index = self.indices.variable(body.args[0], op.index.name_hint or "i")
+        here = self.indices.here
+        # What is emitted inside stands where there is a step.
+        here.env = here.env.with_range(str(index), lower, upper, step)
+        self.exprs[op.index] = index
         self._write(changed, body.args[1:])
         self.walk(op.block)
         body.add_op(scf.YieldOp(*self._read(changed)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, SSAValue
 
-from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, LoadOp, StoreOp
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.dialects.nest.attributes import ConditionAttr
+from tiledialect.dialects.nest.ops import ALWAYS, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.index.integer import Condition, Expr, map_expressions
 from tiledialect.index.ranges import Env
 
 
@@ -17,6 +20,19 @@ def flat_strides(t: MemRefType) -> tuple[int, ...]:
     strides = t.get_strides()
     assert strides is not None and None not in strides
     return tuple(s for s in strides if s is not None)
+
+
+FACTS = "nest.facts"
+"""The attribute of a kernel that says what holds for its index arguments, `d0`, `d1`, …."""
+
+
+def facts_of(function: gpu.FuncOp, sizes: Sequence[Expr]) -> Condition:
+    """What is known about the sizes that a kernel is given."""
+    facts = function.attributes.get(FACTS)
+    if not isinstance(facts, ConditionAttr):
+        return ALWAYS
+    numbered = {f"d{k}": size for k, size in enumerate(sizes)}
+    return map_expressions(facts.data, lambda e: e.substitute(numbered))
 
 
 @dataclass
@@ -32,6 +48,8 @@ class NestScope:
         if value not in self.names and isinstance(value.owner, IndexOp):
             op = value.owner
             (self.names[value],) = op.exprs_of(self.operands(op), op.expr)
+        if isinstance(value.owner, arith.ConstantOp):
+            self.names[value] = Expr.const(value.owner.value.value.data)  # pyright: ignore
         if value not in self.names:
             base = value.name_hint or "index"
             name, count = base, 0
@@ -40,11 +58,23 @@ class NestScope:
                 name = f"{base}_{count}"
             self.names[value] = Expr.var(name)
             self.values[name] = value
+            function = value.owner.parent_op() if isinstance(value.owner, Block) else None
+            if isinstance(function, gpu.FuncOp) and FACTS in function.attributes:
+                self._arguments(function)
+            if isinstance(value.owner, gpu.GridDimOp):
+                self.env = self.env.with_range(name, 1, None)
             loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
             if isinstance(loop, ForOp):
                 lower, upper, step = loop.exprs_of(self.operands(loop), loop.bounds)
                 self.env = self.env.with_range(name, lower, upper, step)
         return self.names[value]
+
+    def _arguments(self, function: gpu.FuncOp) -> None:
+        """Learn what is known about the sizes that a kernel is given."""
+        sizes = [a for a in function.body.block.args if isinstance(a.type, IndexType)]
+        if all(size in self.names for size in sizes):
+            return
+        self.env = self.env.assume(facts_of(function, [self.name(size) for size in sizes]))
 
     def operands(self, op: ForOp | IfOp | LoadOp | StoreOp | IndexOp) -> dict[SSAValue, Expr]:
         """The names of an op's index operands."""

@@ -108,8 +108,7 @@ class HostFunction:
     def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
         key = likeness(kernel)
         if (launch := self.launches.get(key)) is None:
-            name = sanitized(f"{self.source.sym_name.data}_{len(self.launches)}_{hint}")
-            launch = kernel_nest(kernel, name)
+            launch = kernel_nest(kernel, self.kernel_name(hint))
             if not prod((*launch.grid, *launch.block)):
                 return
             self.launches[key] = launch
@@ -122,6 +121,15 @@ class HostFunction:
                 kernelOperands=operands,
             )
         )
+
+    @property
+    def functions(self) -> list[gpu.FuncOp]:
+        """The kernels."""
+        return [launch.function for launch in self.launches.values()]
+
+    def kernel_name(self, hint: str) -> str:
+        """What the next kernel is called."""
+        return sanitized(f"{self.source.sym_name.data}_{len(self.functions)}_{hint}")
 
     def _reshape(self, op: ReshapeOp) -> None:
         source, t = self.buffers[op.operand], buffer_type(op.result.type)
@@ -185,6 +193,10 @@ class HostFunction:
                 buffer = copy
             taken.add(self.origin[buffer])
             returned.append(buffer)
+        return self.finish(returned)
+
+    def finish(self, returned: Sequence[SSAValue]) -> func.FuncOp:
+        """The host function, which returns these buffers."""
         self.builder.insert(func.ReturnOp(*returned))
         types = FunctionType.from_lists(self.block.arg_types, [v.type for v in returned])
         function = func.FuncOp(self.source.sym_name.data, types, Region(self.block))
@@ -221,12 +233,17 @@ def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
     """The kernels' module and the host function of a function of scheduled kernels."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
-    body = Region(Block([launch.function for launch in host.launches.values()]))
+    return kernel_module(host, index_width(function)), host_function
+
+
+def kernel_module(host: HostFunction, bits: int) -> gpu.ModuleOp:
+    """The module of the kernels that a host function launches."""
+    body = Region(Block(host.functions))
     module = gpu.ModuleOp(SymbolRefAttr(host.module_name), body)
     module.properties["sym_name"] = StringAttr(host.module_name)
-    width = DataLayoutEntryAttr(IndexType(), IntegerAttr(index_width(function), i32))
+    width = DataLayoutEntryAttr(IndexType(), IntegerAttr(bits, i32))
     module.attributes["dlti.dl_spec"] = DataLayoutSpecAttr(ArrayAttr([width]))
-    return module, host_function
+    return module
 
 
 def _check_instructions(function: func.FuncOp, platform: str | None) -> None:

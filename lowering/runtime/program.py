@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -11,6 +11,8 @@ from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.lowering.nest.lift_memory import OpenSizeError
+from tiledialect.lowering.nest.lift_to_nest import index_width, is_open
 from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.build import (
     binary_of,
@@ -26,9 +28,17 @@ from tiledialect.lowering.runtime.plan import Launch, Plan
 from tiledialect.lowering.runtime.prelude import prelude
 from tiledialect.lowering.runtime.probe import machine
 from tiledialect.lowering.runtime.progress import progress
-from tiledialect.lowering.tile_compile import compile_module, warnings_of
+from tiledialect.lowering.tile_compile import (
+    BEFORE,
+    close,
+    compile_module,
+    compile_open,
+    warnings_of,
+)
 from tiledialect.passes.tile_gradient import Gradient
+from tiledialect.passes.tile_specialize import specialize
 from tiledialect.schedule import instructions
+from tiledialect.signature import find_function
 
 KEEP_KERNELS = ("pocl",)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
@@ -47,16 +57,44 @@ class Program:
     """How often, and by what, the function is differentiated."""
     schedules: tuple[str, ...] = ()
     """Schedules for kernels, as `tile-loop-tiling` takes them."""
+    opened: dict[tuple[Attribute, int, str | None], ModuleOp | None] = field(
+        default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
+    )
+    """The modules for inputs of all sizes, for a target, with a width of indices, after a pass."""
+    built: dict[tuple[cl.Context, str], cl.Program] = field(
+        default_factory=dict[tuple[cl.Context, str], cl.Program], compare=False
+    )
+    """What devices made of the kernels' text, which may serve several types."""
 
     def lowered(self, types: Types, device: Device, after: str | None = None) -> ModuleOp:
         """The module for inputs of these types on a device, after a pass: by default the last.
 
-        That gives kernels and the host function.
+        That gives kernels and the host function. Kernels of patterns serve all sizes that the
+        function leaves open.
         """
         target = target_system_spec(device)
+        begun = not self.gradients and after not in BEFORE
+        if begun and is_open(find_function(self.module, self.name)):
+            found = self._open(types, target, after)
+            if found is not None:
+                return found if after is not None else close(found, self.name, types)
         return compile_module(
             self.module, self.name, types, target, self.gradients, after, self.schedules
         )
+
+    def _open(self, types: Types, target: Attribute, after: str | None) -> ModuleOp | None:
+        """The module for inputs of all sizes, if there is one."""
+        checked = find_function(self.module, self.name).clone()
+        specialize(checked, types)
+        key = target, index_width(checked), after
+        if key not in self.opened:
+            try:
+                self.opened[key] = compile_open(
+                    self.module, self.name, index_width(checked), target, after
+                )
+            except OpenSizeError:
+                self.opened[key] = None
+        return self.opened[key]
 
     @property
     def result_name(self) -> str:
@@ -70,6 +108,7 @@ class Specialization:
     def __init__(self, program: Program, types: Types, device: Device):
         spec = target_system_spec(device)
         self.name = program.result_name
+        self.built = program.built
         self.device = device
         self.options = build_options(device.short_platform)
         self.key = cache.key(
@@ -89,7 +128,6 @@ class Specialization:
                 self.plan, self.binary = replace(plan, warnings=warnings_of(module)), b""
         else:
             self.plan, self.binary = stored
-        self.programs: dict[cl.Context, cl.Program] = {}
 
     def executable(self, lane: Lane, on_host: bool) -> Executable:
         """The plan ready to run on a lane of the device."""
@@ -97,9 +135,10 @@ class Specialization:
         check_sizes(self.plan, self.device)
         if not self.plan.source:
             return Executable(self.plan, None, lane, on_host)
-        if lane.context not in self.programs:
-            self.programs[lane.context] = self._program(lane)
-        return Executable(self.plan, self.programs[lane.context], lane, on_host)
+        key = lane.context, self.plan.source
+        if key not in self.built:
+            self.built[key] = self._program(lane)
+        return Executable(self.plan, self.built[key], lane, on_host)
 
     def _program(self, lane: Lane) -> cl.Program:
         device = lane.queue.device

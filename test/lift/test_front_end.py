@@ -314,13 +314,45 @@ def test_where_and_casts():
 # -- the front door ------------------------------------------------------------------------------
 
 
-def test_it_does_not_run_on_devices_yet():
-    f = td.compile(lift.fun(lift.array("N"), lambda x: x >> lift.map(lambda e: e + 1.0)))
-    for use in (f, f.opencl, f.mlir, f.profile):
-        with pytest.raises(TileError, match="map does not run on devices yet") as caught:
-            use(X)
-        assert caught.value.span is not None
-        assert caught.value.span.filename == __file__
+def test_it_runs(device):
+    f = td.compile(
+        lift.fun(lift.array("N"), lambda x: x >> lift.map(lambda e: e + 1.0)), device=device
+    )
+    assert f(X).tolist() == f.reference(X).tolist()
+    assert "scf.for" in f.mlir(X)
+    outputs, profile = f.profile(X)
+    assert outputs.tolist() == f(X).tolist()
+    assert len(profile.kernels) == 1
+
+
+def test_one_kernel_serves_all_sizes(device):
+    f = td.compile(
+        lift.fun(lift.array("N"), lambda x: x >> lift.map(lambda e: e + 1.0)), device=device
+    )
+    texts = {f.opencl(np.zeros(n, np.float32)) for n in (1, 100, 1000)}
+    assert len(texts) == 1
+    assert "int N" in texts.pop()
+    for n in (0, 1, 5, 300):
+        x = np.arange(n, dtype=np.float32)
+        assert f(x).tolist() == (x + 1).tolist()
+    assert len(f._program.built) == 1
+
+
+def test_sizes_that_must_be_numbers_get_them():
+    def doubled(row):
+        kept = row >> lift.to_private(lift.map_seq(lambda e: 2.0 * e))
+        return kept >> lift.slide(2, 1) >> lift.map_seq(lift.reduce_seq(lift.add, 0.0))
+
+    f = td.compile(lift.fun(lift.array("N", "M"), lambda x: x >> lift.map_glb(doubled)))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert f(x).tolist() == (2 * (x[:, 1:] + x[:, :-1])).tolist()
+    assert "[3]" in f.opencl(x)
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    f = td.compile(lift.fun(lift.array("N"), lambda x: x >> lift.split(4)))
+    with pytest.raises(TileError, match=r"split\(4\) needs 4 to divide"):
+        f(np.zeros(6, np.float32))
 
 
 def test_the_specialized_program_can_be_read():

@@ -1,0 +1,535 @@
+"""What the patterns of a low-level lift program do in a nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    TensorType,
+    VectorType,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiledialect.dialects.lift import layout, maps, memory, reductions, values
+from tiledialect.dialects.lift.attributes import Order, expression
+from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
+from tiledialect.dialects.lift.binding import bind
+from tiledialect.dialects.lift.types import as_array, element_of, leading
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SelectOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Expr, floordiv, maximum, minimum
+from tiledialect.index.ranges import Env
+from tiledialect.lowering.nest import views
+from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
+from tiledialect.lowering.nest.grid import AXES, ONE, SHARED, Grid
+from tiledialect.lowering.nest.index_maps import inverse
+from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory
+from tiledialect.lowering.nest.routes import Router, Routes, inner_size, routes
+from tiledialect.lowering.nest.views import Access, Computed, Index, View
+
+Scope = dict[SSAValue, View]
+
+SPACES: dict[type[Operation], IntegerAttr] = {
+    memory.ToGlobalOp: GLOBAL,
+    memory.ToLocalOp: LOCAL,
+    memory.ToPrivateOp: PRIVATE,
+}
+
+MOST_WRITTEN_OUT = 8
+"""So many iterations that give the same type are written out; more are a loop."""
+
+
+class LiftCode(LiftMemory):
+    """Emits one kernel."""
+
+    def __init__(self, block: Block, env: Env, grid: Grid = ONE):
+        super().__init__(block, env, grid)
+        self.router = Router(env)
+        self.places: dict[SSAValue, list[View]] = {}
+        """Where the values that are being computed belong."""
+
+    # -- blocks ----------------------------------------------------------------------------
+
+    def run(
+        self,
+        block: Block,
+        scope: Scope,
+        outs: Mapping[SSAValue, Sequence[View]],
+        wanted: Sequence[SSAValue] = (),
+    ) -> Scope:
+        """Emit the ops of a block; values with places are written there, others are wanted."""
+        found = routes(self.router, block, outs, wanted)
+        outer, self.places = self.places, {}
+        for op in block.ops:
+            if isinstance(op, YieldOp | func.ReturnOp):
+                break
+            self.op(op, scope, found)
+        done, self.places = self.places, outer
+        rest = [(v, places) for v, places in found.places.items() if v not in done]
+        # Numbers are all read before the first is written: they may be what an accumulator was.
+        numbers = [(self.read(scope[v]), places) for v, places in rest if not _is_compound(v.type)]
+        for value, places in numbers:
+            self.write(value, places)
+        for v, places in rest:
+            if _is_compound(v.type):
+                self.copy(scope[v], places, v.type)
+        return scope
+
+    def op(self, op: Operation, scope: Scope, found: Routes) -> None:
+        """Emit an op of a block, or note the view that it is."""
+        if not any(r in found.read or r in found.places for r in op.results):
+            return
+        result = op.results[0]
+        if isinstance(op, layout.ScatterOp) and (view := scattered(self, op, scope)) is not None:
+            scope[result] = view
+        elif type(op) in KEEPING:
+            scope[result] = KEEPING[type(op)](self, op, scope)
+        elif type(op) in COMPUTING:
+            self.compute(op, scope, found)
+        elif (view := LAYOUTS.get(type(op))) is not None:
+            scope[result] = view(self, op, scope)
+        elif isinstance(op, TileOp):
+            scope[result] = self.pointwise(op, scope)
+        elif op.regions or isinstance(op, LiftOp):
+            raise TileError.at(op, f"{op.name} cannot be part of a kernel")
+        else:
+            self.scalar(op, scope)
+
+    def compute(self, op: Any, scope: Scope, found: Routes) -> None:
+        """A pattern that goes through arrays itself, and writes its result."""
+        result = op.results[0]
+        places = list(found.places.get(result, ()))
+        if result in found.read:
+            scope[result] = self.allocate(
+                result.type, space_of(op), result.name_hint or op.pattern()
+            )
+            places.append(scope[result])
+        COMPUTING[type(op)](self, op, scope, places)
+        self.places[result] = places
+
+    def body(
+        self, op: FunctionOp, scope: Scope, arguments: Sequence[View], places: Sequence[View] = ()
+    ) -> View:
+        """What a function gives for arguments, which is written to places if there are any."""
+        inner = {**scope, **dict(zip(op.block.args, arguments, strict=True))}
+        if places:
+            self.run(op.block, inner, {op.yielded: places})
+            return views.Nowhere()
+        self.run(op.block, inner, {}, [op.yielded])
+        return inner[op.yielded]
+
+    def compute_to(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
+        """Emit a pattern that computes, and write its result."""
+        if type(op) in KEEPING:
+            self.copy(KEEPING[type(op)](self, op, scope), places, op.results[0].type)
+        else:
+            COMPUTING[type(op)](self, op, scope, places)
+
+    def function(self, op: FunctionOp, scope: Scope) -> Callable[..., View]:
+        """The function of a pattern, emitted where it is applied."""
+        return lambda *arguments: self.body(op, scope, arguments)
+
+    # -- numbers ---------------------------------------------------------------------------
+
+    def scalar(self, op: Operation, scope: Scope) -> None:
+        """An op on numbers, or on vectors lane by lane."""
+        (result,) = op.results
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
+            number = arith.ConstantOp(next(iter(op.value.iter_attrs())))
+            scope[result] = views.Everywhere(Computed(lambda: self.emit(number.clone())))
+        elif (expr := self.index_expr(op, scope)) is not None:
+            scope[result] = Index(expr)
+        elif isinstance(result.type, VectorType):
+            scope[result] = views.Generated(1, partial(self.lane, op, scope))
+        else:
+            value = self.apply(op, [self.read(scope[v]) for v in op.operands], result.type)
+            value.name_hint = result.name_hint
+            scope[result] = Computed(lambda: value)
+
+    def lane(self, op: Operation, scope: Scope, lane: Expr) -> View:
+        """A lane of the result of an op on vectors."""
+        (result,) = op.results
+        assert isinstance(result.type, VectorType)
+        operands = [
+            self.read(scope[v], (lane,) if isinstance(v.type, VectorType) else ())
+            for v in op.operands
+        ]
+        value = self.apply(op, operands, result.type.element_type)
+        return Computed(lambda: value)
+
+    def apply(self, op: Operation, operands: Sequence[SSAValue], t: Attribute) -> SSAValue:
+        """The op on other operands."""
+        new = type(op).create(
+            operands=operands,
+            result_types=[t],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+        )
+        return self.emit(new)
+
+    def index_expr(self, op: Operation, scope: Scope) -> Expr | None:
+        """What an op on indices gives, where that is an index expression."""
+        if not isinstance(op.results[0].type, IndexType):
+            return None
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+            return Expr.const(op.value.value.data)
+        if (make := INDEX_ARITHMETIC.get(type(op))) is None:
+            return None
+        operands = [scope[v] for v in op.operands]
+        exprs = [v.expr for v in operands if isinstance(v, Index)]
+        return make(*exprs) if len(exprs) == len(operands) else None
+
+    def pointwise(self, op: TileOp, scope: Scope) -> View:
+        """An elementwise op of tile on arrays, element by element."""
+        if isinstance(op, ConstantOp):
+            t = tensor_type(op.results[0]).element_type
+            return views.Everywhere(Computed(lambda: self.scalars.constant(op.number, t)))
+        if not isinstance(op, ElementwiseOp | SelectOp | CastOp):
+            raise TileError.at(op, f"{op.name} cannot be part of a kernel of patterns")
+        rank = len(shape_of(tensor_type(op.results[0])) or ())
+        return views.Generated(rank, lambda *place: self.element(op, scope, place))
+
+    def element(self, op: Any, scope: Scope, place: Sequence[Expr]) -> View:
+        """An element of the result of an elementwise op."""
+
+        def operand(value: SSAValue, t: Attribute) -> SSAValue:
+            if isinstance(value.owner, ConstantOp):
+                return self.scalars.constant(value.owner.number, t)
+            shape = shape_of(tensor_type(value)) or ()
+            own = place[len(place) - len(shape) :]
+            aligned = tuple(Expr() if n == 1 else i for i, n in zip(own, shape, strict=True))
+            found = self.read(scope[value], aligned)
+            return self.scalars.convert(found, tensor_type(value).element_type, t)
+
+        t = tensor_type(op.results[0]).element_type
+        if isinstance(op, CastOp):
+            value = operand(op.operand, t)
+        elif isinstance(op, SelectOp):
+            condition = operand(op.condition, tensor_type(op.condition).element_type)
+            value = self.scalars.select(condition, operand(op.lhs, t), operand(op.rhs, t))
+        else:
+            among = op.operand_type()
+            value = self.scalars.apply(op.name, [operand(v, among) for v in op.operands], among)
+        return Computed(lambda: value)
+
+    # -- maps ------------------------------------------------------------------------------
+
+    def map_by(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
+        """A map that work-groups or work-items share out."""
+        axes = self.axes_of(op)
+        if missing := [axis for axis in axes if axis not in self.free]:
+            raise TileError.at(
+                op, f"{op.pattern()} stands in a map that shares out {missing[0]} already"
+            )
+        size = expression(leading(as_array(op.input, op.pattern())))
+        with self.shared(axes, size, axes[0][-1]) as i:
+            self._step(op, scope, places, i)
+
+    def axes_of(self, op: Any) -> tuple[str, ...]:
+        """The axes along which a map is shared out."""
+        match op:
+            case maps.MapGlbOp():
+                return f"group.{AXES[op.dim.data]}", f"local.{AXES[op.dim.data]}"
+            case maps.MapWrgOp():
+                return (f"group.{AXES[op.dim.data]}",)
+            case maps.MapLclOp():
+                return (f"local.{AXES[op.dim.data]}",)
+            case maps.MapWarpOp():
+                return ("warp",)
+            case _:
+                return ("lane",)
+
+    def map_seq(
+        self, op: Any, scope: Scope, places: Sequence[View], role: LoopRole = SERIAL
+    ) -> None:
+        """A map by one work-item."""
+        size = expression(leading(as_array(op.input, op.pattern())))
+        with self.span(role, size, "i") as i:
+            self._step(op, scope, places, i)
+
+    def map_unroll(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
+        """A map without a loop."""
+        self.map_seq(op, scope, places, UNROLL)
+
+    def map_vec(self, op: maps.MapVecOp, scope: Scope, places: Sequence[View]) -> None:
+        """A map by vector instructions."""
+        assert isinstance(op.input.type, VectorType)
+        with self.span(VECTOR, Expr.const(op.input.type.get_shape()[0]), "lane") as lane:
+            self._step(op, scope, places, lane)
+
+    def _step(self, op: FunctionOp, scope: Scope, places: Sequence[View], i: Expr) -> None:
+        element = Access(scope[op.operands[0]], i)
+        self.body(op, scope, [element], [Access(place, i) for place in places])
+
+    def slide(self, op: maps.MapSeqSlideOp, scope: Scope, places: Sequence[View]) -> None:
+        """Windows that move through registers: only what is new in each is loaded."""
+        size, step = op.size.data.value, op.step.data.value
+        t = as_array(op.input, "map_seq_slide")
+        (window_type,) = op.block.arg_types
+        if size is None or step is None:
+            raise TileError.at(op, "the windows of map_seq_slide have a known size and step")
+        window = self.allocate(window_type, PRIVATE, op.block.args[0].name_hint or "window")
+        source, element = scope[op.input], element_of(t)
+        kept = max(0, size - step)
+
+        def load(first: int, last: int, base: Expr) -> None:
+            for k in range(first, last):
+                place = Access(window, Expr.const(k))
+                self.copy(Access(source, base + k), [place], element, role=UNROLL)
+
+        load(0, kept, Expr())
+        assert isinstance(op.result.type, TensorType)
+        with self.span(SERIAL, expression(leading(op.result.type)), "i") as i:
+            load(kept, size, i * step)
+            self.body(op, scope, [window], [Access(place, i) for place in places])
+            for k in range(kept):
+                moved = Access(window, Expr.const(k + step))
+                self.copy(moved, [Access(window, Expr.const(k))], element, role=UNROLL)
+
+    # -- reductions ------------------------------------------------------------------------
+
+    def reduce(self, op: Any, scope: Scope) -> View:
+        """A reduction by one work-item, in an accumulator."""
+        role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
+        t = op.initial.type
+        total = self.allocate(t, space_of(op, PRIVATE), "acc")
+        self.copy(scope[op.initial], [total], t)
+        size = expression(leading(as_array(op.input, op.pattern())))
+        with self.span(role, size, "k") as k:
+            arguments = [total, Access(scope[op.input], k)]
+            if _is_elementwise(op):
+                self.body(op, scope, arguments, [total])
+            else:
+                new = self.allocate(t, PRIVATE, "next")
+                self.body(op, scope, arguments, [new])
+                self.copy(new, [total], t)
+        return total
+
+    def iterate(self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]) -> None:
+        """A function applied again and again."""
+        value, count = scope[op.initial], op.count.data.value
+        steps = list(op.steps())
+        if not steps and (count is None or count > MOST_WRITTEN_OUT):
+            self._iterate_in_loop(op, scope, places)
+            return
+        t = op.initial.type
+        found: list[tuple[Mapping[str, Any], Attribute]] = [*steps] or [({}, t)] * (count or 0)
+        for k, (sizes, t) in enumerate(found):
+            bound = op.clone()
+            bind(bound, sizes)
+            last = k + 1 == len(found)
+            to = list(places) if last else [self.allocate(t, space_of(op), "iterated")]
+            self.body(bound, scope, [value], to)
+            value = to[0]
+        if not found:
+            self.copy(value, places, t)
+
+    def _iterate_in_loop(
+        self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]
+    ) -> None:
+        t = op.initial.type
+        now, new = (self.allocate(t, space_of(op), hint) for hint in ("iterated", "next"))
+        self.copy(scope[op.initial], [now], t)
+        with self.span(SERIAL, expression(op.count.data), "time"):
+            self.body(op, scope, [now], [new])
+            self.copy(new, [now], t)
+        self.copy(now, places, t)
+
+    def search(self, op: reductions.SearchOp, scope: Scope) -> View:
+        """By halves or from the first element on, until the function gives 0."""
+        t = as_array(op.input, "search")
+        size = expression(leading(t))
+        low, high, found = (self.allocate(i32, PRIVATE, h) for h in ("low", "high", "found"))
+        for place, start in ((low, Expr()), (high, size), (found, Expr.const(-1))):
+            self.write(self._as_i32(start), [place])
+        binary = op.order.data == Order.binary
+        steps = Expr.const(size.value.bit_length() if size.value is not None else 32)
+        with (
+            self.span(SERIAL, steps if binary else size, "step"),
+            self.where(self._is_less(self.read(low), self.read(high))),
+        ):
+            at = self.as_index(low, i32)
+            if binary:
+                at = floordiv(at + self.as_index(high, i32), 2)
+            inside = maximum(0, minimum(at, size - 1))
+            side = self.read(self.body(op, scope, [Access(scope[op.input], inside)]))
+            zero = self.scalars.constant(0, side.type)
+            after = self._as_i32(at + 1)
+            is_here = self.emit(arith.CmpiOp(side, zero, "eq"))
+            is_after = self.emit(arith.CmpiOp(side, zero, "sgt"))
+            here = self._as_i32(at)
+            choose = self.scalars.select
+            self.write(choose(is_here, here, self.read(found)), [found])
+            new_low = choose(is_here, self.read(high), choose(is_after, after, self.read(low)))
+            self.write(
+                choose(is_after, self.read(high), choose(is_here, self.read(high), here)), [high]
+            )
+            self.write(new_low, [low])
+        result = self.allocate(op.result.type, PRIVATE, "result")
+        self.copy(scope[op.default], [result], op.result.type)
+        with self.where(self._is_less(self._as_i32(Expr.const(-1)), self.read(found))):
+            at = self.as_index(found, i32)
+            self.copy(Access(scope[op.input], at), [result], op.result.type)
+        return result
+
+    def _as_i32(self, expr: Expr) -> SSAValue:
+        return self.emit(arith.IndexCastOp(self.index(expr), i32))
+
+    def _is_less(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.emit(arith.CmpiOp(a, b, "slt"))
+
+    def let(self, op: values.LetOp, scope: Scope, places: Sequence[View]) -> None:
+        """A function applied to a value."""
+        self.body(op, scope, [scope[op.value]], places)
+
+    def scatter(self, op: layout.ScatterOp, scope: Scope, places: Sequence[View]) -> None:
+        """A permutation that cannot be undone by an index expression."""
+        to = [views.Reorder(place, op.map.data) for place in places]
+        self.copy(scope[op.input], to, op.input.type)
+
+
+def _is_compound(t: Attribute) -> bool:
+    """Whether values of a type are more than one number."""
+    return not isinstance(t, IndexType) and (
+        isinstance(t, TensorType | VectorType) or hasattr(t, "types")
+    )
+
+
+def _is_elementwise(op: Any) -> bool:
+    """Whether a reduction may change its accumulator while it computes the next one."""
+    total = op.block.args[0]
+    if not isinstance(total.type, TensorType):
+        return True
+    return all(
+        (
+            isinstance(use.operation, values.ZipOp)
+            and all(
+                isinstance(x.operation, maps.MapBase) and x.operation.result is op.yielded
+                for x in use.operation.result.uses
+            )
+        )
+        or (isinstance(use.operation, maps.MapBase) and use.operation.result is op.yielded)
+        for use in total.uses
+    )
+
+
+def space_of(op: Operation, default: IntegerAttr | None = None) -> IntegerAttr:
+    """In which memory the result of an op is kept."""
+    for use in op.results[0].uses:
+        if (space := SPACES.get(type(use.operation))) is not None and space != GLOBAL:
+            return space
+    if default is not None:
+        return default
+    return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
+
+
+# -- layout --------------------------------------------------------------------------------------
+
+
+def _size(op: Any) -> Expr:
+    return expression(leading(as_array(op.input, op.pattern())))
+
+
+def _pad_constant(code: LiftCode, op: layout.PadConstantOp, scope: Scope) -> View:
+    value = scope[op.value]
+    if op.value.type != element_of(as_array(op.input, "pad_constant")):
+        value = views.Everywhere(value)
+    return views.PadConstant(scope[op.input], expression(op.left.data), _size(op), value)
+
+
+def _concat(code: LiftCode, op: layout.ConcatOp, scope: Scope) -> View:
+    *first, last = op.inputs
+    view = scope[last]
+    for value in reversed(first):
+        view = views.Concat(scope[value], expression(leading(as_array(value, "concat"))), view)
+    return view
+
+
+def _at(code: LiftCode, op: values.AtOp, scope: Scope) -> View:
+    index = code.as_index(scope[op.index], op.index.type)
+    inside = maximum(0, minimum(index, _size(op) - 1))
+    return Access(scope[op.input], inside)
+
+
+def _generate(code: LiftCode, op: values.GenerateOp, scope: Scope) -> View:
+    function = code.function(op, scope)
+    return views.Generated(len(op.block.args), lambda *at: function(*map(Index, at)))
+
+
+def _extract(code: LiftCode, op: tensor.ExtractOp, scope: Scope) -> View:
+    view = scope[op.tensor]
+    for index in op.indices:
+        view = Access(view, code.as_index(scope[index], index.type))
+    return view
+
+
+def scattered(code: LiftCode, op: layout.ScatterOp, scope: Scope) -> View | None:
+    """The view of what a scatter gives, if its map can be undone."""
+    back = inverse(op.map.data, _size(op), code.router.env)
+    return None if back is None else views.Reorder(scope[op.input], back)
+
+
+LAYOUTS: dict[type[Operation], Callable[[LiftCode, Any, Scope], View]] = {
+    layout.SplitOp: lambda c, op, s: views.Split(s[op.input], expression(op.size.data)),
+    layout.AsVectorOp: lambda c, op, s: views.Split(s[op.input], expression(op.size.data)),
+    layout.JoinOp: lambda c, op, s: views.Join(s[op.input], inner_size(op.input)),
+    layout.AsScalarOp: lambda c, op, s: views.Join(s[op.input], inner_size(op.input)),
+    layout.TransposeOp: lambda c, op, s: views.Transpose(s[op.input]),
+    layout.SlideOp: lambda c, op, s: views.Slide(
+        s[op.input], expression(op.size.data), expression(op.step.data)
+    ),
+    layout.PadOp: lambda c, op, s: views.Pad(
+        s[op.input], expression(op.left.data), _size(op), op.boundary.data
+    ),
+    layout.PadConstantOp: _pad_constant,
+    layout.GatherOp: lambda c, op, s: views.Reorder(s[op.input], op.map.data),
+    layout.SliceOp: lambda c, op, s: views.Slice(s[op.input], expression(op.start.data)),
+    layout.ConcatOp: _concat,
+    values.ZipOp: lambda c, op, s: views.Parts(tuple(s[v] for v in op.inputs)),
+    values.TupleOp: lambda c, op, s: views.Parts(tuple(s[v] for v in op.components)),
+    values.GetOp: lambda c, op, s: views.Get(s[op.input], op.index.data),
+    values.AtOp: _at,
+    values.SizeOp: lambda c, op, s: Index(expression(op.size.data)),
+    values.GenerateOp: _generate,
+    maps.MapOp: lambda c, op, s: views.Mapped(s[op.input], c.function(op, s)),
+    tensor.ExtractOp: _extract,
+    tensor.FromElementsOp: lambda c, op, s: s[op.elements[0]],
+    **dict.fromkeys(memory.MEMORY_OPS, lambda c, op, s: s[op.input]),
+}
+"""The views that ops are."""
+
+COMPUTING: dict[type[Operation], Callable[[LiftCode, Any, Scope, Sequence[View]], None]] = {
+    **dict.fromkeys((maps.MapGlbOp, maps.MapWrgOp, *SHARED), LiftCode.map_by),
+    maps.MapSeqOp: LiftCode.map_seq,
+    maps.MapSeqUnrollOp: LiftCode.map_unroll,
+    maps.MapVecOp: LiftCode.map_vec,
+    maps.MapSeqSlideOp: LiftCode.slide,
+    reductions.IterateOp: LiftCode.iterate,
+    values.LetOp: LiftCode.let,
+    layout.ScatterOp: LiftCode.scatter,
+}
+"""The ops that write their results."""
+
+KEEPING: dict[type[Operation], Callable[[LiftCode, Any, Scope], View]] = {
+    **dict.fromkeys(reductions.REDUCE_OPS, LiftCode.reduce),
+    reductions.SearchOp: LiftCode.search,
+}
+"""The ops that keep their results in memory of their own."""
+
+INDEX_ARITHMETIC: dict[type[Operation], Callable[[Expr, Expr], Expr]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.SubiOp: lambda a, b: a - b,
+    arith.MuliOp: lambda a, b: a * b,
+    arith.MinSIOp: lambda a, b: minimum(a, b),
+    arith.MaxSIOp: lambda a, b: maximum(a, b),
+}
+"""What ops on indices compute."""

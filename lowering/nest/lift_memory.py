@@ -1,0 +1,346 @@
+"""Reading and writing the elements of views in a nest."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    TensorType,
+    TupleType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Block, SSAValue
+
+from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.types import element_of, leading, sizes_of
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.nest.ops import ALWAYS, ForOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import (
+    Comparison,
+    Condition,
+    Expr,
+    Junction,
+    Truth,
+    both,
+    equal,
+    less,
+    negate,
+)
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import is_multiple, prove, simplify, simplify_condition
+from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
+from tiledialect.lowering.nest.grid import AXES, ONE, Grid
+from tiledialect.lowering.nest.views import (
+    Access,
+    Choice,
+    Computed,
+    Get,
+    Index,
+    Memory,
+    Nowhere,
+    Parts,
+    Path,
+    View,
+    resolve,
+)
+from tiledialect.schedule.leaves import Role
+
+SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, Role.VECTOR))
+
+
+class OpenSizeError(TileError):
+    """Memory of a kernel has a size that is not known when it is compiled."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How an access was found: the views from the last to memory, and the path into each."""
+
+    memory: str
+    what: str
+    steps: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """A line for each view; the last index is the flat one."""
+        width = max(len(view) for view, _ in self.steps)
+        lines = [f"  {view:{width}}  {path}" for view, path in self.steps]
+        return "\n".join([f"{self.memory} is {self.what}:", *lines])
+
+
+class LiftMemory(NestBuilder):
+    """Emits a nest whose loads and stores are at the elements of views."""
+
+    def __init__(self, block: Block, env: Env, grid: Grid = ONE):
+        super().__init__(block)
+        self.env = env
+        self.grid = grid
+        self.guard: Condition = ALWAYS
+        """When the values that are being computed are used."""
+        self.free: dict[str, Expr] = {}
+        """The work-groups and work-items that do the same so far, by the axis."""
+        self.traces: list[Trace] | None = None
+        """How each access was found, if that is wanted."""
+
+    # -- loops -----------------------------------------------------------------------------
+
+    @contextmanager
+    def span(
+        self,
+        role: LoopRole,
+        upper: Expr,
+        hint: str,
+        *,
+        lower: Expr | int = 0,
+        step: Expr | int = 1,
+    ) -> Generator[Expr]:
+        """A loop, or a branch or nothing where there is at most one step; its index."""
+        lower, upper, step = (simplify(e, self.env) for e in (lower, upper, step))
+        outer = self.env
+        if role != VECTOR and self.env.at_least(lower + step, upper):
+            with self.when(less(lower, upper)):
+                yield lower
+            return
+        if role == UNROLL and (upper - lower).value is None:
+            raise OpenSizeError(
+                f"a loop of {upper} steps is written out, so that it must be a number"
+            )
+        op = ForOp(self.names, role, upper, lower=lower, step=step)
+        self.builder.insert(op)
+        index = self.named(op.index, hint)
+        (name,) = index.names
+        self.env = self.env.with_range(name, lower, upper, step)
+        with self.inside(op.block):
+            yield index
+        self.env = outer
+
+    @contextmanager
+    def shared(self, axes: Sequence[str], upper: Expr, hint: str) -> Generator[Expr]:
+        """A loop that work-groups or work-items share out, which are free so far."""
+        first, step = Expr(), Expr.const(1)
+        for axis in axes:
+            number, count = self.free[axis], self.counts[axis]
+            first, step = first * count + number, step * count
+        taken = {axis: self.free.pop(axis) for axis in axes}
+        if step.value is not None and is_multiple(upper, step, self.env) and "group" not in axes[0]:
+            # All work-items run as many steps, so that there may be barriers in them.
+            with self.span(SERIAL, upper, "part", step=step) as part:
+                yield part + first
+        else:
+            with self.span(SERIAL, upper, hint, lower=first, step=step) as index:
+                yield index
+        self.free.update(taken)
+
+    @property
+    def counts(self) -> dict[str, Expr]:
+        """How many work-groups and work-items there are along each axis."""
+        return self._counts
+
+    def open_grid(self, counts: dict[str, Expr]) -> None:
+        """Note the numbers of the work-groups and work-items that are free."""
+        self._counts = counts
+
+    # -- memory ----------------------------------------------------------------------------
+
+    def allocate(self, t: Attribute, space: IntegerAttr, hint: str) -> View:
+        """Memory for values of a type."""
+        return self._allocate(t, (), space, hint)
+
+    def _allocate(
+        self, t: Attribute, outer: tuple[Expr, ...], space: IntegerAttr, hint: str
+    ) -> View:
+        match t:
+            case TupleType():
+                return Parts(tuple(self._allocate(part, outer, space, hint) for part in t.types))
+            case TensorType():
+                sizes = tuple(simplify(expression(s), self.env) for s in sizes_of(t))
+                return self._allocate(t.element_type, (*outer, *sizes), space, hint)
+            case VectorType():
+                lanes = Expr.const(t.get_shape()[0])
+                return self._allocate(t.element_type, (*outer, lanes), space, hint)
+            case _:
+                shape = [size.value for size in outer]
+                total = 1
+                for size, number in zip(outer, shape, strict=True):
+                    if number is None:
+                        raise OpenSizeError(
+                            f"{hint} is kept in the memory of a kernel, so that {size} must be "
+                            "a number"
+                        )
+                    total *= number
+                buffer = self.buffer(t, [total] if outer else [], space, hint)
+                return Memory(hint, outer, buffer)
+
+    # -- views -----------------------------------------------------------------------------
+
+    def find(self, view: View, path: Path, what: str) -> tuple[View, Path]:
+        """The view behind all layout, and the path into it."""
+        if self.traces is None:
+            return resolve(view, path)
+        steps: list[tuple[str, str]] = []
+
+        def watch(view: View, path: Path) -> None:
+            shown = [str(simplify(s, self.env) if isinstance(s, Expr) else s) for s in path]
+            steps.append((str(view), f"[{', '.join(shown)}]"))
+
+        leaf, rest = resolve(view, path, watch)
+        if isinstance(leaf, Memory) and len(steps) > 1:
+            if len(rest) > 1:
+                steps.append(("", f"[{simplify(leaf.address(rest), self.env)}]"))
+            self.traces.append(Trace(leaf.name, what, tuple(steps)))
+        return leaf, rest
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def read(self, view: View, path: Path = ()) -> SSAValue:
+        """The number at a path."""
+        leaf, rest = self.find(view, path, "read")
+        match leaf:
+            case Memory():
+                return self._load(leaf, rest, self.guard)
+            case Computed(value):
+                found = value()
+                assert isinstance(found, SSAValue)
+                return found
+            case Index(expr):
+                return self.index(expr)
+            case Choice():
+                return self._choose(leaf)
+            case _:
+                raise AssertionError(f"{leaf} has no elements")
+
+    def _load(
+        self,
+        memory: Memory,
+        path: Path,
+        condition: Condition,
+        default: SSAValue | None = None,
+    ) -> SSAValue:
+        env, self.env = self.env, self.env.assume(self.guard)
+        access = self._address(memory, path)
+        self.env = env
+        value = self.load(self.memory_of(memory), access, condition, default)
+        value.name_hint = value.name_hint or memory.name
+        return value
+
+    def _address(self, memory: Memory, path: Path) -> list[Expr]:
+        address = simplify(memory.address(path), self.env)
+        t = self.memory_of(memory).type
+        return [address] if isinstance(t, MemRefType) and t.get_num_dims() else []
+
+    def memory_of(self, memory: Memory) -> SSAValue:
+        """What the nest accesses."""
+        assert isinstance(memory.buffer, SSAValue)
+        return memory.buffer
+
+    def _choose(self, choice: Choice) -> SSAValue:
+        here = self.env.assume(self.guard)
+        condition = simplify_condition(choice.condition, here)
+        if isinstance(condition, Truth):
+            return self.read(*(choice.yes if condition.value else choice.no))
+        view, path = self.find(*choice.yes, "read")
+        if isinstance(view, Memory):
+            with self.guarded(negate(condition)):
+                default = self.read(*choice.no)
+            with self.guarded(condition):
+                return self._load(view, path, self.guard, default)
+        with self.guarded(condition):
+            yes = self.read(*choice.yes)
+        with self.guarded(negate(condition)):
+            no = self.read(*choice.no)
+        return self.scalars.select(self.truth(condition), yes, no)
+
+    @contextmanager
+    def guarded(self, condition: Condition) -> Generator[None]:
+        """What is computed is only used where the condition holds."""
+        outer, self.guard = self.guard, both(self.guard, condition)
+        yield
+        self.guard = outer
+
+    def truth(self, condition: Condition) -> SSAValue:
+        """Whether a condition on indices holds, as a value."""
+        match condition:
+            case Truth(value):
+                return self.scalars.constant(int(value), i1)
+            case Comparison(_, kind):
+                left, sign, right = condition.sides
+                name = {"<": "slt", "<=": "sle"}.get(sign, "ne" if kind == "!=" else "eq")
+                return self.emit(arith.CmpiOp(self.index(left), self.index(right), name))
+            case Junction(kind, parts):
+                op = arith.AndIOp if kind == "and" else arith.OrIOp
+                first, *rest = map(self.truth, parts)
+                for part in rest:
+                    first = self.emit(op(first, part))
+                return first
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def write(self, value: SSAValue, places: Sequence[View], path: Path = ()) -> None:
+        """Put a number where it belongs."""
+        for place in places:
+            leaf, rest = self.find(place, path, "written")
+            if isinstance(leaf, Nowhere):
+                continue
+            assert isinstance(leaf, Memory)
+            buffer = self.memory_of(leaf)
+            t = buffer.type
+            assert isinstance(t, MemRefType)
+            condition = ALWAYS if t.memory_space == PRIVATE else self._one_of_all(t)
+            value.name_hint = value.name_hint or leaf.name
+            self.store(value, buffer, self._address(leaf, rest), condition)
+
+    def _one_of_all(self, t: MemRefType[Attribute]) -> Condition:
+        """That this is the first of the work-items that do the same."""
+        local = t.memory_space == LOCAL
+        free = [e for axis, e in self.free.items() if not (local and axis.startswith("group"))]
+        return both(*(equal(number, 0) for number in free))
+
+    def copy(
+        self,
+        view: View,
+        places: Sequence[View],
+        t: Attribute,
+        path: Path = (),
+        role: LoopRole = SERIAL,
+    ) -> None:
+        """Write all of a value."""
+        match t:
+            case TupleType():
+                for k, part in enumerate(t.types):
+                    self.copy(Get(view, k), [Get(p, k) for p in places], part, path, role)
+            case TensorType() if t.get_num_dims():
+                with self.span(role, expression(leading(t)), "i") as i:
+                    inner = [Access(p, i) for p in places]
+                    self.copy(Access(view, i), inner, element_of(t), path, role)
+            case VectorType():
+                with self.span(VECTOR, Expr.const(t.get_shape()[0]), "lane") as lane:
+                    inner = [Access(p, lane) for p in places]
+                    self.copy(Access(view, lane), inner, t.element_type, path, role)
+            case _:
+                self.write(self.read(view, path), places, path)
+
+    # -- indices that are data ---------------------------------------------------------------
+
+    def as_index(self, view: View, t: Attribute) -> Expr:
+        """An integer as an index expression."""
+        leaf, _ = resolve(view, ())
+        if isinstance(leaf, Index):
+            return leaf.expr
+        value = self.read(view)
+        if not isinstance(t, IndexType):
+            value = self.emit(arith.IndexCastOp(value, IndexType()))
+        return self.named(value, "at")
+
+    def known(self, condition: Condition) -> bool:
+        """Whether a condition is known to hold."""
+        return prove(condition, self.env) is True
+
+
+__all__ = ["AXES", "LiftMemory", "OpenSizeError"]

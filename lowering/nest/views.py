@@ -1,0 +1,445 @@
+"""Views: where the elements of an array lie that layout patterns were applied to.
+
+Building a view follows the data flow: a slide of a pad of an input is ``Slide(Pad(Memory))``. Using
+one goes back: a path, the indices that choose an element from the outermost axis on, turns from the
+path into the last view to one into memory, where it is a flat index. So no layout pattern is ever
+executed. The same views say where results go: what is joined after it was computed is written
+through the split of its place (`routes`).
+
+Nothing here emits code; what a view has for its elements when they are computed is left open.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from typing_extensions import override
+
+from tiledialect.dialects.lift.attributes import Boundary, IndexMap
+from tiledialect.index.integer import (
+    Condition,
+    Expr,
+    both,
+    floordiv,
+    less,
+    less_equal,
+    mod,
+    select,
+)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A step of a path: a component of a tuple."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"get {self.number}"
+
+
+Path = tuple["Expr | Component", ...]
+
+
+class View:
+    """An array, a tuple or a number."""
+
+
+@dataclass(frozen=True)
+class Memory(View):
+    """An array of numbers that lies in memory, one row after the other."""
+
+    name: str
+    sizes: tuple[Expr, ...]
+    buffer: object = None
+    """What code accesses."""
+
+    def address(self, path: Path) -> Expr:
+        """The flat index of an element."""
+        total = Expr()
+        for index, size in zip(indices(path), self.sizes, strict=True):
+            total = total * size + index
+        return total
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Computed(View):
+    """A number that is computed where it is used."""
+
+    value: Callable[[], object]
+
+    def __str__(self) -> str:
+        return "computed"
+
+
+@dataclass(frozen=True)
+class Index(View):
+    """A number that is an index expression."""
+
+    expr: Expr
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+
+@dataclass(frozen=True)
+class Nowhere(View):
+    """The place of what nobody needs."""
+
+
+@dataclass(frozen=True)
+class Choice(View):
+    """Where the condition holds one view, at the rest of the path, else another."""
+
+    condition: Condition
+    yes: tuple[View, Path]
+    no: tuple[View, Path]
+
+
+class Layout(View, ABC):
+    """A view of other views."""
+
+    @abstractmethod
+    def behind(self, path: Path) -> tuple[View, Path]:
+        """The view behind this one, and the path into that."""
+
+
+@dataclass(frozen=True)
+class Access(Layout):
+    """An element of an array."""
+
+    input: View
+    index: Expr
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        return self.input, (self.index, *path)
+
+    def __str__(self) -> str:
+        return f"access {self.index}"
+
+
+@dataclass(frozen=True)
+class Get(Layout):
+    """A component of a tuple."""
+
+    input: View
+    number: int
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        return self.input, (Component(self.number), *path)
+
+    def __str__(self) -> str:
+        return f"get {self.number}"
+
+
+@dataclass(frozen=True)
+class Split(Layout):
+    """An array in pieces, or vectors, of a size."""
+
+    input: View
+    size: Expr
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        outer, inner, rest = two(path)
+        return self.input, (outer * self.size + inner, *rest)
+
+    def __str__(self) -> str:
+        return f"split({self.size})"
+
+
+@dataclass(frozen=True)
+class Join(Layout):
+    """Pieces of a size, or vectors, one after the other."""
+
+    input: View
+    size: Expr
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.input, (floordiv(index, self.size), mod(index, self.size), *rest)
+
+    def __str__(self) -> str:
+        return f"join({self.size})"
+
+
+@dataclass(frozen=True)
+class Transpose(Layout):
+    """The outer two axes exchanged."""
+
+    input: View
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        outer, inner, rest = two(path)
+        return self.input, (inner, outer, *rest)
+
+    def __str__(self) -> str:
+        return "transpose"
+
+
+@dataclass(frozen=True)
+class Slide(Layout):
+    """Windows."""
+
+    input: View
+    size: Expr
+    step: Expr
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        window, element, rest = two(path)
+        return self.input, (window * self.step + element, *rest)
+
+    def __str__(self) -> str:
+        return f"slide({self.size}, {self.step})"
+
+
+@dataclass(frozen=True)
+class Pad(Layout):
+    """More elements at the ends of an array of ``size`` elements."""
+
+    input: View
+    left: Expr
+    size: Expr
+    boundary: Boundary
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.input, (BOUNDARIES[self.boundary](index - self.left, self.size), *rest)
+
+    def __str__(self) -> str:
+        return f"pad({self.left}, {self.boundary})"
+
+
+def _clamp(index: Expr, size: Expr) -> Expr:
+    inside = select(less(index, size), index, size - 1)
+    return select(less_equal(0, index), inside, 0)
+
+
+def _mirror(index: Expr, size: Expr) -> Expr:
+    there_and_back = mod(index, size * 2)
+    return select(less(there_and_back, size), there_and_back, size * 2 - 1 - there_and_back)
+
+
+BOUNDARIES: dict[Boundary, Callable[[Expr, Expr], Expr]] = {
+    Boundary.clamp: _clamp,
+    Boundary.mirror: _mirror,
+    Boundary.wrap: mod,
+}
+"""Which of some elements stands at an index that may be outside."""
+
+
+@dataclass(frozen=True)
+class PadConstant(Layout):
+    """A value at the ends of an array of ``size`` elements."""
+
+    input: View
+    left: Expr
+    size: Expr
+    value: View
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        inside = index - self.left
+        condition = both(less_equal(0, inside), less(inside, self.size))
+        return Choice(condition, (self.input, (inside, *rest)), (self.value, rest)), ()
+
+    def __str__(self) -> str:
+        return f"pad_constant({self.left})"
+
+
+@dataclass(frozen=True)
+class Reorder(Layout):
+    """The elements at the indices that a map gives."""
+
+    input: View
+    map: IndexMap
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.input, (self.map.expr.substitute({self.map.variable: index}), *rest)
+
+    def __str__(self) -> str:
+        return f"reorder({self.map})"
+
+
+@dataclass(frozen=True)
+class Slice(Layout):
+    """The elements from one on."""
+
+    input: View
+    start: Expr
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.input, (index + self.start, *rest)
+
+    def __str__(self) -> str:
+        return f"slice({self.start})"
+
+
+@dataclass(frozen=True)
+class Concat(Layout):
+    """An array of ``size`` elements, and the rest after it."""
+
+    first: View
+    size: Expr
+    rest: View
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        after = (index - self.size, *rest)
+        return Choice(less(index, self.size), (self.first, path), (self.rest, after)), ()
+
+    def __str__(self) -> str:
+        return f"concat({self.size})"
+
+
+@dataclass(frozen=True)
+class Parts(Layout):
+    """A view for each component of the tuples in an array, or of one tuple."""
+
+    views: tuple[View, ...]
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        place, number = first_component(path)
+        return self.views[number], (*path[:place], *path[place + 1 :])
+
+    def __str__(self) -> str:
+        return "zip"
+
+
+@dataclass(frozen=True)
+class Within(Layout):
+    """The place of an array that becomes a component of tuples in an array."""
+
+    input: View
+    number: int
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.input, (index, Component(self.number), *rest)
+
+    def __str__(self) -> str:
+        return f"component {self.number}"
+
+
+@dataclass(frozen=True)
+class Only(Layout):
+    """The place of a tuple of which one component is needed."""
+
+    input: View
+    number: int
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        place, number = first_component(path)
+        if number != self.number:
+            return Nowhere(), ()
+        return self.input, (*path[:place], *path[place + 1 :])
+
+    def __str__(self) -> str:
+        return f"only {self.number}"
+
+
+@dataclass(frozen=True)
+class Everywhere(Layout):
+    """An array, of any shape, of one number."""
+
+    value: View
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        return self.value, ()
+
+    def __str__(self) -> str:
+        return "everywhere"
+
+
+@dataclass(frozen=True)
+class Mapped(Layout):
+    """The array of what a function gives for the elements of another."""
+
+    input: View
+    function: Callable[[View], View] = field(compare=False)
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.function(Access(self.input, index)), rest
+
+    def __str__(self) -> str:
+        return "map"
+
+
+@dataclass(frozen=True)
+class Generated(Layout):
+    """The array of what a function gives for indices along some axes."""
+
+    axes: int
+    function: Callable[..., View] = field(compare=False)
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        return self.function(*indices(path[: self.axes])), path[self.axes :]
+
+    def __str__(self) -> str:
+        return "generate"
+
+
+# -- paths ---------------------------------------------------------------------------------------
+
+
+def indices(path: Path) -> Iterator[Expr]:
+    """The steps of a path, which are all indices."""
+    for step in path:
+        assert isinstance(step, Expr)
+        yield step
+
+
+def one(path: Path) -> tuple[Expr, Path]:
+    """The first step of a path, which is an index, and the others."""
+    (index,) = indices(path[:1])
+    return index, path[1:]
+
+
+def two(path: Path) -> tuple[Expr, Expr, Path]:
+    """The first two steps of a path, which are indices, and the others."""
+    outer, inner = indices(path[:2])
+    return outer, inner, path[2:]
+
+
+def first_component(path: Path) -> tuple[int, int]:
+    """Where a path first goes into a component, and which that is."""
+    return next((k, s.number) for k, s in enumerate(path) if isinstance(s, Component))
+
+
+Watch = Callable[[View, Path], None]
+
+
+def resolve(view: View, path: Path, watch: Watch = lambda view, path: None) -> tuple[View, Path]:
+    """The view that is none of another behind a path, and the path into that.
+
+    ``watch`` is told of each view on the way and the path into it.
+    """
+    while isinstance(view, Layout):
+        watch(view, path)
+        view, path = view.behind(path)
+    watch(view, path)
+    return view, path
