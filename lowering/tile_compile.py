@@ -27,6 +27,7 @@ from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_reduce import TileReducePass
+from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.signature import find_function
 from tiledialect.target_spec import limit
 
@@ -45,6 +46,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileBoundsPass(),
         TileReducePass(),
         TileDefractPass(),
+        TileSplitReductionPass(),
         TileFusePass(),
         TileLoopTilingPass(local_size, schedules),
         LiftLowerPass(),

@@ -11,7 +11,7 @@ from tiledialect.schedule.choice import Candidate
 from tiledialect.schedule.cost import Estimate
 
 SHOWN = 4
-"""How many candidates are shown beside the last, which is the default one."""
+"""How many candidates are shown beside the default one."""
 
 COLUMNS = ("total", "arithmetic", "near", "shared", "far", "waiting")
 
@@ -23,7 +23,8 @@ def explained(name: str, kernel: KernelOp, weighed: Sequence[Candidate]) -> str:
     lines.append(
         "  " + "".join(f"{c:>11}" for c in COLUMNS) + "   groups  a unit  registers  local B"
     )
-    shown = [*weighed[:SHOWN], *weighed[SHOWN:][-1:]]
+    default = [candidate for candidate in weighed[SHOWN:] if candidate.family == "default"]
+    shown = [*weighed[:SHOWN], *default]
     for candidate in shown:
         lines.append("  " + _row(candidate.estimate) + f"  {candidate.family}")
         kernel.schedule = ScheduleAttr(candidate.schedule)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,13 +16,10 @@ from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedule
 from tiledialect.errors import TileError
 from tiledialect.passes.explanation import explained
 from tiledialect.passes.kernel_facts import kernel_facts
-from tiledialect.schedule.choice import Candidate, ranked
-from tiledialect.schedule.cost import cost
+from tiledialect.schedule.choice import Candidate, default, ranked
+from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, device_of
-from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule
-
-MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
-"""How many work-groups every GPU takes along an axis of the grid."""
+from tiledialect.schedule.leaves import Schedule
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
@@ -31,50 +27,16 @@ def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
     return ScheduleAttr(Schedule(default_leaves(kernel.indices, local_size)))
 
 
-def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf, ...]:
-    """The leaves of the default schedule.
-
-    Work-groups take the innermost output indices first, so that neighbours in a group are
-    neighbours in memory; the other indices are serial loops in each work-item.
-    """
-    output = [index for index in indices if index.is_output]
-    groups: list[Leaf] = []
-    locals_: list[Leaf] = []
-    budget = local_size
-    grid = dict.fromkeys("xyz", 1)
-    for position, index in enumerate(reversed(output)):
-        extent = index.range.extent
-        tile = max(1, min(extent, budget))
-        budget //= tile
-        if tile > 1:
-            locals_.insert(0, Leaf(index.name, 1, tile, Role.LOCAL, "x"))
-        if extent != tile:
-            count = -(-extent // tile)
-            axis = "xyz"[min(position, 2)]
-            if grid[axis] * count > MAX_GROUPS[axis]:
-                axis = "x"
-            grid[axis] *= count
-            groups.insert(0, Leaf(index.name, tile, count, Role.GROUP, axis))
-    serial = [
-        Leaf(index.name, 1, index.range.extent, Role.SERIAL)
-        for index in indices
-        if not index.is_output
-    ]
-    return (*groups, *locals_, *serial)
-
-
-def choose(kernel: KernelOp, device: Device, local_size: int) -> tuple[Candidate, ...]:
+def choose(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     """Give a kernel the best schedule that it can run by; what was weighed, the best first."""
-    default = default_schedule(kernel, local_size)
     facts = kernel_facts(kernel)
-    weighed = [*ranked(facts, device)]
-    weighed.append(Candidate("default", default.data, cost(facts, default.data, device)))
-    while weighed:
+    fallback = default(facts, device)
+    weighed = sorted((*ranked(facts, device), fallback), key=lambda c: c.estimate.seconds)
+    while True:
         kernel.schedule = ScheduleAttr(weighed[0].schedule)
-        if len(weighed) == 1 or _runs(kernel):
-            break
+        if weighed[0] is fallback or _runs(kernel):
+            return tuple(weighed)
         weighed.pop(0)
-    return tuple(weighed)
 
 
 def _runs(kernel: KernelOp) -> bool:
@@ -117,6 +79,6 @@ class TileLoopTilingPass(ModulePass):
             if device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
                 continue
-            weighed = choose(kernel, device, self.local_size)
+            weighed = choose(kernel, device)
             if self.explain:
                 print(explained(name, kernel, weighed), file=sys.stderr)

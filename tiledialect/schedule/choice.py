@@ -8,10 +8,13 @@ from functools import lru_cache
 
 from tiledialect.schedule.candidates import FAMILIES
 from tiledialect.schedule.cost import Estimate, cost
+from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 
+LOCAL_SIZE = 64
+"""How many work-items the groups of the default schedule have."""
 KEPT = 256
 """How many kernels' rankings are kept, for others that are alike."""
 
@@ -29,6 +32,20 @@ class Candidate:
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
     return tuple(sorted(_candidates(facts, device), key=lambda c: c.estimate.seconds))
+
+
+@lru_cache(maxsize=KEPT)
+def default(facts: Facts, device: Device) -> Candidate:
+    """The default schedule, weighed as the others are."""
+    local_size = min(LOCAL_SIZE, device.max_work_group_size)
+    schedule = Schedule(default_leaves(facts.indices, local_size))
+    return Candidate("default", schedule, cost(facts, schedule, device))
+
+
+def best_seconds(facts: Facts, device: Device) -> float:
+    """What a kernel takes at the best."""
+    found = (*ranked(facts, device)[:1], default(facts, device))
+    return min(candidate.estimate.seconds for candidate in found)
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:

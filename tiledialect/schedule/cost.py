@@ -24,28 +24,34 @@ from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, Stage, place_of
 
-OVERLAP_LOSS = 0.15
+OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
-LATENCY = {Kind.GPU: 0.6e-6, Kind.CPU: 0.08e-6}
+LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.08e-6}
 """Seconds until what is fetched from global memory is there."""
-LOCAL_RATE = {Kind.GPU: 0.25, Kind.CPU: 1.0}
+LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
 """Words (vectors on a CPU) that are read near for each that is computed with in the same time."""
 SHARED_RATE = 2.0
 """How much faster the last cache is than global memory."""
 SECTOR = {Kind.GPU: 32, Kind.CPU: 64}
 """Bytes that are fetched together."""
-COPY_INSTRUCTIONS = 10.0
+COPY_INSTRUCTIONS = 24.0
 """What a copy costs beside its load and store: the place of each element, and its test."""
-LOOP_INSTRUCTIONS = 4.0
+LOOP_INSTRUCTIONS = 2.0
 """What a step of a loop costs."""
-GROUP_INSTRUCTIONS = 60.0
+GROUP_INSTRUCTIONS = 100.0
 """What a work-item costs before it does anything."""
-OWN_REGISTERS = 24
+OWN_REGISTERS = 32
 """Registers for addresses and loops."""
+AHEAD_REGISTERS = 1.5
+"""Registers for each word that is fetched ahead: for itself, and for where it goes."""
 SPILL = 4.0
 """How much slower an item with too many registers is."""
-WARPS_FOR_HALF = 1.2
+SCHEDULERS = 4
+"""How many sub-groups a unit of a GPU issues from at a time."""
+WARPS_FOR_HALF = 0.9
 """With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
+CYCLES_A_WORD = 0.5
+"""How long reading a word takes a sub-group at least, though all read the same."""
 WRITTEN_OUT = 4096
 """Up to how many copies of the innermost body the instruction cache holds."""
 
@@ -171,12 +177,23 @@ class Model:
             k -= 1
         return k
 
-    def trips(self, k: int) -> int:
-        """How often a work-item comes to leaf ``k``."""
-        return prod(leaf.extent for leaf in self.leaves[self.parallel : k])
+    def trips(self, k: int) -> float:
+        """How often a work-item comes to leaf ``k``, on the average of the groups."""
+        steps = prod(leaf.extent for leaf in self.leaves[self.parallel : k])
+        return steps * prod(share for place, share in self.skips if place <= k)
+
+    @cached_property
+    def skips(self) -> list[tuple[int, float]]:
+        """Inside which leaves whole groups have only a share of the points."""
+        found: list[tuple[int, float]] = []
+        for names, share in self.facts.tests:
+            moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
+            if all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
+                found.append((max(moved, default=-1) + 1, share))
+        return found
 
     @property
-    def points(self) -> int:
+    def points(self) -> float:
         """How many points a work-item visits."""
         return self.trips(len(self.leaves))
 
@@ -272,7 +289,7 @@ class Model:
             return ceil(words)
         for stage in self.schedule.stages:
             if stage.copies > 1 and stage.operand < len(self.walks):
-                words += self.tile(stage) / self.items
+                words += AHEAD_REGISTERS * self.tile(stage) / self.items
         return ceil(words) + OWN_REGISTERS
 
     @property
@@ -310,25 +327,28 @@ class Model:
             total += self.accumulators * self.items * self.facts.outputs[0].bytes
         return total
 
-    def fetched(self, walk: Walk) -> tuple[float, float, int]:
+    def fetched(self, walk: Walk) -> tuple[float, float, float]:
         """What a group fetches of an input: sectors' bytes, copies' chunks, and waits."""
         stages = self.stages(walk.tensor)
         sector, size = SECTOR[self.device.kind], walk.tensor.bytes
-        if stages:
-            stage = stages[0]
-            place = place_of(stage, self.leaves)
-            inside = self.inside(stage)
-            elements, run = walk.elements(inside), walk.run(inside) * size
-            many = 1 if stage.local else self.items
-            times = self.trips(place) * many
-            bytes_ = elements * size * times * _rounded(run, sector)
-            return bytes_, elements * times / max(stage.vector, 1), self.trips(place)
-        body = self.leaves[self.body :]
-        lanes = [*self.lanes, *body]
-        run = walk.run(lanes) * size
-        elements = walk.elements(lanes) * self.trips(self.body)
-        warps = self.items / max(1, prod(x.extent for x in self.lanes))
-        return elements * size * warps * _rounded(run, sector), 0.0, self.trips(self.body)
+        place = place_of(stages[0], self.leaves) if stages else self.body
+        if stages and stages[0].local:
+            inside = self.inside(stages[0])
+            elements, run, shares = walk.elements(inside), walk.run(inside), 1.0
+            chunks = elements / stages[0].vector
+        else:
+            inside = [*self.lanes, *self.leaves[place:]]
+            elements, run = walk.elements(inside), walk.run(self.neighbours)
+            shares = self.items / max(1, prod(x.extent for x in self.lanes))
+            chunks = 0.0
+        times = self.trips(place)
+        bytes_ = elements * shares * times * size * _rounded(run * size, sector)
+        return bytes_, chunks * times, times
+
+    @property
+    def neighbours(self) -> list[Leaf]:
+        """The steps that a sub-group makes at once."""
+        return [*self.lanes, *(leaf for leaf in self.leaves[-1:] if leaf.role is Role.VECTOR)]
 
 
 def _rounded(run: int, sector: int) -> float:
@@ -365,7 +385,7 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
     warps = resident * max(1.0, m.items / device.sub_group_size)
-    issue = 1.0 if m.is_cpu else warps / (warps + WARPS_FOR_HALF)
+    issue = 1.0 if m.is_cpu else min(1.0, warps / SCHEDULERS) * warps / (warps + WARPS_FOR_HALF)
     waits = max((n for _, _, n in fetched), default=0)
     ahead = any(s.copies > 1 for s in schedule.stages) or m.is_cpu
     wait = waits * LATENCY[device.kind]
@@ -407,8 +427,9 @@ def _near(m: Model) -> float:
     for walk, times, width in m.reads:
         if not m.is_cpu:
             different = max(1, walk.elements(m.lanes))
-            # An access takes at least a cycle of the unit, in which a sub-group's words go by.
-            times *= max(different * width, m.device.sub_group_size) / lanes
+            # In a cycle of the unit as many words go by as a sub-group has items.
+            least = m.device.sub_group_size * max(1.0, width * CYCLES_A_WORD)
+            times *= max(different * width, least) / lanes
         total += times * m.items
     return total
 
@@ -427,10 +448,8 @@ def _resident(m: Model) -> int:
 def _written(m: Model) -> float:
     """The bytes that all groups write, in sectors."""
     sector = SECTOR[m.device.kind]
-    inside = [*m.lanes, *m.leaves[m.body :]]
     total = 0.0
     for tensor in m.facts.outputs:
-        walk = Walk.of(tensor)
-        run = walk.run(inside) * tensor.bytes
+        run = Walk.of(tensor).run(m.neighbours) * tensor.bytes
         total += tensor.size * _rounded(run, sector)
     return total

@@ -123,7 +123,7 @@ PLATFORMS: dict[str, Mapping[str, Any]] = {
 }
 """What GPUs of a platform, whose name contains the key, have in common."""
 
-UNIT_FLOPS = {Kind.GPU: 400.0, Kind.CPU: 12.0}
+UNIT_FLOPS = {Kind.GPU: 480.0, Kind.CPU: 12.0}
 """GFLOP/s of a compute unit: on a CPU, of a lane of its vectors."""
 UNIT_BANDWIDTH = {Kind.GPU: 20.0, Kind.CPU: 10.0}
 """GB/s of global memory for a compute unit."""

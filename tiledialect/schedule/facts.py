@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import prod
 
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.schedule.leaves import LoopIndex
+
+MOST_TRIED = 4096
+"""For up to how many values of its indices a test is counted out."""
+COMMON = 0.8
+"""Tests that a larger share of the points pass are of no account."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,33 @@ class Facts:
     def reduced_indices(self) -> tuple[str, ...]:
         """The indices that are aggregated over."""
         return tuple(index.name for index in self.indices if not index.is_output)
+
+    @cached_property
+    def tests(self) -> tuple[tuple[frozenset[str], float], ...]:
+        """The indices that tests of accesses depend on, and the share of values that pass.
+
+        Of a few values at a time all are tried: so are those of residue classes, of which each
+        has its own points.
+        """
+        found: dict[frozenset[str], float] = {}
+        for tensor in self.inputs:
+            for e, size in zip(tensor.access or (), tensor.shape, strict=False):
+                names = [n for n in e.names if self.extents[n] > 1]
+                count = prod(self.extents[n] for n in names)
+                if len(names) > 1 and count <= MOST_TRIED:
+                    terms = [
+                        [
+                            int(e.coefficient(i.name)) * v
+                            for v in range(i.range.lower, i.range.upper)
+                        ]
+                        for i in self.indices
+                        if i.name in e.names
+                    ]
+                    sums = (int(e.constant) + sum(values) for values in product(*terms))
+                    share = sum(0 <= place < size for place in sums) / count
+                    key = frozenset(names)
+                    found[key] = min(share, found.get(key, 1.0))
+        return tuple((names, share) for names, share in found.items() if share < COMMON)
 
     @property
     def points(self) -> int:

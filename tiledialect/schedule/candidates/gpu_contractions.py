@@ -1,8 +1,8 @@
 """Contractions on GPUs: tiles of work-groups, sub-groups and registers, fed from local memory.
 
 Each schedule is a choice of a `Shape`. Of the indices that move the output, `n` runs along its
-memory and `m` is the one beside it; an item has a tile of both in registers. Of the summed ones,
-`k` is cut into chunks, at each of which the operands are staged; the others, such as the taps of a
+memory and `m` is one beside it; an item has a tile of both in registers. Of the summed ones, `k` is
+cut into chunks, at each of which the operands are staged; the others, such as the taps of a
 convolution, are loops around the chunks or inside of them.
 """
 
@@ -12,22 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from tiledialect.schedule.candidates.loops import ceil_div, digits, kept, on_grid
+from tiledialect.schedule.candidates.loops import ceil_div, digits, kept
 from tiledialect.schedule.cost import cost
+from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
 
-FEW_TAPS = 9
-"""Up to how many values of the other summed indices are written out."""
-MOST_WRITTEN_OUT = 2304
-"""How many copies of a multiplication an item has at most."""
-ITEMS = (64, 128, 256)
+FEW = 8
+"""What has fewer values is not cut into tiles: taps, channels of pictures, residue classes."""
+LEAST_ITEMS, MOST_ITEMS = 64, 256
 """How many work-items groups have."""
 CHUNKS = (4, 8, 16, 32)
-MOST_TILINGS = 12
+WRITTEN_OUT = (640, 2304)
+"""How many copies of a multiplication an item has at most: a small body, or a large one."""
+MOST_TILINGS = 10
 """How many tilings are looked at with all chunks."""
-ROWS = 32
+ROWS = 64
 """Up to which size an index is cut into any tiles that divide it."""
 
 
@@ -38,7 +39,9 @@ class Roles:
     n: str
     m: str
     beside: str | None
-    """The output index next to `m`, for items of a group where `m` is short."""
+    """An output index next to `m`, for the items of a group where `m` is short."""
+    inner: str | None
+    """An output index of few values, all of which an item may have accumulators for."""
     rest: tuple[str, ...]
     """The other output indices: each value has groups of its own."""
     k: str
@@ -50,23 +53,25 @@ class Roles:
 
 def roles(facts: Facts) -> Roles | None:
     """Those of a contraction of two tensors or more; None if it has no tiles."""
-    extents, output = facts.extents, facts.outputs[0]
-    outputs = [name for name in facts.output_indices if extents[name] > 1]
-    reduced = list(facts.reduced_indices)
-    if len(outputs) < 2 or not reduced:
+    extents, strides = facts.extents, facts.outputs[0].strides
+    outputs = sorted(facts.output_indices, key=lambda name: abs(strides.get(name, 0)))
+    long = [name for name in outputs if extents[name] >= FEW]
+    if len(long) < 2 or not facts.reduced_indices:
         return None
-    outputs.sort(key=lambda name: abs(output.strides.get(name, 0)))
-    n, m, *others = outputs
-    if extents[n] < 8:
-        n, m = m, n
+    n, m, *others = long
+    short = [name for name in outputs if 1 < extents[name] < FEW]
+    inner = next((name for name in short if extents[name] <= FEW // 2), None)
     beside = others[0] if others else None
-    along = [x for t in facts.inputs for x in t.contiguous if x in reduced]
-    k = max(reduced, key=lambda name: (min(extents[name], 16), name in along, extents[name]))
-    small = [name for name in reduced if name != k]
-    taps = [name for name in small if extents[name] <= FEW_TAPS]
-    rest = [name for name in facts.output_indices if name not in (n, m, beside)]
-    outer = [name for name in small if name not in taps]
-    return Roles(n, m, beside, tuple(rest), k, tuple(taps), tuple(outer))
+    along = [x for t in facts.inputs for x in t.contiguous]
+    reduced = sorted(
+        facts.reduced_indices,
+        key=lambda x: (min(extents[x], 2 * FEW), x in along, extents[x]),
+        reverse=True,
+    )
+    taps = [x for x in facts.reduced_indices if x != reduced[0] and extents[x] <= FEW]
+    outer = [x for x in facts.reduced_indices if x != reduced[0] and x not in taps]
+    rest = [x for x in facts.output_indices if x not in (n, m, beside, inner)]
+    return Roles(n, m, beside, inner, tuple(rest), reduced[0], tuple(taps), tuple(outer))
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,12 @@ class Shape:
     """Accumulators of an item along `m` and `n`."""
     fours: bool = False
     """Whether accumulators along `m` come in fours that items share out."""
+    inner: int = 1
+    """Accumulators of an item along the short index."""
     chunk: int = 8
     taps_inside: bool = True
     copies: int = 2
+    written_out: int = WRITTEN_OUT[0]
 
     @property
     def items(self) -> int:
@@ -112,16 +120,23 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     def seconds(shape: Shape) -> float:
         return cost(facts, Builder(facts, r, shape).schedule(), device).seconds
 
-    tilings = [*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)]
-    tilings = [shape for shape in tilings if shape.items <= device.max_work_group_size]
-    has_taps = prod(facts.extents[name] for name in r.taps) > 1
+    extent = facts.extents[r.k]
+    chunks = [c for c in CHUNKS if c < 2 * extent] if extent > FEW else [1, extent]
+    inner = (1, facts.extents[r.inner]) if r.inner else (1,)
+    tilings = [
+        replace(shape, inner=count, chunk=chunks[len(chunks) // 2 - 1])
+        for shape in (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r))
+        for count in inner
+        if shape.items <= device.max_work_group_size
+    ]
     for shape in sorted(tilings, key=seconds)[:MOST_TILINGS]:
-        for chunk in CHUNKS:
-            if chunk > CHUNKS[0] and chunk >= 2 * facts.extents[r.k]:
-                continue
-            for inside in (True, False) if has_taps else (True,):
-                for copies in (1, 2) if facts.extents[r.k] > chunk else (1,):
-                    yield replace(shape, chunk=chunk, taps_inside=inside, copies=copies)
+        for chunk in chunks:
+            for inside in (True, False) if r.taps else (True,):
+                for copies in (1, 2) if extent > chunk else (1,):
+                    for most in WRITTEN_OUT:
+                        yield replace(
+                            shape, chunk=chunk, taps_inside=inside, copies=copies, written_out=most
+                        )
 
 
 def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
@@ -140,13 +155,12 @@ def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
     m, n = facts.extents[r.m], facts.extents[r.n]
     if m >= ROWS and not _slides(facts, r.m):
         return
-    across = [x for x in (4, 8, 16, 32) if x == 4 or (x - 4) * 4 < n]
     for wide in (4, 8):
-        for columns in across:
+        for columns in (x for x in (1, 2, 4, 8, 16, 32) if x * wide < n + wide * x / 2):
             for rows in _row_tiles(m):
                 for along in _counts(ceil_div(m, rows)):
                     for beside in _counts(facts.extents[r.beside] if r.beside else 1):
-                        if columns * along * beside in ITEMS and columns * wide < 2 * max(n, 4):
+                        if LEAST_ITEMS <= columns * along * beside <= MOST_ITEMS:
                             yield Shape((1, 1), (along, columns), beside, (rows, wide))
 
 
@@ -163,7 +177,9 @@ def _row_tiles(extent: int) -> list[int]:
 
 
 def _counts(extent: int) -> list[int]:
-    return [n for n in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32) if n <= extent]
+    """Numbers of items along an index that waste little of it."""
+    counts = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32)
+    return [n for n in counts if ceil_div(extent, n) * n <= extent * 9 // 8]
 
 
 class Builder:
@@ -177,82 +193,68 @@ class Builder:
     def schedule(self) -> Schedule:
         """The leaves, then the stages."""
         r, s, extents = self.roles, self.shape, self.facts.extents
-        m_reach, m = self._rows()
-        n_reach, n = self._columns()
-        b_reach, b = digits(r.beside, [(s.beside, Role.LOCAL, "x")]) if r.beside else (1, [])
+        rows, m = self._rows()
+        columns, n = self._columns()
+        high, b = digits(r.beside, [(s.beside, Role.LOCAL, "x")]) if r.beside else (1, [])
+        deep, inner = digits(r.inner, [(s.inner, Role.UNROLL, "")]) if r.inner else (1, [])
+        tiled = ((r.inner, deep), (r.beside, high), (r.m, rows), (r.n, columns))
         blocks = [(name, 1, extents[name]) for name in r.rest]
-        if r.beside:
-            blocks.append((r.beside, b_reach, ceil_div(extents[r.beside], b_reach)))
-        blocks.append((r.m, m_reach, ceil_div(extents[r.m], m_reach)))
-        blocks.append((r.n, n_reach, ceil_div(extents[r.n], n_reach)))
+        blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
         items = [*b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
-        if s.fours:
-            items = sorted(items, key=lambda leaf: leaf.stride < _warp_stride(s, leaf, r))
-        body = [*_by_role(m, Role.UNROLL), *_by_role(n, Role.UNROLL), *_by_role(n, Role.VECTOR)]
+        # Those of whole sub-groups are outside.
+        warp = {name: x * t for name, x, t in zip((r.m, r.n), s.lanes, s.tile, strict=True)}
+        items.sort(key=lambda leaf: leaf.stride < warp.get(leaf.index, 0))
+        body = [*inner, *_by_role(m, Role.UNROLL), *_by_role(n, Role.UNROLL)]
+        body += _by_role(n, Role.VECTOR)
         sums = self._sums(prod(leaf.extent for leaf in body))
-        leaves = (*on_grid(blocks), *kept(items), *sums, *kept(body))
-        return Schedule(leaves, self._stages(sums))
+        return Schedule((*on_grid(blocks), *kept(items), *sums, *kept(body)), self._stages(sums))
 
     def _rows(self) -> tuple[int, list[Leaf]]:
-        """The leaves of `m`, innermost first."""
+        """How many values of `m` a group has, and the leaves, innermost first."""
         s, local, unroll = self.shape, (Role.LOCAL, "x"), (Role.UNROLL, "")
         if not s.fours:
             return digits(self.roles.m, [(s.tile[0], *unroll), (s.lanes[0], *local)])
-        return digits(
-            self.roles.m,
-            [
-                (4, *unroll),
-                (s.lanes[0], *local),
-                (s.tile[0] // 4, *unroll),
-                (s.warps[0], *local),
-            ],
-        )
+        parts = (4, s.lanes[0], s.tile[0] // 4, s.warps[0])
+        roles = (unroll, local, unroll, local)
+        return digits(self.roles.m, [(p, *role) for p, role in zip(parts, roles, strict=True)])
 
     def _columns(self) -> tuple[int, list[Leaf]]:
-        """The leaves of `n`, innermost first."""
+        """How many values of `n` a group has, and the leaves, innermost first."""
         s, local = self.shape, (Role.LOCAL, "x")
-        return digits(
-            self.roles.n,
-            [
-                (4, Role.VECTOR, ""),
-                (s.lanes[1], *local),
-                (s.tile[1] // 4, Role.UNROLL, ""),
-                (s.warps[1], *local),
-            ],
-        )
+        parts = (4, s.lanes[1], s.tile[1] // 4, s.warps[1])
+        roles = ((Role.VECTOR, ""), local, (Role.UNROLL, ""), local)
+        return digits(self.roles.n, [(p, *role) for p, role in zip(parts, roles, strict=True)])
 
     def _sums(self, body: int) -> list[Leaf]:
         """The leaves of the summed indices, outermost first."""
         r, s, extents = self.roles, self.shape, self.facts.extents
         outer = [Leaf(name, 1, extents[name], Role.SERIAL) for name in r.outer]
         chunks = Leaf(r.k, s.chunk, ceil_div(extents[r.k], s.chunk), Role.SERIAL)
-        steps = Leaf(r.k, 1, s.chunk, Role.UNROLL)
+        steps = [Leaf(r.k, 1, s.chunk, Role.UNROLL)] if s.chunk > 1 else []
         taps = [Leaf(name, 1, extents[name], Role.UNROLL) for name in r.taps]
-        inner = [steps, *taps] if s.taps_inside else [steps]
+        inner = [*steps, *taps] if s.taps_inside else steps
         around = [] if s.taps_inside else [_serial(tap) for tap in taps]
         # What does not fit the instruction cache stays a loop, the outermost first.
         for k, leaf in enumerate(inner):
-            if body * prod(x.extent for x in inner[k:]) > MOST_WRITTEN_OUT:
+            if body * prod(x.extent for x in inner[k:]) > s.written_out:
                 inner[k] = _serial(leaf)
         return [*outer, *around, chunks, *inner]
 
     def _stages(self, sums: list[Leaf]) -> tuple[Stage, ...]:
         r, s = self.roles, self.shape
-        at = r.k, s.chunk
-        staged = [self._local(tensor, at) for tensor in self._staged()]
-        last = sums[-1]
-        private: list[Stage] = []
-        for tensor in self._staged():
-            along = r.m if r.m in tensor.names else r.n
-            width = 4 if along == r.n or s.fours else 2
-            place = self._window(tensor, sums) or (last.index, last.stride)
-            private.append(Stage(tensor.number, local=False, at=place, vector=width))
-        return (*staged, *private)
-
-    def _staged(self) -> list[Tensor]:
-        """The operands that several items read the same elements of."""
-        r = self.roles
-        return [t for t in self.facts.inputs if t.access and not {r.n, r.m} <= t.names]
+        staged = [t for t in self.facts.inputs if t.access and t.names & {r.n, r.m}]
+        shared = [self._local(t, (r.k, s.chunk)) for t in staged if not {r.n, r.m} <= t.names]
+        last = sums[-1].index, sums[-1].stride
+        private = [
+            Stage(
+                t.number,
+                local=False,
+                at=self._window(t, sums) or last,
+                vector=4 if r.n in t.names or s.fours else 2,
+            )
+            for t in staged
+        ]
+        return (*shared, *private)
 
     def _window(self, tensor: Tensor, sums: list[Leaf]) -> tuple[str, int] | None:
         """The leaf inside which the taps and the neighbours of `m` make a window."""
@@ -289,9 +291,3 @@ def _serial(leaf: Leaf) -> Leaf:
 def _by_role(leaves: list[Leaf], role: Role) -> list[Leaf]:
     """The leaves of a role, outermost first."""
     return [leaf for leaf in reversed(leaves) if leaf.role is role]
-
-
-def _warp_stride(shape: Shape, leaf: Leaf, r: Roles) -> int:
-    """From which stride on an index's leaves are those of whole sub-groups."""
-    side = 0 if leaf.index == r.m else 1
-    return shape.lanes[side] * shape.tile[side]

@@ -1,0 +1,91 @@
+"""Which contractions are better split: those with few results and long sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.errors import TileError
+from tiledialect.passes.kernel_facts import contraction_facts
+from tiledialect.passes.reduction_split import Split, why_not_split
+from tiledialect.schedule.choice import best_seconds
+from tiledialect.schedule.device import Device
+from tiledialect.schedule.facts import Facts
+
+LEAST_POINTS = 1 << 20
+"""Contractions of fewer points are done before a second kernel has begun."""
+TILES = (64 * 64, 128 * 128)
+"""How many results work-groups may have: there are parts for two groups of that size a unit."""
+GAIN = 0.9
+"""A split must take at most this share of the time."""
+
+
+def best_split(op: ContractionOp, device: Device) -> list[Operation]:
+    """The ops of the best split of a contraction; none if it is better as it is."""
+    if op.domain is None or _begins_rows(op):
+        return []
+    facts = contraction_facts(op)
+    outputs = prod(facts.extents[name] for name in facts.output_indices)
+    if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[0]:
+        return []
+    found: list[Operation] = []
+    least = GAIN * best_seconds(facts, device)
+    for index, parts in _splits(op, facts, outputs, device):
+        try:
+            made = Split(op, index, parts).ops()
+        except TileError:
+            continue
+        seconds = _seconds(made, device)
+        if seconds < least:
+            found, made, least = made, found, seconds
+        for unused in reversed(made):
+            unused.erase()
+    return found
+
+
+def _splits(
+    op: ContractionOp, facts: Facts, outputs: int, device: Device
+) -> Iterator[tuple[str, int]]:
+    """The index that moves the inputs farthest, and numbers of parts that fill the device."""
+    summed = [
+        name
+        for name in facts.reduced_indices
+        if facts.extents[name] > 1 and why_not_split(op, name) is None
+    ]
+
+    def reach(name: str) -> int:
+        return max(abs(t.strides.get(name, 0)) for t in facts.inputs) * facts.extents[name]
+
+    if summed:
+        index = max(summed, key=reach)
+        wanted = (-(-2 * device.compute_units * size // outputs) for size in TILES)
+        for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
+            if parts > 1:
+                yield index, parts
+
+
+def _seconds(ops: Sequence[Operation], device: Device) -> float:
+    """What the kernels of some contractions take, one after the other."""
+    return sum(
+        best_seconds(contraction_facts(op), device)
+        for op in ops
+        # What fills a tensor with one number is fused away, or short.
+        if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
+    )
+
+
+def _begins_rows(op: ContractionOp) -> bool:
+    """Whether the result goes back to each element of what was summed, as in a softmax."""
+    users = [use.operation for use in op.result.uses]
+    sizes = [_size(user.res) for user in users if isinstance(user, ElementwiseOp)]
+    return len(op.inputs) == 1 and any(size > _size(op.result) for size in sizes)
+
+
+def _size(value: SSAValue) -> int:
+    return prod(shape_of(tensor_type(value)) or ())
