@@ -34,6 +34,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS
 from tiledialect.passes.lift import FAMILIES, RULES
 from tiledialect.tools.tile_opt import TileOptMain
@@ -44,6 +45,7 @@ NOTE = "<!-- Made by docs/generate.py from the code: change it there, then run `
 
 SECTIONS: dict[str, Sequence[type[Operation]]] = {
     "Contraction": (ContractionOp,),
+    "Scan": (ScanOp,),
     "Elementwise ops and numbers": ELEMENTWISE_OPS,
     "Moving elements, and random numbers": SPECIAL_OPS,
     "Gradients": (CustomGradientOp,),
@@ -326,6 +328,7 @@ def nest(size: int, schedule: str) -> str:
     return f'{passes},tile-fuse,tile-loop-tiling{{schedules="{schedule}"}},tile-to-nest'
 
 
+TOTALS = 'tile-specialize{arguments="4x32xf32"},tile-bounds,tile-scan'
 STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
@@ -337,6 +340,8 @@ EXAMPLES = {
     ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
+    "tile-scan": ("totals", TOTALS),
+    "tile-split-scan": ("totals", f"{TOTALS},tile-split-scan{{block=8}}"),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
     "tile-loop-tiling": ("pool", SCHEDULED),

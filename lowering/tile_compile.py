@@ -27,7 +27,9 @@ from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_reduce import TileReducePass
+from tiledialect.passes.tile_scan import TileScanPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
+from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.signature import find_function
 from tiledialect.target_spec import limit
 
@@ -44,6 +46,8 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         CommonSubexpressionElimination(),
         TileDecomposePass(),
         TileBoundsPass(),
+        TileScanPass(),
+        TileSplitScanPass(),
         TileReducePass(),
         TileDefractPass(),
         TileSplitReductionPass(),

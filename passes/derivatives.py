@@ -22,6 +22,7 @@ from tiledialect.dialects.tile import special
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.tensor_builder import TensorBuilder
@@ -104,6 +105,19 @@ def _gather(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     return b.insert(special.ScatterOp.make(g, inside, tensor)), None
 
 
+def _scan(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    assert isinstance(op, ScanOp)
+    if op.aggregation.data is not Aggregation.add or op.start is not None:
+        raise TileError.at(
+            op,
+            "only a tile.scan that adds, and starts with nothing, has a gradient: "
+            "write others as contractions",
+        )
+    every = op.every.value.data if op.every is not None else None
+    back = ScanOp(Aggregation.add, g, op.along, reverse=op.reverse is None, every=every)
+    return (b.insert(back),)
+
+
 def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     updates, indices, _ = op.operands
     shape, index_shape = shape_of(tensor_type(updates)), shape_of(tensor_type(indices))
@@ -174,6 +188,7 @@ DERIVATIVES: dict[type[Operation], Rule] = {
     ew.CastOp: _unary(lambda b, x, y, g: g),
     special.GatherOp: _gather,
     special.ScatterOp: _scatter,
+    ScanOp: _scan,
     special.ReshapeOp: _reshape,
     special.SumToOp: _sum_to,
     **dict.fromkeys(

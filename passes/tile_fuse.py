@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fusion_cost import Machine
@@ -43,7 +44,7 @@ class Group:
     open: bool = True
     """Whether elementwise ops may join."""
     contracts: bool = False
-    """Whether there is a contraction."""
+    """Whether there is a contraction or a scan."""
     read: set[SSAValue] = field(default_factory=set[SSAValue])
     """The values from outside that the ops take."""
     made: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -93,7 +94,7 @@ class Grouping:
         if group is None:
             shape = shape_of(tensor_type(result)) or ()
             group = Group(len(self.groups), shape, open=writes_everything(op))
-            group.contracts = isinstance(op, ContractionOp)
+            group.contracts = isinstance(op, ContractionOp | ScanOp)
             self.groups.append(group)
         self.group_of[result] = group
         group.ops.append(op)

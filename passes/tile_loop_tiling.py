@@ -11,25 +11,43 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
 from tiledialect.passes.explanation import explained
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import Candidate, default, ranked
+from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
-from tiledialect.schedule.device import Device, device_of
+from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.schedule.leaves import Schedule
+from tiledialect.schedule.scans import ScanShape, scan_schedule
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
     """A work-item for each element of the output, in work-groups of at most ``local_size``."""
+    if kernel.scan is not None:
+        return ScheduleAttr(scan_schedule_of(kernel.scan, None))
     return ScheduleAttr(Schedule(default_leaves(kernel.indices, local_size)))
+
+
+def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
+    """The schedule of a kernel with a scan; without a device, one that all can run by."""
+    shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
+    if device is None:
+        return scan_schedule(shape, gpu=False, most_items=1)
+    return scan_schedule(shape, device.kind is Kind.GPU, device.max_work_group_size)
 
 
 def choose(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     """Give a kernel the best schedule that it can run by; what was weighed, the best first."""
     facts = kernel_facts(kernel)
+    if kernel.scan is not None:
+        schedule = scan_schedule_of(kernel.scan, device)
+        kernel.schedule = ScheduleAttr(schedule)
+        return (Candidate("scan", schedule, cost(facts, schedule, device)),)
     fallback = default(facts, device)
     weighed = sorted((*ranked(facts, device), fallback), key=lambda c: c.estimate.seconds)
     while True:

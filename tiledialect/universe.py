@@ -25,6 +25,8 @@ TILE_UNIVERSE = Universe(
         "tile-specialize": _load("passes.tile_specialize", "TileSpecializePass"),
         "tile-bounds": _load("passes.tile_bounds", "TileBoundsPass"),
         "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),
+        "tile-scan": _load("passes.tile_scan", "TileScanPass"),
+        "tile-split-scan": _load("passes.tile_split_scan", "TileSplitScanPass"),
         "tile-reduce": _load("passes.tile_reduce", "TileReducePass"),
         "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),

@@ -10,6 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from tiledialect.dialects.nest.ops import ALWAYS
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import (
@@ -22,7 +23,7 @@ from tiledialect.dialects.tile.elementwise import (
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.index.integer import Condition, Expr, floordiv, mod
 from tiledialect.lowering.nest.builder import NestBuilder
 from tiledialect.lowering.nest.philox import philox
 
@@ -58,6 +59,8 @@ class Elements:
     """Where a tensor lies; a TileError if it is not in memory."""
     coordinates: Coordinates
     """Where the kernel is in its output."""
+    condition: Condition = ALWAYS
+    """Where anything is read; elsewhere the elements are what comes of zeros."""
     known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Elements at ``coordinates`` that are there already."""
 
@@ -83,7 +86,7 @@ class Elements:
 
     def load(self, value: SSAValue, coordinates: Sequence[Expr]) -> SSAValue:
         """The element of a tensor in memory."""
-        return self.nest.load(self.memory(value), coordinates)
+        return self.nest.load(self.memory(value), coordinates, self.condition)
 
     def _broadcast(self, shape: Shape) -> Coordinates:
         aligned = self.coordinates[len(self.coordinates) - len(shape) :]

@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
@@ -154,14 +155,14 @@ class KernelNest:
         """Write what the kernel yields at the coordinates of ``elements``."""
         needed = set(self.kernel.yield_op.values)
         for op in reversed(self.kernel.block.ops):
-            if not isinstance(op, ContractionOp) and not needed.isdisjoint(op.results):
+            if not isinstance(op, ContractionOp | ScanOp) and not needed.isdisjoint(op.results):
                 needed.update(op.operands)
         # In order, so that a long chain is no deep recursion.
         for op in self.kernel.block.ops:
             if not isinstance(op, ConstantOp | YieldOp) and op.results[0] in needed:
                 elements.at(op.results[0])
         for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):
-            self.nest.store(elements.at(value), buffer, elements.coordinates)
+            self.nest.store(elements.at(value), buffer, elements.coordinates, elements.condition)
 
     def finish(self, name: str) -> KernelLaunch:
         """End the function; how it is launched."""
@@ -186,6 +187,7 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     """
     from tiledialect.lowering.nest.contraction import ContractionNest
     from tiledialect.lowering.nest.rows import row_nest
+    from tiledialect.lowering.nest.scan import ScanNest
 
     if kernel.schedule is None:
         raise TileError.at(
@@ -196,6 +198,8 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     nest = KernelNest(kernel, kernel.schedule.data)
     if kernel.axes is not None:
         row_nest(nest)
+    elif kernel.scan is not None:
+        ScanNest(nest, kernel.scan).build()
     elif kernel.contraction is None:
         elementwise_nest(nest)
     else:

@@ -37,7 +37,7 @@ def reduce(space: IndexSpace) -> Change:
     outputs = [c.expr for c in basis if c.expr in space.output]
     if all(expr.variable for expr in outputs) and not _is_smaller(space, basis):
         return Change(space)
-    values = _solve(space, [c.expr for c in basis])
+    values = solve(space, [c.expr for c in basis])
     constraints = _integrality(space, values)
     return Change(without_redundant(changed(space, values), constraints), values)
 
@@ -68,7 +68,7 @@ def _is_smaller(space: IndexSpace, basis: list[Constraint]) -> bool:
     return 2 * new <= prod(r.extent for r in ranges(space).values())
 
 
-def _solve(space: IndexSpace, basis: list[IndexExpr]) -> dict[str, IndexExpr]:
+def solve(space: IndexSpace, basis: list[IndexExpr]) -> dict[str, IndexExpr]:
     """The variables of the space in terms of ``v0, v1, …``, which are the basis."""
     solved: Matrix = inverse([coefficients(expr, space.variables) for expr in basis])
     new = [IndexExpr.of(f"v{i}") - expr.constant for i, expr in enumerate(basis)]

@@ -43,6 +43,7 @@ from tiledialect.dialects.tile.elementwise import (
     SizeOp,
 )
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import (
     GatherOp,
     PrngStateOp,
@@ -60,6 +61,7 @@ from tiledialect.interpreters import philox
 from tiledialect.interpreters.contraction import contract
 from tiledialect.interpreters.lift import LiftFunctions
 from tiledialect.interpreters.scalars import ScalarFunctions
+from tiledialect.interpreters.scan import scan
 
 Array = npt.NDArray[Any]
 
@@ -132,6 +134,11 @@ class TileFunctions(InterpreterFunctions):
         )
         default = remaining[0] if op.default is not None else None
         return (contract(op, inputs, space, default),)
+
+    @impl(ScanOp)
+    def run_scan(self, interpreter: Interpreter, op: ScanOp, args: PythonValues) -> PythonValues:
+        """Running aggregates; see `interpreters.scan`."""
+        return (scan(op, *args),)
 
     # -- special ---------------------------------------------------------------------------
 

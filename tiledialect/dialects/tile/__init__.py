@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ElementwiseOp
 from tiledialect.dialects.tile.folding import FoldElementwise
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS, ReshapeOp
 
 
@@ -48,7 +49,7 @@ ContractionOp.traits.add_trait(CanonicalizeContraction())
 
 Tile = Dialect(
     "tile",
-    [ContractionOp, *ELEMENTWISE_OPS, *SPECIAL_OPS, CustomGradientOp, *KERNEL_OPS],
+    [ContractionOp, ScanOp, *ELEMENTWISE_OPS, *SPECIAL_OPS, CustomGradientOp, *KERNEL_OPS],
     [
         AnyType,
         RealType,

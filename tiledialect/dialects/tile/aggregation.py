@@ -10,10 +10,11 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.scan import ScanOp
 
 
-def accumulator_type(op: ContractionOp) -> Attribute:
-    """The element type in which a contraction aggregates: f16 sums and products are kept in f32."""
+def accumulator_type(op: ContractionOp | ScanOp) -> Attribute:
+    """The element type in which an op aggregates: f16 sums and products are kept in f32."""
     t = tensor_type(op.result).element_type
     aggregates = op.aggregation.data in (Aggregation.add, Aggregation.mul)
     return et.CONCRETE["f32"] if aggregates and t == et.CONCRETE["f16"] else t

@@ -35,10 +35,12 @@ from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.schedule.boxes import Box, Operand, find_box
 from tiledialect.schedule.leaves import LoopIndex, Schedule, ScheduleError, Stage, check
+from tiledialect.schedule.scans import ScanLeaves
 
 
 def instruction_box(op: ContractionOp | None, schedule: Schedule) -> Box | None:
@@ -146,6 +148,11 @@ class KernelOp(IRDLOperation):
         return next(iter(self.contractions), None) if self.axes is None else None
 
     @property
+    def scan(self) -> ScanOp | None:
+        """The body's scan, if it has one."""
+        return next((op for op in self.block.ops if isinstance(op, ScanOp)), None)
+
+    @property
     def reduced(self) -> set[str]:
         """The axes of a row kernel that contractions aggregate over."""
         axes = self.axes.ranges if self.axes is not None else {}
@@ -196,6 +203,10 @@ class KernelOp(IRDLOperation):
 
     def _verify_results(self) -> None:
         contractions = self.contractions
+        scans = [op for op in self.block.ops if isinstance(op, ScanOp)]
+        if scans and (contractions or len(scans) > 1):
+            names = " and ".join(name_of(op.result) for op in (*contractions, *scans))
+            raise VerifyException(f"a tile.kernel with a scan has no other op like it: {names}")
         if self.axes is not None:
             rows = Rows.of(self.block.ops, self.axes.ranges)
             check_results(rows, self.yield_op.values, self.reduced)
@@ -205,7 +216,7 @@ class KernelOp(IRDLOperation):
             raise VerifyException(
                 f"a tile.kernel without axes has one contraction at most, not {names}"
             )
-        values = (*(op.result for op in contractions), *self.yield_op.values)
+        values = (*(op.result for op in (*contractions, *scans)), *self.yield_op.values)
         for value in values[1:]:
             if shape_of(tensor_type(value)) != shape_of(tensor_type(values[0])):
                 raise VerifyException(
@@ -223,6 +234,8 @@ class KernelOp(IRDLOperation):
             for stage in schedule.data.stages:
                 self._verify_kept(stage)
             instruction_box(op, schedule.data)
+            if (scan := self.scan) is not None:
+                ScanLeaves.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
 

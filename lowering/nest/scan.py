@@ -1,0 +1,240 @@
+"""A scan in a nest: each work-item scans its chunk, then all scan what the chunks come to.
+
+The loops up to the first one along the axis stand around everything. Serial loops along the axis
+carry what came before. In each of their steps, the work-item loads its chunk, and scans it; the
+work-items of a row then scan the chunks' totals in local memory, in logarithmically many steps;
+and each adds what came before its chunk (or multiplies, or takes the larger) as it writes the
+results. Written out loops outside the work-items, the segments, are taken together: their totals
+are scanned at the same time, so that neighbouring work-items can load neighbouring elements.
+
+What lies past the ends of the tensor is the neutral element, and is not written. So no work-item
+leaves the others, which would wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.nest.ops import ALWAYS
+from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Condition, Expr, less_equal
+from tiledialect.lowering.nest.accumulators import AGGREGATE
+from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
+from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
+from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.scans import ScanLeaves
+from tiledialect.schedule.tiles import step_name
+
+
+class ScanNest:
+    """Builds the loops of a kernel with a scan."""
+
+    def __init__(self, kernel: KernelNest, op: ScanOp):
+        self.kernel = kernel
+        self.nest = kernel.nest
+        self.op = op
+        self.type = accumulator_type(op)
+        self.index = f"d{op.along}"
+        self.own = ScanLeaves.of(kernel.schedule, self.index, op.block)
+        serial = [k for k in (*self.own.steps, *self.own.inside) if k >= kernel.parallel]
+        self.first = min(serial, default=self._first_written_out())
+        inside = range(self.first, len(kernel.leaves))
+        self.tile = [k for k in inside if k not in self.own.steps]
+        """The leaves that move what a work-item has in registers."""
+        self.rows = [k for k in self.tile if k not in self.own.inside]
+        self.totals = [k for k in self.tile if k not in self.own.chunk]
+
+    def _first_written_out(self) -> int:
+        k = len(self.kernel.leaves)
+        written_out = (Role.UNROLL, Role.VECTOR)
+        while k > self.kernel.parallel and self.kernel.leaves[k - 1].role in written_out:
+            k -= 1
+        return k
+
+    # -- places and values -----------------------------------------------------------------
+
+    def buffer(self, numbers: Sequence[int], hint: str) -> SSAValue:
+        """Registers, one for each step of some leaves."""
+        extents = [self.kernel.leaves[k].extent for k in numbers]
+        return self.nest.buffer(self.type, extents, PRIVATE, hint)
+
+    def place(self, numbers: Sequence[int]) -> list[Expr]:
+        """Which of those the loops being built are at."""
+        return [self.kernel.steps[step_name(k)] for k in numbers]
+
+    def neutral(self) -> SSAValue:
+        """What changes no aggregate."""
+        number = neutral(self.op.aggregation.data, self.type)
+        return self.nest.scalars.constant(number, self.type)
+
+    def joined(self, earlier: SSAValue, later: SSAValue) -> SSAValue:
+        """The aggregate of two."""
+        aggregate = AGGREGATE[self.op.aggregation.data]
+        return aggregate(self.nest.scalars, self.type, earlier, later)
+
+    def coordinates(self) -> tuple[Expr, ...]:
+        """Where the loops being built are in the operand and the result."""
+        axes = range(len(static_shape(self.op.result)))
+        return self.kernel.at([IndexExpr.of(f"d{axis}") for axis in axes])
+
+    @contextmanager
+    def in_order(self, numbers: Sequence[int], role: Role | None = None) -> Generator[None]:
+        """Loops along the axis that come by its elements in the order of the scan."""
+        with self.kernel.loops(numbers, role):
+            steps = {step_name(k): self._ordered(k) for k in numbers}
+            with self.kernel.at_steps(steps):
+                yield
+
+    def _ordered(self, number: int) -> Expr:
+        """The step of a leaf, counted from where the scan begins."""
+        step = self.kernel.steps[step_name(number)]
+        if self.op.reverse is None:
+            return step
+        return Expr.const(self.kernel.leaves[number].extent - 1) - step
+
+    # -- building --------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """The whole kernel."""
+        with self.kernel.loops(range(self.first)):
+            carry = self.buffer(self.rows, "carry")
+            with self.kernel.loops(self.rows):
+                self.nest.store(self._start(), carry, self.place(self.rows))
+            shared = self._shared() if self.own.items is not None else ()
+            self._steps(0, carry, shared)
+
+    def _steps(self, position: int, carry: SSAValue, shared: Sequence[SSAValue]) -> None:
+        if position < len(self.own.steps):
+            with self.in_order([self.own.steps[position]]):
+                self._steps(position + 1, carry, shared)
+            return
+        chunk = self._load()
+        totals = self._scan_chunk(chunk)
+        before = self._scan_items(totals, shared) if shared else None
+        offsets = self._carry(carry, totals, before)
+        self._write(chunk, offsets)
+
+    def _start(self) -> SSAValue:
+        """What the rows of a block start with."""
+        start = self.op.start
+        if start is None:
+            return self.neutral()
+        block, size = IndexExpr(), self.op.block
+        for k, leaf in enumerate(self.kernel.leaves):
+            if leaf.index == self.index and size is not None and leaf.stride >= size:
+                block += leaf.stride // size * IndexExpr.of(step_name(k))
+        coordinates = [IndexExpr.of(f"d{k}") for k in range(len(static_shape(start)))]
+        coordinates = [e.substitute(self.kernel.values) for e in coordinates]
+        coordinates[self.op.along] = block
+        at = [self.kernel.expr(e) for e in coordinates]
+        inside = self.kernel.in_bounds(at, static_shape(start))
+        value = self.nest.load(self.kernel.memory(start), at, inside)
+        return self.nest.scalars.convert(value, element_type(start), self.type)
+
+    def _elements(self) -> Elements:
+        """The kernel's elements at the loops being built."""
+        at = self.coordinates()
+        inside = self.kernel.in_bounds(at, static_shape(self.op.result))
+        return Elements(self.nest, self.kernel.memory, at, inside)
+
+    def _load(self) -> SSAValue:
+        """What the work-item scans in this step, in registers."""
+        chunk = self.buffer(self.tile, "chunk")
+        with self.kernel.loops(self.tile):
+            elements, place = self._elements(), self.place(self.tile)
+            self.nest.store(self.neutral(), chunk, place)
+            value = elements.as_type(self.op.operand, self.type)
+            self.nest.store(value, chunk, place, elements.condition)
+        return chunk
+
+    def _scan_chunk(self, chunk: SSAValue) -> SSAValue:
+        """Scan the chunk in place; what it comes to."""
+        totals = self.buffer(self.totals, "total")
+        with self.kernel.loops(self.totals):
+            self.nest.store(self.neutral(), totals, self.place(self.totals))
+        with self.in_order(self.own.chunk, Role.UNROLL), self.kernel.loops(self.totals):
+            at, place = self.place(self.totals), self.place(self.tile)
+            total = self.joined(self.nest.load(totals, at), self.nest.load(chunk, place))
+            self.nest.store(total, totals, at)
+            self.nest.store(total, chunk, place)
+        return totals
+
+    # -- work-items together ---------------------------------------------------------------
+
+    def _shared(self) -> tuple[SSAValue, SSAValue]:
+        """Local memory for the totals of all work-items; two, so that one can be read."""
+        others = [k for k in self.kernel.local_leaves if k != self.own.items]
+        leaves = self.kernel.leaves
+        rows = prod(leaves[k].extent for k in others)
+        extents = [rows, self._items, *(leaves[k].extent for k in self.totals)]
+        first, second = (self.nest.buffer(self.type, extents, LOCAL, h) for h in ("sums", "next"))
+        return first, second
+
+    @property
+    def _items(self) -> int:
+        assert self.own.items is not None
+        return self.kernel.leaves[self.own.items].extent
+
+    def _at_item(self, distance: int) -> tuple[list[Expr], Condition]:
+        """Where the totals of an earlier work-item are, and that there is such a one."""
+        assert self.own.items is not None
+        others = [k for k in self.kernel.local_leaves if k != self.own.items]
+        own = self.kernel.steps[step_name(self.own.items)]
+        item = own - distance if self.op.reverse is None else own + distance
+        place = [self.kernel.linear_id(others), item, *self.place(self.totals)]
+        condition = less_equal(distance, self._ordered(self.own.items))
+        return place, condition if distance else ALWAYS
+
+    def _scan_items(self, totals: SSAValue, shared: Sequence[SSAValue]) -> SSAValue:
+        """Scan what the chunks come to; the memory with the totals up to each work-item."""
+        memory, other = shared
+        with self.kernel.loops(self.totals):
+            value = self.nest.load(totals, self.place(self.totals))
+            self.nest.store(value, memory, self._at_item(0)[0])
+        distance = 1
+        while distance < self._items:
+            with self.kernel.loops(self.totals):
+                at = self.place(self.totals)
+                place, exists = self._at_item(distance)
+                earlier = self.nest.load(memory, place, exists, self.neutral())
+                value = self.joined(earlier, self.nest.load(totals, at))
+                self.nest.store(value, totals, at)
+                self.nest.store(value, other, self._at_item(0)[0])
+            memory, other = other, memory
+            distance *= 2
+        return memory
+
+    def _carry(self, carry: SSAValue, totals: SSAValue, before: SSAValue | None) -> SSAValue:
+        """What came before each chunk, in registers; carry on what all of them come to."""
+        offsets = self.buffer(self.totals, "offset")
+        with self.in_order(self.own.segments, Role.UNROLL), self.kernel.loops(self.rows):
+            at, row = self.place(self.totals), self.place(self.rows)
+            running = self.nest.load(carry, row)
+            if before is None:
+                offset, total = running, self.nest.load(totals, at)
+            else:
+                place, exists = self._at_item(1)
+                earlier = self.nest.load(before, place, exists, self.neutral())
+                offset = self.joined(running, earlier)
+                last = 0 if self.op.reverse is not None else self._items - 1
+                total = self.nest.load(before, [place[0], Expr.const(last), *place[2:]])
+            self.nest.store(offset, offsets, at)
+            self.nest.store(self.joined(running, total), carry, row)
+        return offsets
+
+    def _write(self, chunk: SSAValue, offsets: SSAValue) -> None:
+        """Write the results of this step."""
+        with self.kernel.loops(self.tile):
+            elements = self._elements()
+            offset = self.nest.load(offsets, self.place(self.totals))
+            value = self.joined(offset, self.nest.load(chunk, self.place(self.tile)))
+            value = self.nest.scalars.convert(value, self.type, element_type(self.op.result))
+            elements.known[self.op.result] = value
+            self.kernel.store_outputs(elements)

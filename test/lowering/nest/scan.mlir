@@ -1,0 +1,24 @@
+// RUN: tile-opt %s -p tile-to-nest | filecheck %s
+
+// Work-items scan chunks of 4, then the chunks' totals; steps of 8 elements carry on.
+// CHECK: "gpu.func"
+// CHECK: nest.for %{{.*}} : group.x to 3
+// CHECK: %carry = nest.buffer : memref<f32, 5 : i32>
+// CHECK: %sums = nest.buffer : memref<1x2xf32, 3 : i32>
+// CHECK: %next = nest.buffer : memref<1x2xf32, 3 : i32>
+// CHECK: nest.for %{{.*}} : serial to 3
+// CHECK: %chunk = nest.buffer : memref<4xf32, 5 : i32>
+// CHECK: nest.load %x[%d0, 8*%d1_1 + 4*%d1 + %d1_2] if {{.*}} < 21
+// CHECK: nest.store %{{.*}}, %sums[0, %d1]
+// CHECK: nest.load %sums[0, %d1 - 1] if 1 <= %d1 else
+// CHECK: nest.store %{{.*}}, %next[0, %d1]
+// CHECK: nest.load %next[0, 1]
+// CHECK: nest.store %{{.*}}, %s[{{.*}}] if {{.*}} < 21
+func.func @rows(%X: tensor<3x21xf32>) -> tensor<3x21xf32> {
+  %R = tile.kernel(%x = %X : tensor<3x21xf32>) -> tensor<3x21xf32>
+    schedule <group.x d0 : 3, local.x 4*d1 : 2, serial 8*d1 : 3, vector d1 : 4> {
+    %s = tile.scan add %x axis 1 : (tensor<3x21xf32>) -> tensor<3x21xf32>
+    tile.yield %s : tensor<3x21xf32>
+  }
+  func.return %R : tensor<3x21xf32>
+}

@@ -1,0 +1,189 @@
+"""The scan: running aggregates along an axis, which cumulative contractions become."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.attributes import Aggregation, AggregationAttr
+from tiledialect.dialects.tile.base import (
+    AnyTensor,
+    TileOp,
+    format_shape,
+    make_type,
+    name_of,
+    shape_of,
+    tensor_type,
+)
+
+
+@irdl_op_definition
+class ScanOp(TileOp):
+    """The running aggregates of a tensor's elements along an axis.
+
+    An element of the result aggregates the operand's elements up to its own place; with
+    `reverse`, those from its place on. `every n` starts anew after each `n` elements, and `from`
+    gives what each of these blocks starts with: a tensor that has the number of blocks as its
+    size along the axis. The aggregation is `add`, `mul`, `max` or `min`; bools count as integers
+    in the first two.
+
+    Floating-point sums and products are not aggregated in the order of the elements.
+
+    Example:
+
+    ```mlir
+    %r = tile.scan add %x axis 1 : (tensor<4x9xf32>) -> tensor<4x9xf32>
+    %s = tile.scan max %x axis 1 reverse every 4 from %p
+         : (tensor<4x9xf32>, tensor<4x3xf32>) -> tensor<4x9xf32>
+    ```
+    """
+
+    name = "tile.scan"
+
+    operand = operand_def(AnyAttr())
+    start = opt_operand_def(AnyAttr())
+    result = result_def(AnyAttr())
+
+    aggregation = prop_def(AggregationAttr)
+    axis = prop_def(IntegerAttr[IndexType])
+    every = opt_prop_def(IntegerAttr[IndexType])
+    reverse = opt_prop_def(UnitAttr)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        aggregation: Aggregation,
+        operand: SSAValue,
+        axis: int,
+        *,
+        reverse: bool = False,
+        every: int | None = None,
+        start: SSAValue | None = None,
+    ):
+        """Make a scan; the result's type follows from the operand's."""
+        t = tensor_type(operand)
+        index = IndexType()
+        super().__init__(
+            operands=[operand, start],
+            result_types=[make_type(shape_of(t), _result_type(aggregation, t))],
+            properties={
+                "aggregation": AggregationAttr(aggregation),
+                "axis": IntegerAttr(axis, index),
+                "every": None if every is None else IntegerAttr(every, index),
+                "reverse": UnitAttr() if reverse else None,
+            },
+        )
+
+    @property
+    def along(self) -> int:
+        """The axis."""
+        return self.axis.value.data
+
+    @property
+    def size(self) -> int:
+        """How many elements the axis has."""
+        return (shape_of(tensor_type(self.operand)) or ())[self.along]
+
+    @property
+    def block(self) -> int | None:
+        """After how many elements it starts anew; None if it never does."""
+        every = self.every.value.data if self.every is not None else self.size
+        return every if every < self.size else None
+
+    def inferred_type(self) -> AnyTensor:
+        """The operand's shape; sums and products of bools are integers."""
+        t = tensor_type(self.operand)
+        return make_type(shape_of(t), _result_type(self.aggregation.data, t))
+
+    def verify_(self) -> None:
+        """Check the aggregation, the axis, and what the blocks start with."""
+        super().verify_()
+        if self.aggregation.data is Aggregation.assign:
+            raise VerifyException("a tile.scan aggregates: assign does not")
+        shape = shape_of(tensor_type(self.operand))
+        if shape is not None and not 0 <= self.along < len(shape):
+            raise VerifyException(
+                f"{name_of(self.operand)} ({format_shape(shape)}) has no axis {self.along}"
+            )
+        if self.every is not None and self.every.value.data < 1:
+            raise VerifyException(f"a block has 1 element at least, not {self.every.value.data}")
+        if self.start is not None and shape is not None:
+            self._verify_start(self.start, shape)
+
+    def _verify_start(self, start: SSAValue, shape: tuple[int, ...]) -> None:
+        if DYNAMIC_INDEX in shape:
+            raise VerifyException("the start of a tile.scan is for an operand of a known shape")
+        wanted = list(shape)
+        wanted[self.along] = -(-self.size // self.block) if self.block else 1
+        t = make_type(tuple(wanted), tensor_type(self.result).element_type)
+        if start.type != t:
+            raise VerifyException(
+                f"the blocks of {name_of(self.result)} start with a {t}, not {start.type}"
+            )
+
+    # -- syntax ----------------------------------------------------------------------------
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ScanOp:
+        """Parse the form shown in the class's example."""
+        index = IndexType()
+        aggregation = parser.parse_str_enum(Aggregation)
+        operands = [parser.parse_unresolved_operand()]
+        parser.parse_keyword("axis")
+        axis = parser.parse_integer(allow_boolean=False)
+        reverse = parser.parse_optional_keyword("reverse") is not None
+        every = None
+        if parser.parse_optional_keyword("every"):
+            every = IntegerAttr(parser.parse_integer(allow_boolean=False), index)
+        if parser.parse_optional_keyword("from"):
+            operands.append(parser.parse_unresolved_operand())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        t = parser.parse_function_type()
+        properties = {"aggregation": AggregationAttr(aggregation), "axis": IntegerAttr(axis, index)}
+        properties |= {"every": every} if every is not None else {}
+        properties |= {"reverse": UnitAttr()} if reverse else {}
+        return cls.create(
+            operands=parser.resolve_operands(operands, t.inputs.data, position),
+            result_types=list(t.outputs.data),
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(f" {self.aggregation.data} ")
+        printer.print_ssa_value(self.operand)
+        printer.print_string(f" axis {self.along}")
+        if self.reverse is not None:
+            printer.print_string(" reverse")
+        if self.every is not None:
+            printer.print_string(f" every {self.every.value.data}")
+        if self.start is not None:
+            printer.print_string(" from ")
+            printer.print_ssa_value(self.start)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)
+
+
+def _result_type(aggregation: Aggregation, t: AnyTensor):
+    adds = aggregation in (Aggregation.add, Aggregation.mul)
+    return et.concrete(et.as_number(t.element_type) if adds else t.element_type)

@@ -1,0 +1,42 @@
+"""What a scan means: one element after another, block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
+from tiledialect.dialects.tile.scan import ScanOp
+
+Array = npt.NDArray[Any]
+
+AGGREGATE: dict[Aggregation, np.ufunc] = {
+    Aggregation.add: np.add,
+    Aggregation.mul: np.multiply,
+    Aggregation.max: np.maximum,
+    Aggregation.min: np.minimum,
+}
+"""How a value joins the aggregate so far."""
+
+
+def scan(op: ScanOp, array: Array, start: Array | None = None) -> Array:
+    """The result of ``op``; real numbers are aggregated in float64 and rounded once."""
+    element_type = tensor_type(op.result).element_type
+    dtype = np.dtype(np.float64) if et.is_float(element_type) else NUMPY_TYPES[element_type]
+    aggregate, axis = AGGREGATE[op.aggregation.data], op.along
+    rows = np.moveaxis(convert(array, element_type).astype(dtype), axis, 0)
+    result = np.empty_like(rows)
+    block = op.block or len(rows) or 1
+    for number, first in enumerate(range(0, len(rows), block)):
+        order = slice(None, None, -1 if op.reverse is not None else 1)
+        part = rows[first : first + block][order]
+        total = aggregate.accumulate(part, axis=0, dtype=dtype)
+        if start is not None:
+            total = aggregate(total, np.moveaxis(start, axis, 0)[number].astype(dtype))
+        result[first : first + block] = total[order]
+    return convert(np.moveaxis(result, 0, axis), element_type)

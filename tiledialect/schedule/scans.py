@@ -1,0 +1,238 @@
+"""Scans: what the leaves of a schedule do along an axis whose running aggregates are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
+
+
+@dataclass(frozen=True)
+class ScanLeaves:
+    """The leaves along the axis, inside a block, by number."""
+
+    steps: tuple[int, ...]
+    """Serial loops: what they come to is carried from one step to the next."""
+    segments: tuple[int, ...]
+    """Written out, outside the work-items: each step is scanned by all of them."""
+    items: int | None
+    """The work-items among which a segment is divided."""
+    chunk: tuple[int, ...]
+    """Written out: what a work-item scans by itself."""
+
+    @staticmethod
+    def of(schedule: Schedule, index: str, block: int | None) -> ScanLeaves:
+        """The leaves of an index that starts anew after each ``block`` values, or never (None).
+
+        Raises:
+            ScheduleError: the loops do not come by the elements in order.
+        """
+        own = [
+            (k, leaf)
+            for k, leaf in enumerate(schedule.leaves)
+            if leaf.index == index and (block is None or leaf.stride < block)
+        ]
+        for _, leaf in own:
+            _check_leaf(leaf, block)
+        _check_order([leaf for _, leaf in own])
+        items = next((k for k, leaf in own if leaf.role is Role.LOCAL), None)
+        share = schedule.leaves[items].stride if items is not None else 0
+        inside = [(k, x) for k, x in own if x.role not in (*PARALLEL, Role.SERIAL)]
+        return ScanLeaves(
+            tuple(k for k, leaf in own if leaf.role is Role.SERIAL),
+            tuple(k for k, leaf in inside if items is not None and leaf.stride > share),
+            items,
+            tuple(k for k, leaf in inside if items is None or leaf.stride < share),
+        )
+
+    @property
+    def inside(self) -> tuple[int, ...]:
+        """All that a work-item has in registers."""
+        return tuple(sorted((*self.segments, *self.chunk)))
+
+
+def _check_leaf(leaf: Leaf, block: int | None) -> None:
+    if leaf.role is Role.GROUP:
+        raise ScheduleError(
+            f"{leaf.index} is scanned along, so no work-group can have part of it to itself: "
+            "divide it into blocks first (tile-split-scan)"
+        )
+    if block is not None and leaf.stride * leaf.extent > block:
+        raise ScheduleError(f"the loop {leaf} does not end with the blocks of {block}")
+
+
+def _check_order(own: list[Leaf]) -> None:
+    """Refuse loops that would come by later elements first."""
+    locals_ = [leaf for leaf in own if leaf.role is Role.LOCAL and leaf.extent > 1]
+    if len(locals_) > 1:
+        raise ScheduleError(f"a scan along {own[0].index} has one loop over work-items at most")
+    rest = [leaf for leaf in own if leaf.role is not Role.LOCAL]
+    for outer, inner in pairwise(rest):
+        if outer.stride < inner.stride:
+            raise ScheduleError(f"a scan needs the loop {inner} outside the loop {outer}")
+    inside = [leaf for leaf in own if leaf.role is not Role.SERIAL]
+    for leaf in own:
+        if leaf.role is Role.SERIAL and any(x.stride > leaf.stride for x in inside):
+            raise ScheduleError(
+                f"in a scan, the loop {leaf} must be outside what is written out, "
+                "and outside the work-items"
+            )
+
+
+@dataclass(frozen=True)
+class ScanShape:
+    """What is scanned: a tensor along an axis, anew after each ``block`` elements."""
+
+    shape: tuple[int, ...]
+    axis: int
+    block: int | None
+
+    @property
+    def name(self) -> str:
+        """The index along the axis."""
+        return f"d{self.axis}"
+
+    @property
+    def length(self) -> int:
+        """How many elements are scanned together."""
+        size = max(self.shape[self.axis], 1)
+        return size if self.block is None else self.block
+
+    @property
+    def divisor(self) -> int:
+        """A power of 2 of elements, that are scanned together: blocks must end with their steps."""
+        return _power(self.length) if self.block is None else self.block & -self.block
+
+    @property
+    def rows(self) -> list[Row]:
+        """What is scanned alike and apart, the nearest in memory last."""
+        found = [Row(f"d{k}", 1, size) for k, size in enumerate(self.shape) if k != self.axis]
+        if self.block is not None:
+            blocks = -(-self.shape[self.axis] // self.block)
+            found.insert(self.axis, Row(self.name, self.block, blocks))
+        return [row for row in found if row.extent > 1]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether neighbours along the axis are neighbours in memory."""
+        return all(size == 1 for size in self.shape[self.axis + 1 :])
+
+
+@dataclass(frozen=True)
+class Row:
+    """An index, or the blocks along the axis, whose values have a scan each."""
+
+    name: str
+    stride: int
+    extent: int
+
+    def leaf(self, step: int, extent: int, role: Role, axis: str = "") -> Leaf:
+        """A leaf that moves by ``step`` values."""
+        return Leaf(self.name, step * self.stride, extent, role, axis)
+
+
+def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
+    """The schedule of a scan for a kind of device, with so many work-items in a group at most.
+
+    On CPUs a work-item scans several rows at the same time, of which none waits for the others,
+    or the neighbours along the innermost axis, in vectors. On GPUs work-items share a row, with
+    neighbouring work-items at neighbouring elements.
+    """
+    if gpu:
+        leaves = (_gpu_row if scan.is_contiguous else _gpu_column)(scan, most_items)
+    else:
+        leaves = _cpu_row(scan) if scan.is_contiguous else _cpu_column(scan)
+    return Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1))
+
+
+CPU_ROWS = 4
+"""How many rows a work-item scans at the same time."""
+CPU_CHUNK = 4
+"""How many elements of each it adds up before it adds what came before."""
+CPU_LANES = 16
+CPU_VECTORS = 16
+"""How many vectors along the innermost axis a work-item scans at the same time."""
+
+
+def _cpu_row(scan: ScanShape) -> tuple[Leaf, ...]:
+    *outer, row = scan.rows or [Row(scan.name, scan.length, 1)]
+    together, chunk = min(CPU_ROWS, row.extent), min(CPU_CHUNK, scan.divisor)
+    return (
+        *_groups([*outer, row], {row: together}),
+        *_serial(scan, chunk),
+        row.leaf(1, together, Role.UNROLL),
+        Leaf(scan.name, 1, chunk, Role.UNROLL),
+    )
+
+
+def _cpu_column(scan: ScanShape) -> tuple[Leaf, ...]:
+    row = scan.rows[-1]
+    lanes = min(CPU_LANES, 1 << (row.extent.bit_length() - 1))
+    vectors = min(CPU_VECTORS, -(-row.extent // lanes))
+    return (
+        *_groups(scan.rows, {row: lanes * vectors}),
+        *_serial(scan, 1),
+        row.leaf(lanes, vectors, Role.UNROLL),
+        row.leaf(1, lanes, Role.VECTOR),
+    )
+
+
+GPU_ITEMS = 256
+GPU_VECTOR = 4
+GPU_SEGMENTS = 4
+"""How many vectors a work-item has, so far apart that neighbours have neighbouring ones."""
+
+
+def _gpu_row(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
+    vector = min(GPU_VECTOR, scan.divisor)
+    items = min(GPU_ITEMS, most_items, scan.divisor // vector)
+    segments = min(GPU_SEGMENTS, scan.divisor // (vector * items))
+    *outer, row = scan.rows or [Row(scan.name, scan.length, 1)]
+    together = min(max(1, GPU_ITEMS // 2 // items), _power(row.extent), max(1, most_items // items))
+    segment = items * vector
+    return (
+        *_groups([*outer, row], {row: together}),
+        row.leaf(1, together, Role.LOCAL, "y"),
+        Leaf(scan.name, vector, items, Role.LOCAL, "x"),
+        *_serial(scan, segment * segments),
+        Leaf(scan.name, segment, segments, Role.UNROLL),
+        Leaf(scan.name, 1, vector, Role.VECTOR),
+    )
+
+
+GPU_COLUMNS = 32
+GPU_SHARERS = 8
+GPU_CHUNK = 8
+
+
+def _gpu_column(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
+    row = scan.rows[-1]
+    columns = min(GPU_COLUMNS, most_items, _power(row.extent))
+    chunk = min(GPU_CHUNK, scan.divisor)
+    items = min(GPU_SHARERS, max(1, most_items // columns), scan.divisor // chunk)
+    return (
+        *_groups(scan.rows, {row: columns}),
+        Leaf(scan.name, chunk, items, Role.LOCAL, "y"),
+        row.leaf(1, columns, Role.LOCAL, "x"),
+        *_serial(scan, chunk * items),
+        Leaf(scan.name, 1, chunk, Role.UNROLL),
+    )
+
+
+def _power(extent: int) -> int:
+    """The least power of 2 that is not less."""
+    return 1 << max(extent - 1, 0).bit_length()
+
+
+def _serial(scan: ScanShape, step: int) -> tuple[Leaf, ...]:
+    """The loop along the axis, by steps of so many elements."""
+    return (Leaf(scan.name, step, -(-scan.length // step), Role.SERIAL),)
+
+
+def _groups(rows: list[Row], tiles: dict[Row, int]) -> list[Leaf]:
+    """Work-groups for all rows, several of some together."""
+    return [
+        row.leaf(tiles.get(row, 1), -(-row.extent // tiles.get(row, 1)), Role.GROUP, "x")
+        for row in rows
+    ]
