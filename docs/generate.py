@@ -345,6 +345,7 @@ EXAMPLES = {
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
     "tile-loop-tiling": ("pool", SCHEDULED),
+    "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),
     "lift-rewrite": ("lift/stencil_1d.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
     "lift-bind": (
         "lift/stencil_1d.mlir",

@@ -32,6 +32,7 @@ TILE_UNIVERSE = Universe(
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
+        "tile-to-lift": _load("passes.tile_to_lift", "TileToLiftPass"),
         "lift-rewrite": _load("passes.lift_rewrite", "LiftRewritePass"),
         "lift-bind": _load("passes.lift_bind", "LiftBindPass"),
         "tile-to-nest": _load("lowering.nest.tile_to_nest", "TileToNestPass"),
