@@ -346,9 +346,9 @@ EXAMPLES = {
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),
-    "lift-rewrite": ("lift/stencil_1d.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
+    "lift-rewrite": ("stencil.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
     "lift-bind": (
-        "lift/stencil_1d.mlir",
+        "stencil.mlir",
         'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4"}',
     ),
     "tile-to-nest": ("pool", f"{SCHEDULED},tile-to-nest"),

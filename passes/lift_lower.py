@@ -1,4 +1,4 @@
-"""lift-lower: who does what in a program that leaves it open."""
+"""lift-lower: who does what in a program that leaves it open, by rewrite rules."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
-from tiledialect.dialects.lift.attributes import OrdinalAttr
-from tiledialect.dialects.lift.base import YieldOp
+from tiledialect.dialects.lift.base import LiftOp, YieldOp
+from tiledialect.passes.lift.opencl import map_glb, map_seq, reduce_seq
+from tiledialect.passes.lift.rules import Rewriting, Strategy
+from tiledialect.passes.lift_rewrite import record
 
 MACHINE = (maps.MapGlbOp, maps.MapWrgOp, maps.MapLclOp, maps.MapWarpOp, maps.MapLaneOp)
 """Maps that say who does them."""
@@ -44,15 +46,40 @@ VIEWS = (
 MOST_AXES = 3
 
 
-def lower(block: Block) -> None:
-    """Share out the maps of a block around kernels among all work-items."""
+def lower(function: func.FuncOp) -> None:
+    """Say who does what in a function, rule by rule."""
+    rewriting = Rewriting(function)
+
+    def apply(rule: Strategy, op: Operation) -> None:
+        rule.run(rewriting, op.results[0])
+
+    for op in _inside_out(function):
+        if isinstance(op, reductions.ReduceOp):
+            apply(reduce_seq, op)
+    region_dce(function.body)
+    for kernel in [*kernels(function.body.block)]:
+        nest = [*_nested(kernel)]
+        shared, rest = nest[:MOST_AXES], nest[MOST_AXES:]
+        for op in reversed(rest):
+            apply(map_seq, op)
+        for axis, op in enumerate(reversed(shared)):
+            apply(map_glb(dim=axis), op)
+    region_dce(function.body)
+    record(function, rewriting.steps)
+
+
+def _inside_out(function: func.FuncOp) -> Iterator[Operation]:
+    """All ops, those in the function of another before it."""
+    return reversed([*function.walk()])
+
+
+def kernels(block: Block) -> Iterator[maps.MapOp]:
+    """The maps of a block around kernels that all work-items share out."""
     for op in list(block.ops):
         if isinstance(op, reductions.IterateOp | values.LetOp):
-            lower(op.block)
+            yield from kernels(op.block)
         elif isinstance(op, maps.MapOp) and computes(op) and not is_part(op):
-            nest = list(_nested(op))
-            for axis, inner in enumerate(reversed(nest)):
-                _replace(inner, maps.MapGlbOp, dim=OrdinalAttr(axis))
+            yield op
 
 
 def computes(op: Operation) -> bool:
@@ -78,42 +105,27 @@ def is_part(op: Operation) -> bool:
 def _nested(op: maps.MapOp) -> Iterator[maps.MapOp]:
     """A map, and those that are the functions of it and one another."""
     yield op
-    for _ in range(MOST_AXES - 1):
-        inner = op.yielded.owner
-        if not isinstance(inner, maps.MapOp) or inner.parent is not op.block:
-            return
-        if not computes(inner):
-            return
-        yield inner
-        op = inner
-
-
-def _replace(op: Operation, kind: type[Operation], **properties: OrdinalAttr) -> None:
-    """The op as one of another kind."""
-    regions = [op.detach_region(region) for region in list(op.regions)]
-    new = kind.create(
-        operands=op.operands,
-        result_types=op.result_types,
-        properties=properties,
-        attributes=op.attributes,
-        regions=regions,
-    )
-    new.location = op.location
-    Rewriter.replace_op(op, new)
+    inner = op.yielded.owner
+    if isinstance(inner, maps.MapOp) and inner.parent is op.block and computes(inner):
+        yield from _nested(inner)
 
 
 def is_high_level(function: func.FuncOp) -> bool:
-    """Whether nothing in a function says who does what."""
-    return not any(isinstance(op, MACHINE) for op in function.walk())
+    """Whether a function has patterns, and nothing in it says who does what."""
+    ops = [*function.walk()]
+    return any(isinstance(op, LiftOp) for op in ops) and not any(
+        isinstance(op, MACHINE) for op in ops
+    )
 
 
 @dataclass(frozen=True)
 class LiftLowerPass(ModulePass):
-    """Says who does what in functions whose patterns leave it open.
+    """Says who does what in functions whose patterns leave it open, by rewrite rules.
 
     A map that computes becomes a kernel: up to three maps, each the function of the one around it,
-    are shared out among all work-items. What is inside is done by one work-item; a map whose result
-    another pattern goes through once becomes part of that one.
+    are shared out among all work-items by `map_glb`, and further ones are `map_seq`. Reductions are
+    done by one work-item, by `reduce_seq`; a map whose result another pattern goes through once
+    becomes part of that one. The steps are recorded as those of `lift-rewrite` are.
     """
 
     name = "lift-lower"
@@ -122,7 +134,4 @@ class LiftLowerPass(ModulePass):
         """Lower every function that says nothing of it itself."""
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if function.body.blocks and is_high_level(function):
-                lower(function.body.block)
-                for x in list(function.walk()):
-                    if isinstance(x, reductions.ReduceOp):
-                        _replace(x, reductions.ReduceSeqOp)
+                lower(function)
