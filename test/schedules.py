@@ -86,13 +86,18 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
         is_read = value in kernel.contraction.inputs
         for _ in range(draw(st.sampled_from([0, 1, 1, 2])) if is_read else 0):
             local = draw(st.booleans()) or prod(shape) > MOST_WRITTEN_OUT
+            asynchronous = local and draw(st.sampled_from([False, False, True]))
             found.append(
                 Stage(
                     number,
                     local,
                     at=draw(st.sampled_from([None, *places])),
-                    copies=draw(st.sampled_from([1, 1, 2])) if local else 1,
+                    copies=draw(st.sampled_from([2, 3, 4] if asynchronous else [1, 1, 2]))
+                    if local
+                    else 1,
+                    asynchronous=asynchronous,
                     pad=draw(st.sampled_from([0, 0, 1, 3])) if local else 0,
+                    rotate=draw(st.sampled_from([0, 0, 1, 4])) if local else 0,
                     order=tuple(draw(st.permutations(range(len(shape)))))
                     if draw(st.booleans())
                     else (),
@@ -128,7 +133,7 @@ def nested(stages: list[Stage], order: list[Leaf]) -> list[Stage]:
             any(not other.local for other in outer) or place_of(stage, order) in places
         ):
             continue
-        found.append(replace(stage, copies=1) if outer else stage)
+        found.append(replace(stage, copies=1, asynchronous=False) if outer else stage)
     return found
 
 

@@ -133,6 +133,7 @@ class NestBuilder:
         hint: str,
         copies: int = 1,
         pad: int = 0,
+        asynchronous: bool = False,
     ) -> SSAValue:
         """Memory that is there as long as the loop's step being built.
 
@@ -143,7 +144,7 @@ class NestBuilder:
             row = shape[-1] + pad
             strides = [row * prod(shape[k + 1 : -1]) for k in range(len(shape) - 1)]
             t = MemRefType(t.element_type, shape, StridedLayoutAttr([*strides, 1]), space)
-        buffer = self.emit(BufferOp(t, copies))
+        buffer = self.emit(BufferOp(t, copies, asynchronous=asynchronous))
         buffer.name_hint = hint
         return buffer
 

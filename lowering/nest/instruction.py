@@ -10,15 +10,21 @@ from xdsl.dialects import vector
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import SSAValue
 
-from tiledialect.dialects.nest.instruction import InstructionOp
+from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.ops import ALWAYS
 from tiledialect.index.integer import Expr
-from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
+from tiledialect.index.simplify import (
+    constant_difference,
+    is_multiple,
+    simplify,
+    simplify_condition,
+)
+from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scope import flat_strides
 from tiledialect.lowering.nest.staging import Source, Staging, as_bits
 from tiledialect.schedule.boxes import Box
-from tiledialect.schedule.instructions import Fragment
+from tiledialect.schedule.instructions import Fragment, Rows
 from tiledialect.schedule.tiles import step_name
 
 
@@ -50,27 +56,61 @@ class InstructionNest:
         groups = _groups(sources, result.packed)
         factors = [
             register
-            for fragment, number in zip(self.entry.operands, self.box.operands, strict=True)
-            for register in self._registers(fragment, number)
+            for operand, number in enumerate(self.box.operands)
+            for register in self._registers(operand, number)
         ]
         op = InstructionOp(self.entry.name, [self._gather(g) for g in groups], factors)
         self.nest.builder.insert(op)
         for value, group in zip(op.totals, groups, strict=True):
             self._scatter(value, group)
 
+    def _row(
+        self, fragment: Fragment, rows: Rows, number: int
+    ) -> tuple[SSAValue, list[Expr]] | None:
+        """Where the row of this work-item begins, if rows can be loaded together."""
+        sources: list[Source] = []
+        for k in range(rows.width):
+            along = zip(fragment.axes, rows.place, strict=True)
+            with self._at_place(fragment, [e + k * (a == rows.axis) for a, e in along], 0):
+                sources.append(self.staging.source(number))
+        memory, place, _ = sources[0]
+        t = memory.type
+        assert isinstance(t, MemRefType)
+        if t.memory_space != LOCAL or not self._are_neighbours(sources):
+            return None
+        *strides, _ = flat_strides(t)
+        env = self.nest.env
+        # Whole rows from each to the next, also in the other copies of the tile.
+        aligned = all(s % rows.width == 0 for s in strides) and is_multiple(
+            place[-1], rows.width, env
+        )
+        return (memory, [simplify(e, env) for e in place]) if aligned else None
+
     @contextmanager
     def _at(self, fragment: Fragment, element: int) -> Generator[None]:
         """The steps of the leaves in the box at which this work-item has an element."""
+        with self._at_place(fragment, fragment.place, element):
+            yield
+
+    @contextmanager
+    def _at_place(self, fragment: Fragment, where: Sequence[Expr], element: int) -> Generator[None]:
+        """The steps of the leaves in the box at a place in it."""
         lane = self.kernel.linear_id(self.box.lanes)
         values = {"lane": lane, "element": Expr.const(element)}
-        place = [simplify(e.substitute(values), self.nest.env) for e in fragment.place]
+        place = [simplify(e.substitute(values), self.nest.env) for e in where]
         steps = self.box.steps(fragment, place)
         here = {step_name(k): simplify(e, self.nest.env) for k, e in steps.items()}
         with self.kernel.at_steps(here):
             yield
 
-    def _registers(self, fragment: Fragment, number: int) -> list[SSAValue]:
+    def _registers(self, operand: int, number: int) -> list[SSAValue]:
         """The registers of an operand, which is an input of the contraction."""
+        fragment = self.entry.operands[operand]
+        if fragment.rows is not None and (row := self._row(fragment, fragment.rows, number)):
+            memory, place = row
+            op = FragmentOp(self.nest.names, self.entry.name, operand, memory, place)
+            self.nest.builder.insert(op)
+            return list(op.registers)
         sources: list[Source] = []
         for element in range(fragment.count):
             with self._at(fragment, element):

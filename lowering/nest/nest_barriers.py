@@ -12,9 +12,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.nest.asynchronous import WaitOp
+from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
-from tiledialect.index.integer import Expr, equal
-from tiledialect.index.simplify import prove
+from tiledialect.index.integer import Expr, Remainder, equal
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import constant_difference, prove
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.schedule.leaves import Role
@@ -35,7 +38,17 @@ class Use:
             return False
         if self.copy is None or other.copy is None:
             return True
-        return prove(equal(self.copy, other.copy), scope.env) is not False
+        return not _differ(self.copy, other.copy, scope.env)
+
+
+def _differ(a: Expr, b: Expr, env: Env) -> bool:
+    """Whether two numbers of copies are never the same."""
+    match a.atom, b.atom:
+        case Remainder(x, n), Remainder(y, m) if n == m and n.value is not None:
+            distance = constant_difference(x, y, env)
+            return distance is not None and distance % n.value != 0
+        case _:
+            return prove(equal(a, b), env) is False
 
 
 class Barriers:
@@ -54,7 +67,12 @@ class Barriers:
         for op in list(block.ops):
             if isinstance(op, gpu.BarrierOp):
                 pending = frozenset()
-            elif isinstance(op, LoadOp | StoreOp):
+            elif isinstance(op, WaitOp):
+                # What came by itself is there for the others after a barrier.
+                if not isinstance(op.next_op, gpu.BarrierOp):
+                    Rewriter.insert_op(gpu.BarrierOp(), InsertPoint.after(op))
+                pending = frozenset()
+            elif isinstance(op, LoadOp | StoreOp | FragmentOp):
                 pending = self._use(op, {self._use_of(op)}, pending)
             elif isinstance(op, ForOp) and self._is_common(op):
                 pending = self._loop(op, pending)
@@ -78,7 +96,8 @@ class Barriers:
         """A loop that all work-items run: its end meets its beginning."""
         if op.is_parallel:
             return self._block(op.block, pending)
-        if not any(isinstance(x, gpu.BarrierOp) for x in op.walk()) and not self._clashes(op):
+        waits = any(isinstance(x, gpu.BarrierOp | WaitOp) for x in op.walk())
+        if not waits and not self._clashes(op):
             # Nothing inside it needs a barrier: it is one use of all that it uses.
             return self._use(op, self._uses_in(op), pending)
         after = self._block(op.block, pending)
@@ -111,7 +130,7 @@ class Barriers:
             other = self._block(op.otherwise.block, pending)
         return then | other
 
-    def _use_of(self, op: LoadOp | StoreOp) -> Use | None:
+    def _use_of(self, op: LoadOp | StoreOp | FragmentOp) -> Use | None:
         t = op.memory.type
         if not isinstance(t, MemRefType) or t.memory_space != LOCAL:
             return None
@@ -121,7 +140,8 @@ class Barriers:
         return Use(op.memory, isinstance(op, StoreOp), copy)
 
     def _uses_in(self, op: Operation) -> list[Use | None]:
-        return [self._use_of(x) for x in op.walk() if isinstance(x, LoadOp | StoreOp)]
+        accesses = (x for x in op.walk() if isinstance(x, LoadOp | StoreOp | FragmentOp))
+        return [self._use_of(x) for x in accesses]
 
     def _is_common(self, op: ForOp) -> bool:
         """Whether all work-items run the same steps of a loop."""

@@ -1,4 +1,4 @@
-"""nest-pipeline: fetch the next tile while the present one is used."""
+"""nest-pipeline: fetch the next tiles while the present one is used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.ops import ALWAYS, BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, less, mod
 from tiledialect.lowering.nest.builder import PRIVATE
@@ -21,24 +23,34 @@ from tiledialect.schedule.leaves import Role
 
 @dataclass(frozen=True)
 class Copy:
-    """A tile with two copies, and the loop that fills it in each step of another loop."""
+    """A tile with several copies, and the loop that fills it in each step of another loop."""
 
     buffer: BufferOp
     loop: ForOp
 
+    @property
+    def count(self) -> int:
+        """How many copies the tile has."""
+        return self.buffer.number_of_copies
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether what is fetched goes to the tile by itself."""
+        return self.buffer.asynchronous is not None
+
 
 def copies_in(loop: ForOp) -> list[Copy]:
-    """The tiles with two copies that a loop fills in each step."""
+    """The tiles with several copies that a loop fills in each step."""
     found: list[Copy] = []
     for op in loop.block.ops:
-        if isinstance(op, BufferOp) and op.number_of_copies == 2:
+        if isinstance(op, BufferOp) and op.number_of_copies > 1:
             fills = [
                 other
                 for other in loop.block.ops
                 if isinstance(other, ForOp) and _stores_to(other) == {op.result}
             ]
             if len(fills) != 1:
-                raise TileError.at(op, "a tile with two copies is filled by one loop")
+                raise TileError.at(op, "a tile with several copies is filled by one loop")
             found.append(Copy(op, fills[0]))
     return found
 
@@ -47,13 +59,13 @@ def _stores_to(loop: ForOp) -> set[SSAValue]:
     return {op.memory for op in loop.walk() if isinstance(op, StoreOp)}
 
 
-def doubled(t: Attribute) -> MemRefType[Attribute]:
-    """The type of two copies, one after the other."""
+def repeated(t: Attribute, count: int) -> MemRefType[Attribute]:
+    """The type of so many copies, one after the other."""
     assert isinstance(t, MemRefType)
     shape, strides = t.get_shape(), flat_strides(t)
     size = shape[0] * strides[0] if shape else 1
     layout = NoneAttr() if isinstance(t.layout, NoneAttr) else StridedLayoutAttr([size, *strides])
-    return MemRefType(t.element_type, [2, *shape], layout, t.memory_space)
+    return MemRefType(t.element_type, [count, *shape], layout, t.memory_space)
 
 
 class Pipeline:
@@ -61,71 +73,124 @@ class Pipeline:
 
     def __init__(self, loop: ForOp, copies: list[Copy]):
         self.loop = loop
-        self.copies = copies
+        self.through_registers = [c for c in copies if not c.is_asynchronous]
+        self.asynchronous = [c for c in copies if c.is_asynchronous]
+        self.ahead = min((c.count for c in self.asynchronous), default=2) - 1
+        """How many steps before its use an asynchronous copy begins."""
         self.scope = NestScope()
         self.step = self.scope.name(loop.index)
         self.tiles: dict[SSAValue, SSAValue] = {}
-        """The two copies of each tile."""
+        """The copies of each tile."""
 
     def run(self) -> None:
         """Rewrite the loop in place."""
-        lower, upper, step = self.loop.exprs_of(self.scope.operands(self.loop), self.loop.bounds)
+        lower, self.upper, step = self.loop.exprs_of(
+            self.scope.operands(self.loop), self.loop.bounds
+        )
         if lower or step.value != 1:
             raise TileError.at(self.loop, "a loop with fetched tiles counts from 0 by 1")
         before = InsertPoint.before(self.loop)
-        for copy in self.copies:
-            self._double(copy, before)
+        copies = [*self.through_registers, *self.asynchronous]
+        for copy in copies:
+            self._repeat(copy, before)
+        if self.asynchronous:
+            self._start(before)
+        if self.through_registers:
+            self._fetch_first(before)
+            self._fetch_next()
+        if self.asynchronous:
+            self._start_next()
+        for copy in copies:
+            Rewriter.erase_op(copy.loop, safe_erase=False)
+
+    # -- through registers -----------------------------------------------------------------
+
+    def _fetch_first(self, before: InsertPoint) -> None:
+        """The tiles of the loop's first step, before it."""
         first = IndexOp(self.scope.values, Expr())
         Rewriter.insert_op(first, before)
-        for copy in self.copies:
+        for copy in self.through_registers:
             registers = self._registers(copy, before)
             Rewriter.insert_op(self._fetch(copy, registers, first.result), before)
             Rewriter.insert_op(self._put(copy, registers, first.result, Expr()), before)
-        following, more = self.step + 1, less(self.step + 1, upper)
-        start = InsertPoint.at_start(self.loop.block)
+
+    def _fetch_next(self) -> None:
+        """The loads of the next step's tiles at a step's start, the stores at its end."""
+        following, more = self.step + 1, less(self.step + 1, self.upper)
         next_index = IndexOp(self.scope.values, following)
-        Rewriter.insert_op(next_index, start)
+        Rewriter.insert_op(next_index, InsertPoint.at_start(self.loop.block))
         point = InsertPoint.after(next_index)
-        held = [self._registers(copy, point) for copy in self.copies]
+        held = [self._registers(copy, point) for copy in self.through_registers]
         fetch, put = Block(), Block()
-        for copy, registers in zip(self.copies, held, strict=True):
+        for copy, registers in zip(self.through_registers, held, strict=True):
             fetch.add_op(self._fetch(copy, registers, next_index.result))
             # Written so that the two copies can be seen to differ.
             put.add_op(self._put(copy, registers, next_index.result, 1 - mod(self.step, 2)))
         Rewriter.insert_op(IfOp(self.scope.values, more, fetch), point)
-        for copy in self.copies:
-            Rewriter.erase_op(copy.loop, safe_erase=False)
         last = self.loop.block.last_op
         assert last is not None
         Rewriter.insert_op(IfOp(self.scope.values, more, put), InsertPoint.after(last))
 
-    def _double(self, copy: Copy, before: InsertPoint) -> None:
-        """Two copies before the loop; what reads the tile reads that of the loop's step."""
+    # -- asynchronously --------------------------------------------------------------------
+
+    def _start(self, before: InsertPoint) -> None:
+        """The copies of the loop's first steps, a group each, before it."""
+        for step in range(self.ahead):
+            index = IndexOp(self.scope.values, Expr.const(step))
+            Rewriter.insert_op(index, before)
+            self._start_step(index.result, Expr.const(step), before)
+
+    def _start_next(self) -> None:
+        """In each step those of a later one, once this one's are there and the last ones' read."""
+        following = self.step + self.ahead
+        next_index = IndexOp(self.scope.values, following)
+        head = InsertPoint.at_start(self.loop.block)
+        Rewriter.insert_op([WaitOp(self.ahead - 1), next_index], head)
+        self._start_step(next_index.result, following, InsertPoint.after(next_index))
+
+    def _start_step(self, index: SSAValue, step: Expr, point: InsertPoint) -> None:
+        """The copies of a step, if there is such a one, as a group."""
+        loops = [self._moved(c, index, mod(step, c.count)) for c in self.asynchronous]
+        there = less(step, self.upper)
+        ops = loops if there == ALWAYS else [IfOp(self.scope.values, there, Block(loops))]
+        Rewriter.insert_op([*ops, CommitOp()], point)
+
+    def _moved(self, copy: Copy, step: SSAValue, which: Expr) -> ForOp:
+        """The copy's loop, to one of the copies of its tile."""
+        new, scope = self._at(copy, step)
+        self._store_to(copy, new, scope, which)
+        return new
+
+    # -- the tiles -------------------------------------------------------------------------
+
+    def _repeat(self, copy: Copy, before: InsertPoint) -> None:
+        """Several copies before the loop; what reads the tile reads that of the loop's step."""
         old = copy.buffer.result
-        new = BufferOp(doubled(old.type))
+        new = BufferOp(repeated(old.type, copy.count), asynchronous=copy.is_asynchronous)
         new.attributes["double"] = copy.buffer.properties["copies"]
         new.result.name_hint = old.name_hint
         Rewriter.insert_op(new, before)
+        which = mod(self.step, copy.count)
         for use in list(old.uses):
             op = use.operation
-            if isinstance(op, LoadOp):
-                self._replace_load(op, new.result)
+            if isinstance(op, LoadOp | FragmentOp):
+                self._replace_load(op, new.result, which)
         copy.buffer.detach()
         self.tiles[old] = new.result
 
-    def _replace_load(self, op: LoadOp, memory: SSAValue) -> None:
-        new = LoadOp(
-            self._names(op),
-            memory,
-            [mod(self.step, 2), *self.scope.access(op)],
-            self.scope.condition(op),
-            op.default,
-            lanes=lanes_of(op.result),
-        )
-        new.result.name_hint = op.result.name_hint
+    def _replace_load(self, op: LoadOp | FragmentOp, memory: SSAValue, which: Expr) -> None:
+        access = [which, *self.scope.access(op)]
+        if isinstance(op, FragmentOp):
+            new = FragmentOp(self._names(op), op.entry.name, op.number, memory, access)
+        else:
+            condition, lanes = self.scope.condition(op), lanes_of(op.result)
+            names = self._names(op)
+            new = LoadOp(names, memory, access, condition, op.default, lanes=lanes)
+        for a, b in zip(op.results, new.results, strict=True):
+            b.name_hint = a.name_hint
         Rewriter.replace_op(op, new)
 
-    def _names(self, op: LoadOp | StoreOp) -> dict[str, SSAValue]:
+    def _names(self, op: LoadOp | FragmentOp) -> dict[str, SSAValue]:
         self.scope.operands(op)
         return self.scope.values
 
@@ -151,21 +216,30 @@ class Pipeline:
 
     def _put(self, copy: Copy, registers: SSAValue, step: SSAValue, which: Expr) -> ForOp:
         """The copy's loop, from registers to one of the two tiles."""
-        new = copy.loop.clone({self.loop.index: step})
-        scope = NestScope()
-        scope.names[self.loop.index] = self.step
-        scope.values.update(self.scope.values)
+        new, scope = self._at(copy, step)
         places = [scope.name(loop.index) for loop in _loops(new)]
         for op in [x for x in new.walk() if isinstance(x, LoadOp)]:
             load = LoadOp(scope.values, registers, places, lanes=lanes_of(op.result))
             load.result.name_hint = op.result.name_hint
             Rewriter.replace_op(op, load)
-        for op in [x for x in new.walk() if isinstance(x, StoreOp)]:
+        self._store_to(copy, new, scope, which)
+        return new
+
+    def _at(self, copy: Copy, step: SSAValue) -> tuple[ForOp, NestScope]:
+        """The copy's loop at another step, and the names of what it uses."""
+        new = copy.loop.clone({self.loop.index: step})
+        scope = NestScope()
+        scope.names[self.loop.index] = self.step
+        scope.values.update(self.scope.values)
+        return new, scope
+
+    def _store_to(self, copy: Copy, loop: ForOp, scope: NestScope, which: Expr) -> None:
+        """Let what a loop stores in a tile go to one of its copies."""
+        for op in [x for x in loop.walk() if isinstance(x, StoreOp)]:
             access, condition = scope.access(op), scope.condition(op)
             tile = self.tiles[copy.buffer.result]
             store = StoreOp(scope.values, op.value, tile, [which, *access], condition)
             Rewriter.replace_op(op, store, [])
-        return new
 
 
 def _loops(loop: ForOp) -> list[ForOp]:
@@ -179,17 +253,18 @@ def _loops(loop: ForOp) -> list[ForOp]:
 
 @dataclass(frozen=True)
 class NestPipelinePass(ModulePass):
-    """Fetches the next tile of a buffer with two copies while the present one is used.
+    """Fetches the next tile of a buffer with several copies while the present one is used.
 
     The first tile is copied before the loop. In each step the loads of the next tile are issued
     into registers before the tile is used, and stored to the other copy afterwards, so that one
-    barrier a step is enough.
+    barrier a step is enough. The tiles of an `async` buffer are copied by themselves, as many steps
+    ahead as there are copies but one; each step waits for its own.
     """
 
     name = "nest-pipeline"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite every loop that fills tiles with two copies."""
+        """Rewrite every loop that fills tiles with several copies."""
         for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
             if loop.role.data.role is Role.SERIAL and (copies := copies_in(loop)):
                 Pipeline(loop, copies).run()

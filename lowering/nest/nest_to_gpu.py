@@ -20,7 +20,17 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.asynchronous import COPIED_BYTES, CommitOp, CopyOp, WaitOp
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.ops import (
+    BufferOp,
+    ForOp,
+    IfOp,
+    IndexedOp,
+    IndexOp,
+    LoadOp,
+    StoreOp,
+)
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod
@@ -30,7 +40,7 @@ from tiledialect.lowering.nest.index_values import IndexValues
 from tiledialect.lowering.nest.registers import Chunk, Registers, lanes_of, zero
 from tiledialect.lowering.nest.scope import facts_of, flat_strides
 from tiledialect.schedule.leaves import Role
-from tiledialect.target_spec import is_gpu
+from tiledialect.target_spec import is_gpu, limit
 
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
 """The roles of loops that are written out, step by step."""
@@ -40,6 +50,10 @@ LOCAL_ALIGNMENT = 16
 """On how many bytes arrays in a kernel are aligned, at least."""
 GPU_ALIGNMENT = 16
 """On how many bytes buffers on a GPU are aligned; arrays in a CPU's memory need not be."""
+
+
+ASYNCHRONOUS = 80
+"""From which compute capability on NVIDIA's GPUs copy to local memory by themselves."""
 
 
 def is_written_out(index: SSAValue) -> bool:
@@ -68,8 +82,12 @@ def are_registers(buffer: BufferOp) -> bool:
 class NestToGpu:
     """Lowers the body of one function."""
 
-    def __init__(self, function: gpu.FuncOp, global_alignment: int = 0):
+    def __init__(
+        self, function: gpu.FuncOp, global_alignment: int = 0, *, asynchronous: bool = False
+    ):
         self.function = function
+        self.asynchronous = asynchronous
+        """Whether the device copies to local memory by itself."""
         self.global_alignment = global_alignment
         """On how many bytes the arguments' memory is aligned."""
         old = function.body.block
@@ -80,6 +98,9 @@ class NestToGpu:
         self.registers: dict[SSAValue, Registers] = {}
         self.versions: dict[SSAValue, int] = {}
         """How often each memory has been written so far; those not here never are."""
+        self.copies: dict[StoreOp, Sequence[Operation]] = {}
+        """What is loaded only to be stored in an asynchronous buffer: lowered with the store."""
+        self.later: set[Operation] = set()
         self.known: list[dict[tuple[object, ...], SSAValue]] = [{}]
         """The loads and pure ops that were emitted in each of the blocks being built."""
         for a, b in zip(old.args, self.block.args, strict=True):
@@ -94,6 +115,9 @@ class NestToGpu:
         for op in old.walk():
             if isinstance(op, StoreOp):
                 self.versions[op.memory] = 0
+                if self.asynchronous and (chain := loaded_to_be_stored(op)):
+                    self.copies[op] = chain
+        self.later = {x for chain in self.copies.values() for x in chain}
         self._flatten_arguments()
         self.walk(old)
         self.function.body.detach_block(old)
@@ -110,14 +134,16 @@ class NestToGpu:
     def walk(self, block: Block) -> None:
         """Lower the ops of a block to the end of the one being built."""
         for op in block.ops:
-            if (lower := LOWERINGS.get(type(op))) is not None:
-                lower(self, op)
-            else:
-                self.other(op)
+            if op not in self.later:
+                self.lower(op)
         # What a step of a loop keeps is gone after it, also where the loop stands once more.
         for op in block.ops:
             if isinstance(op, BufferOp):
                 self.registers.pop(op.result, None)
+
+    def lower(self, op: Operation) -> None:
+        """Lower an op."""
+        LOWERINGS.get(type(op), NestToGpu.other)(self, op)
 
     def enter(self, block: Block) -> None:
         """Build a block inside."""
@@ -137,7 +163,7 @@ class NestToGpu:
             )
         return self.exprs[value]
 
-    def numbered(self, op: ForOp | IfOp | LoadOp | StoreOp | IndexOp) -> dict[SSAValue, Expr]:
+    def numbered(self, op: IndexedOp) -> dict[SSAValue, Expr]:
         """What the index operands of an op are."""
         return {v: self.expr_of(v) for v in op.indices}
 
@@ -145,7 +171,7 @@ class NestToGpu:
         """An op on values stays as it is."""
         if op.regions:
             raise TileError.at(op, f"{op.name} cannot stand in a nest")
-        if isinstance(op, gpu.BarrierOp):
+        if isinstance(op, gpu.BarrierOp | WaitOp):
             for memory in self.versions:
                 self.versions[memory] += 1
         if isinstance(op, gpu.GridDimOp):
@@ -377,7 +403,7 @@ class NestToGpu:
         self.values[op.result] = self.emit(array)
         array.results[0].name_hint = op.result.name_hint
 
-    def address(self, op: LoadOp | StoreOp) -> Expr:
+    def address(self, op: LoadOp | StoreOp | FragmentOp) -> Expr:
         """Where in its array an access is."""
         t = op.memory.type
         assert isinstance(t, MemRefType)
@@ -455,6 +481,11 @@ class NestToGpu:
     def store(self, op: Operation) -> None:
         """A store."""
         assert isinstance(op, StoreOp)
+        if op in self.copies:
+            if self._copy(self.copies[op][0], op):
+                return
+            for x in self.copies[op]:
+                self.lower(x)
         condition, place, value = self.condition(op), self.address(op), self.values[op.value]
         if (registers := self.registers.get(op.memory)) is not None:
             assert place.value is not None
@@ -487,6 +518,75 @@ class NestToGpu:
             self._align(new, op.memory, place, lanes_of(value))
         self.indices.here.block.add_op(new)
 
+    def _copy(self, load: Operation, store: StoreOp) -> bool:
+        """Start to copy what is loaded only to be stored, if the device can move it at once."""
+        assert isinstance(load, LoadOp)
+        source, target, lanes = self.address(load), self.address(store), lanes_of(load.result)
+        inside, env = self.condition(load), self.indices.here.env
+        t = store.memory.type
+        assert isinstance(t, MemRefType)
+        width: int = getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+        most = COPIED_BYTES[-1] // width
+        at_once = most if lanes % most == 0 else lanes
+        aligned = all(is_multiple(place, at_once, env) for place in (source, target))
+        copied = at_once * width in COPIED_BYTES and self.condition(store) == Truth(True)
+        if not aligned or not copied:
+            return False
+        self.versions[store.memory] += 1
+
+        def copy() -> None:
+            for lane in range(0, lanes, at_once):
+                places = [
+                    part
+                    for op, place in ((load, source), (store, target))
+                    for part in (self.values[op.memory], self.indices.value(place + lane))
+                ]
+                self.indices.here.block.add_op(CopyOp(at_once, *places))
+
+        def fill() -> None:
+            value = None if load.default is None else self.values[load.default]
+            value = self._default(load, value)
+            if value.type != store.value.type:
+                value = self.emit(arith.BitcastOp(value, store.value.type))
+            self._store(store, value, target)
+
+        if inside == Truth(True):
+            copy()
+        elif inside == Truth(False):
+            fill()
+        else:
+            test, blocks = self.indices.test(inside), (Block(), Block())
+            for block, act in zip(blocks, (copy, fill), strict=True):
+                self.enter(block)
+                act()
+                block.add_op(scf.YieldOp())
+                self.leave()
+            self.indices.here.block.add_op(scf.IfOp(test, [], [blocks[0]], [blocks[1]]))
+        return True
+
+    def fragment(self, op: Operation) -> None:
+        """The registers of an instruction's operand, unless they are there already."""
+        assert isinstance(op, FragmentOp)
+        place = self.address(op)
+        what = (op.entry.name, op.number, op.memory, self.versions.get(op.memory), place)
+        keys = [(FragmentOp, *what, k) for k in range(len(op.registers))]
+        found = [self._known(key) for key in keys]
+        if None in found:
+            memory, index = self.values[op.memory], self.indices.value(place)
+            name = {"index": index}
+            new = FragmentOp(name, op.entry.name, op.number, memory, [Expr.var("index")])
+            self.indices.here.block.add_op(new)
+            found = list(new.registers)
+            self.known[-1].update(zip(keys, new.registers, strict=True))
+        for old, value in zip(op.registers, found, strict=True):
+            assert value is not None
+            self.values[old] = value
+
+    def asynchronous_only(self, op: Operation) -> None:
+        """What only devices need that copy to local memory by themselves."""
+        if self.asynchronous:
+            self.other(op)
+
     def index(self, op: Operation) -> None:
         """The value of an expression."""
         assert isinstance(op, IndexOp)
@@ -511,6 +611,24 @@ def stored_in(blocks: Iterable[Block]) -> set[SSAValue]:
     return {op.memory for block in blocks for op in block.walk() if isinstance(op, StoreOp)}
 
 
+def loaded_to_be_stored(op: StoreOp) -> list[Operation]:
+    """A load from global memory for this store to an asynchronous buffer alone, and its casts."""
+    buffer = op.memory.owner
+    # Nobody waits for what nest-pipeline has left with its copies.
+    if not isinstance(buffer, BufferOp) or buffer.asynchronous is None or buffer.copies is not None:
+        return []
+    chain: list[Operation] = []
+    value = op.value
+    while value.has_one_use() and isinstance(value.owner, arith.BitcastOp | LoadOp):
+        chain.insert(0, value.owner)
+        if isinstance(value.owner, LoadOp):
+            t = value.owner.memory.type
+            is_global = isinstance(t, MemRefType) and t.memory_space == GLOBAL
+            return chain if is_global and value.owner.parent is op.parent else []
+        value = value.owner.input
+    return []
+
+
 LOWERINGS: dict[type[Operation], Callable[[NestToGpu, Operation], None]] = {
     ForOp: NestToGpu.loop,
     IfOp: NestToGpu.branch,
@@ -519,6 +637,9 @@ LOWERINGS: dict[type[Operation], Callable[[NestToGpu, Operation], None]] = {
     LoadOp: NestToGpu.load,
     StoreOp: NestToGpu.store,
     IndexOp: NestToGpu.index,
+    FragmentOp: NestToGpu.fragment,
+    CommitOp: NestToGpu.asynchronous_only,
+    WaitOp: NestToGpu.asynchronous_only,
     scf.YieldOp: lambda lowering, op: None,
 }
 """How each op of a nest is lowered; the others stay as they are."""
@@ -531,7 +652,9 @@ class NestToGpuPass(ModulePass):
     Parallel loops become the numbers of work-groups and work-items, serial ones `scf.for`;
     unrolled ones and vectors that are left are written out. A private buffer that is accessed at
     written out places alone becomes values, and what two places load from the same address is
-    loaded once. Index expressions are computed in the outermost block where they can be.
+    loaded once. Index expressions are computed in the outermost block where they can be. What is
+    loaded to be stored in an `async` buffer is copied by itself on NVIDIA's GPUs of compute
+    capability 8.0; elsewhere it is loaded and stored.
     """
 
     name = "nest-to-gpu"
@@ -539,6 +662,7 @@ class NestToGpuPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every kernel."""
         alignment = GPU_ALIGNMENT if is_gpu(op) else 0
+        asynchronous = limit(op, "compute_capability", 0) >= ASYNCHRONOUS
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
             if any(isinstance(x, ForOp | LoadOp | StoreOp | BufferOp) for x in function.walk()):
-                NestToGpu(function, alignment).run()
+                NestToGpu(function, alignment, asynchronous=asynchronous).run()

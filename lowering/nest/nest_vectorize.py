@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
@@ -76,9 +77,13 @@ class Vectorizer:
 
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
         """By how many elements the address moves from lane to lane, if that is a number."""
-        address = self.scope.address(op)
-        moved = address.substitute({str(self.lane): self.lane + 1})
-        return constant_difference(moved, address, self.scope.env)
+        address, lane = self.scope.address(op), str(self.lane)
+        moved = address.substitute({lane: self.lane + 1})
+        if (stride := constant_difference(moved, address, self.scope.env)) is not None:
+            return stride
+        at = [address.substitute({lane: Expr.const(k)}) for k in range(self.lanes)]
+        strides = {constant_difference(b, a, self.scope.env) for a, b in pairwise(at)}
+        return strides.pop() if len(strides) == 1 else None
 
     def _at(self, exprs: Sequence[Expr], lane: int = 0) -> list[Expr]:
         """Expressions at a lane."""

@@ -10,7 +10,16 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, SSAValue
 
 from tiledialect.dialects.nest.attributes import ConditionAttr
-from tiledialect.dialects.nest.ops import ALWAYS, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.ops import (
+    ALWAYS,
+    ForOp,
+    IfOp,
+    IndexedOp,
+    IndexOp,
+    LoadOp,
+    StoreOp,
+)
 from tiledialect.index.integer import Condition, Expr, map_expressions
 from tiledialect.index.ranges import Env
 
@@ -76,18 +85,18 @@ class NestScope:
             return
         self.env = self.env.assume(facts_of(function, [self.name(size) for size in sizes]))
 
-    def operands(self, op: ForOp | IfOp | LoadOp | StoreOp | IndexOp) -> dict[SSAValue, Expr]:
+    def operands(self, op: IndexedOp) -> dict[SSAValue, Expr]:
         """The names of an op's index operands."""
         return {v: self.name(v) for v in op.indices}
 
-    def address(self, op: LoadOp | StoreOp) -> Expr:
+    def address(self, op: LoadOp | StoreOp | FragmentOp) -> Expr:
         """Where in its memory an access is, as one number."""
         t = op.memory.type
         assert isinstance(t, MemRefType)
         exprs = op.exprs_of(self.operands(op), op.access)
         return sum((e * s for e, s in zip(exprs, flat_strides(t), strict=True)), Expr())
 
-    def access(self, op: LoadOp | StoreOp) -> tuple[Expr, ...]:
+    def access(self, op: LoadOp | StoreOp | FragmentOp) -> tuple[Expr, ...]:
         """The coordinates of an access."""
         return op.exprs_of(self.operands(op), op.access)
 

@@ -13,7 +13,17 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
-from tiledialect.dialects.nest.ops import ALWAYS, ForOp, IfOp, IndexOp, LoadOp, StoreOp, bind
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.ops import (
+    ALWAYS,
+    ForOp,
+    IfOp,
+    IndexedOp,
+    IndexOp,
+    LoadOp,
+    StoreOp,
+    bind,
+)
 from tiledialect.index.integer import Condition, Expr, Truth, both, expressions_of
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import operations, simplify, simplify_condition
@@ -40,6 +50,10 @@ class Simplifier:
                 self._branch(op, facts)
             elif isinstance(op, LoadOp | StoreOp):
                 self._access(op, self._env(op, facts))
+            elif isinstance(op, FragmentOp):
+                access = self.scope.access(op)
+                operands, exprs, _ = self._bound(access, ALWAYS, self._env(op, facts))
+                op.operands, op.access = [op.memory, *operands], ExprsAttr(exprs)
             elif isinstance(op, IndexOp):
                 (expr,) = op.exprs_of(self.scope.operands(op), op.expr)
                 op.operands, exprs, _ = self._bound([expr], ALWAYS, self._env(op, facts))
@@ -53,7 +67,7 @@ class Simplifier:
                     for inner in region.blocks:
                         self.block(inner, facts)
 
-    def _env(self, op: ForOp | IfOp | IndexOp | LoadOp | StoreOp, facts: Condition) -> Env:
+    def _env(self, op: IndexedOp, facts: Condition) -> Env:
         """What is known at an op."""
         self.scope.operands(op)
         return self.scope.env if facts == ALWAYS else self.scope.env.assume(facts)

@@ -32,6 +32,8 @@ from tiledialect.schedule.tiles import Footprint, stage_footprint
 Source = tuple[SSAValue, Sequence[Expr], Condition]
 """A buffer, a place in it, and when that is inside."""
 
+BANKS = 128
+"""How many bytes lie in different banks of local memory."""
 UNROLLED_COPIES = 16
 """Up to how many steps a copy that work-items share is written out."""
 
@@ -48,6 +50,18 @@ class Tile:
     def order(self) -> tuple[int, ...]:
         """The axes of the operand from slowest to fastest."""
         return tuple(dict.fromkeys(d.axis for d in self.box.dimensions))
+
+    def place(self, position: Sequence[Expr]) -> list[Expr]:
+        """Where in the buffer the element at a position in the box is: rows may be rotated."""
+        *outer, column = position
+        if not self.stage.rotate or not outer:
+            return list(position)
+        t, size = self.buffer.type, self.box.extents[-1]
+        assert isinstance(t, MemRefType)
+        # Rows that lie in different banks need not differ.
+        together = max(1, 8 * BANKS // (size * getattr(t.element_type, "bitwidth")))  # noqa: B009
+        turn = self.stage.rotate * floordiv(outer[-1], together)
+        return [*outer, mod(column + turn, size)]
 
 
 @dataclass
@@ -163,8 +177,10 @@ class Staging:
         t = i16 if stage.local and t == f16 else t
         # A work-item by itself waits for nobody, and what is computed is not fetched.
         fetched = self.kernel.schedule.work_items > 1 and not operand.to_compute
-        copies = stage.copies if fetched else 1
-        return self.nest.buffer(t, box.extents, space, hint, copies, stage.pad)
+        copies, asynchronous = (stage.copies, stage.asynchronous) if fetched else (1, False)
+        return self.nest.buffer(
+            t, box.extents, space, hint, copies, stage.pad, asynchronous=asynchronous
+        )
 
     def _vector(self, stage: Stage, extent: int) -> int:
         """How many neighbours a copy moves at once: what is asked for, if it divides the rows."""
@@ -222,7 +238,7 @@ class Staging:
         """Store an element in a tile where the condition holds."""
         assert isinstance(tile.buffer.type, MemRefType)
         value = _converted(self.nest, value, tile.buffer.type.element_type)
-        self.nest.store(value, tile.buffer, place, condition)
+        self.nest.store(value, tile.buffer, tile.place(place), condition)
 
     def _computed(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
         """The element of an operand that is computed in the kernel."""
@@ -248,7 +264,8 @@ class Staging:
             inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
             return self.kernel.memory(operand.value), coordinates, inside
         tile = operand.tiles[-1]
-        return tile.buffer, [self.kernel.expr(d.position) for d in tile.box.dimensions], ALWAYS
+        position = [self.kernel.expr(d.position) for d in tile.box.dimensions]
+        return tile.buffer, tile.place(position), ALWAYS
 
     def _element(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
         """The element at coordinates that may lie outside, then neutral."""
@@ -264,7 +281,7 @@ class Staging:
             position.append(floordiv(rest[dimension.axis], dimension.stride))
             rest[dimension.axis] = mod(rest[dimension.axis], dimension.stride)
         inside = self.kernel.in_bounds(position, tile.box.extents)
-        return self._load(operand, tile.buffer, position, inside)
+        return self._load(operand, tile.buffer, tile.place(position), inside)
 
     def _load(
         self, operand: Operand, memory: SSAValue, place: Sequence[Expr], inside: Condition

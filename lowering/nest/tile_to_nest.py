@@ -45,8 +45,8 @@ from tiledialect.lowering.nest.kernel import (
 )
 from tiledialect.lowering.nest.likeness import likeness
 from tiledialect.lowering.opencl.types import sanitized
-from tiledialect.schedule.instructions import find
-from tiledialect.target_spec import platform
+from tiledialect.schedule.instructions import find, refusal
+from tiledialect.target_spec import limit, platform
 
 
 @dataclass
@@ -246,18 +246,14 @@ def kernel_module(host: HostFunction, bits: int) -> gpu.ModuleOp:
     return module
 
 
-def _check_instructions(function: func.FuncOp, platform: str | None) -> None:
+def _check_instructions(function: func.FuncOp, platform: str | None, capability: int) -> None:
     """Refuse instructions that the device does not have, if it is known."""
     for kernel in [k for k in function.walk() if isinstance(k, KernelOp)]:
         if platform is None or kernel.schedule is None or kernel.schedule.data.instruction is None:
             continue
         entry = find(kernel.schedule.data.instruction.name)
-        if entry.platform not in platform.lower():
-            raise TileError.at(
-                kernel,
-                f"{entry.name} is an instruction of {entry.platform} devices: "
-                f"this one is of {platform}",
-            )
+        if reason := refusal(entry, platform, capability):
+            raise TileError.at(kernel, reason)
 
 
 @dataclass(frozen=True)
@@ -281,7 +277,7 @@ class TileToNestPass(ModulePass):
             given = ", ".join(map(str, types))
             raise TileError(f"{name} takes {given}: run tile-specialize first")
         for function in specialized:
-            _check_instructions(function, platform(op))
+            _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
             module, host = lower_function(function)
             for kernel in [f for f in module.walk() if isinstance(f, gpu.FuncOp)]:
                 check_fits(op, kernel)

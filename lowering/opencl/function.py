@@ -11,6 +11,8 @@ from xdsl.dialects import func, gpu, memref, vector
 from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tiledialect.dialects.nest.asynchronous import CopyOp
+from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.lowering.opencl.inline import PURE, Inlining
 from tiledialect.lowering.opencl.memory import (
     GLOBAL,
@@ -88,6 +90,8 @@ ACCESSES: dict[type[Operation], tuple[int, Access]] = {
     memref.StoreOp: (1, Access(writes=True)),
     vector.StoreOp: (1, Access(writes=True)),
     memref.AtomicRMWOp: (1, BOTH),
+    FragmentOp: (0, Access(reads=True)),
+    CopyOp: (0, Access(reads=True)),
     memref.DimOp: (0, Access()),
     memref.RankOp: (0, Access()),
 }
@@ -109,9 +113,9 @@ def access(value: SSAValue, functions: dict[str, Function]) -> Access:
 
 
 def is_read_as_vector(value: SSAValue) -> bool:
-    """Does a vector load or store reach the memref, through views too?"""
+    """Does an access to several elements at once reach the memref, through views too?"""
     return any(
-        isinstance(use.operation, vector.LoadOp | vector.StoreOp)
+        isinstance(use.operation, vector.LoadOp | vector.StoreOp | FragmentOp | CopyOp)
         or (type(use.operation) in VIEWS and is_read_as_vector(use.operation.results[0]))
         for use in value.uses
     )

@@ -6,12 +6,20 @@ from collections.abc import Callable
 
 from xdsl.dialects import arith, func, gpu, memref, vector
 from xdsl.dialects.builtin import MemRefType, VectorType
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.nest.instruction import InstructionOp
+from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
+from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.function import BOTH, FunctionPrinter, Statement, access, symbol
-from tiledialect.lowering.opencl.memory import GLOBAL, PRIVATE, single_position, space_of
+from tiledialect.lowering.opencl.memory import (
+    GLOBAL,
+    PRIVATE,
+    address,
+    pointer,
+    single_position,
+    space_of,
+)
 from tiledialect.lowering.opencl.ops import wrapping
 from tiledialect.lowering.opencl.types import (
     Expr,
@@ -166,6 +174,49 @@ def _print_instruction(p: FunctionPrinter, op: Operation) -> None:
     p.line(f"{helper}({', '.join(arguments)});")
 
 
+def _print_fragment(p: FunctionPrinter, op: Operation) -> None:
+    """A call of the function that loads the registers of an instruction's operand."""
+    assert isinstance(op, FragmentOp)
+    rows = op.entry.operands[op.number].rows
+    assert rows is not None
+    helper = p.helper(rows.name, rows.text)
+    names = [p.new_variable(v, None, v.name_hint, "fragment") for v in op.registers]
+    place = _pointer(p, op.memory, op.indices[0])
+    p.line(f"{helper}({', '.join([*(f'&{name}' for name in names), place])});")
+
+
+def _pointer(p: FunctionPrinter, memory: SSAValue, index: SSAValue) -> str:
+    buffer = p.buffer(memory)
+    return pointer(buffer, address(p, buffer, [index])).text
+
+
+def _print_copy(p: FunctionPrinter, op: Operation) -> None:
+    """A call of the function that starts a copy to local memory."""
+    assert isinstance(op, CopyOp)
+    helper = p.helper(f"copy_async_{op.bytes}", COPY.replace("SIZE", str(op.bytes)))
+    target = _pointer(p, op.target, op.target_index)
+    source = _pointer(p, op.source, op.source_index)
+    p.line(f"{helper}({target}, {source});")
+
+
+COPY = """\
+static inline void copy_async_SIZE(__local void *to, const __global void *from)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], SIZE;"
+        :: "r"((uint)(ulong)to), "l"((ulong)from) : "memory");
+}"""
+"""Through the first cache: it takes more copies at a time than the way around it."""
+
+
+def _print_commit(p: FunctionPrinter, op: Operation) -> None:
+    p.line('asm volatile("cp.async.commit_group;" ::: "memory");')
+
+
+def _print_wait(p: FunctionPrinter, op: Operation) -> None:
+    assert isinstance(op, WaitOp)
+    p.line(f'asm volatile("cp.async.wait_group {op.groups.value.data};" ::: "memory");')
+
+
 STATEMENTS: dict[type[Operation], Statement] = {
     gpu.ThreadIdOp: _print_id("get_local_id"),
     gpu.BlockIdOp: _print_id("get_group_id"),
@@ -184,4 +235,8 @@ STATEMENTS: dict[type[Operation], Statement] = {
     arith.MulUIExtendedOp: _print_mul_extended,
     vector.InsertOp: _print_insert,
     InstructionOp: _print_instruction,
+    FragmentOp: _print_fragment,
+    CopyOp: _print_copy,
+    CommitOp: _print_commit,
+    WaitOp: _print_wait,
 }

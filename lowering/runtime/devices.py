@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,8 @@ class Device:
     """The number of floats in the vectors that the hardware has."""
     fp64: bool
     fp16: bool
+    compute_capability: int
+    """Of NVIDIA's devices, 80 being 8.0; else 0."""
     extensions: tuple[str, ...] = field(repr=False)
 
     @property
@@ -143,6 +145,12 @@ def _type(device: cl.Device, short: str) -> str:
     return "accelerator"
 
 
+def _compute_capability(device: cl.Device, extensions: Sequence[str]) -> int:
+    if "cl_nv_device_attribute_query" not in extensions:
+        return 0
+    return 10 * device.compute_capability_major_nv + device.compute_capability_minor_nv
+
+
 def _describe(device: cl.Device, identity: str) -> Device:
     extensions = tuple(device.extensions.split())
     return Device(
@@ -163,6 +171,7 @@ def _describe(device: cl.Device, identity: str) -> Device:
         native_vector_width=device.native_vector_width_float,
         fp64="cl_khr_fp64" in extensions,
         fp16="cl_khr_fp16" in extensions,
+        compute_capability=_compute_capability(device, extensions),
         extensions=extensions,
     )
 
@@ -312,6 +321,7 @@ SPEC_KEYS = (
     "native_vector_width",
     "fp64",
     "fp16",
+    "compute_capability",
 )
 """The fields of a device that its description in the IR has, under the same names."""
 

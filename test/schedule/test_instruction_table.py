@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from tiledialect.index.integer import mod
-from tiledialect.interpreters.instruction import execute, round_tf32
+from tiledialect.interpreters.instruction import execute, load_rows, round_tf32
 from tiledialect.schedule.instructions import (
     ELEMENT,
     LANE,
@@ -17,6 +17,7 @@ from tiledialect.schedule.instructions import (
     MMA_TF32,
     Fragment,
     Instruction,
+    Rows,
     find,
     register,
 )
@@ -113,6 +114,32 @@ def test_a_simulation_of_the_lanes_multiplies_matrices(entry: Instruction):
         assert totals[n][lane] == expected[place]
 
 
+@pytest.mark.parametrize(
+    ("entry", "number", "transposed"),
+    [(MMA_TF32, 0, False), (MMA_F16, 0, False), (MMA_F16, 1, True)],
+)
+def test_rows_are_those_of_ldmatrix(entry: Instruction, number: int, transposed: bool):
+    """A lane names a row of a matrix, and gets 4 bytes of its row (or column) of each matrix."""
+    rows = entry.operands[number].rows
+    assert rows is not None
+    dtype = np.float32 if entry is MMA_TF32 else np.int16
+    matrix = np.arange(256, dtype=dtype).reshape(16, 16)[:, : dict(entry.box)["k"]]
+    place = [[e.evaluate({"lane": lane}) for e in rows.place] for lane in range(32)]
+    named = np.stack([matrix[i, j : j + rows.width] for i, j in place])
+    registers = load_rows(entry, number, named)
+    for lane in range(32):
+        row, pair = lane // 4, lane % 4
+        for k, own_register in enumerate(registers):
+            own = named[8 * k : 8 * k + 8]
+            if rows.width == 4:
+                expected = own[row, pair]
+            elif transposed:
+                expected = own[2 * pair : 2 * pair + 2, row]
+            else:
+                expected = own[row, 2 * pair : 2 * pair + 2]
+            assert np.array_equal(own_register[lane], expected)
+
+
 def test_tf32_is_rounded_to_nearest_away_from_zero():
     ulp = 2.0**-10
     x = np.float32([1, 1 + ulp / 2, -1 - ulp / 2, 1 + ulp / 2 - 2**-23, np.inf, np.nan])
@@ -134,6 +161,14 @@ DOUBLE = Instruction("twice", (("m", 4),), ONE, (ONE, ONE), "void twice(float *d
         (replace(DOUBLE, result=replace(ONE, place=(ELEMENT + 1,))), "outside its box"),
         (replace(DOUBLE, result=replace(ONE, place=(mod(ELEMENT, 2),))), "each element of its box"),
         (replace(DOUBLE, result=replace(ONE, place=(ELEMENT + 0 * LANE,)), lanes=2), "once"),
+        (
+            replace(DOUBLE, operands=(replace(ONE, rows=Rows("r", "z", 4, (0 * LANE,), "")), ONE)),
+            "another axis",
+        ),
+        (
+            replace(DOUBLE, operands=(replace(ONE, rows=Rows("r", "m", 2, (0 * LANE,), "")), ONE)),
+            "are not its box",
+        ),
         (replace(MMA_TF32, text=MMA_TF32.text + " "), "another instruction mma_m16n8k8_tf32"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",

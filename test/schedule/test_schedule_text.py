@@ -20,7 +20,7 @@ function product(A[M, L], B[L, N]) -> (D) {
 TILED = (
     "<group.y 16*i : 4, group.x 16*j : 2, local.x 4*i : 4, local.x 4*j : 4, serial 16*k : 3, "
     "serial k : 16, unroll i : 4, vector j : 4> "
-    "stage <A local at 16*k copies 2 pad 4 order (1, 0), B local at 16*k vector 4>"
+    "stage <A local at 16*k copies 2 pad 4 order (1, 0), B local at 16*k async copies 3 rotate 4 vector 4>"
 )
 RNG = np.random.default_rng(0)
 A, B = (RNG.integers(-4, 5, shape).astype(np.float32) for shape in ((64, 48), (48, 32)))

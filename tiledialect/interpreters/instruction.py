@@ -43,7 +43,7 @@ def execute(
     products = np.einsum(f"{','.join(letters[1:])}->{letters[0]}", *wide)
     total = _box(entry, entry.result, items, sums)
     total = (total + products).astype(total.dtype)
-    return _registers(entry, total, items)
+    return _registers(entry, entry.result, total, items)
 
 
 def _letter(entry: Instruction, axis: str) -> str:
@@ -64,9 +64,23 @@ def _box(entry: Instruction, fragment: Fragment, items: int, registers: Sequence
     return box
 
 
-def _registers(entry: Instruction, box: Array, items: int) -> list[Array]:
-    """The registers of the result that each work-item has of the box."""
-    fragment = entry.result
+def load_rows(entry: Instruction, number: int, rows: Array) -> list[Array]:
+    """The registers of an operand that each work-item has of the rows that all of them load."""
+    fragment = entry.operands[number]
+    assert fragment.rows is not None
+    items, width = rows.shape
+    axis = fragment.axes.index(fragment.rows.axis)
+    box = np.zeros((items // entry.lanes, *entry.extents(fragment)), rows.dtype)
+    for lane in range(entry.lanes):
+        first = [e.evaluate({"lane": lane}) for e in fragment.rows.place]
+        for k in range(width):
+            place = [p + k * (a == axis) for a, p in enumerate(first)]
+            box[:, *place] = rows[lane :: entry.lanes, k]
+    return _registers(entry, fragment, box, items)
+
+
+def _registers(entry: Instruction, fragment: Fragment, box: Array, items: int) -> list[Array]:
+    """The registers that each work-item has of an operand's box."""
     elements = np.zeros((items, fragment.count), box.dtype)
     for lane in range(entry.lanes):
         for element in range(fragment.count):

@@ -21,8 +21,9 @@ from xdsl.dialects import gpu, memref, scf, vector
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
-from tiledialect.dialects.nest.instruction import InstructionOp
+from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.ops import (
     BufferOp,
     ForOp,
@@ -46,9 +47,10 @@ from tiledialect.index.integer import (
     Truth,
     Variable,
 )
-from tiledialect.interpreters.instruction import execute
+from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
+from tiledialect.schedule.instructions import Instruction
 from tiledialect.schedule.leaves import Role
 
 Array = npt.NDArray[Any]
@@ -135,6 +137,8 @@ class Kernel:
         self.active = np.ones(launch.items, np.bool_)
         self.values: dict[SSAValue, Array] = {}
         self.memories: dict[SSAValue, Memory] = {}
+        self.groups: list[list[Callable[[], None]]] = [[]]
+        """The copies under way, by the groups that are waited for; the last is not ended yet."""
 
     def run(self, block: Block) -> list[Array]:
         """Run the ops of a block; what its terminator gives."""
@@ -297,13 +301,50 @@ class Kernel:
     def instruction(self, op: InstructionOp) -> None:
         """An instruction that all the work-items execute that it needs."""
         entry, items = op.entry, self.launch.items
+        self._check_together(entry)
+        sums, factors = ([self.values[v] for v in values] for values in (op.sums, op.factors))
+        self.values.update(zip(op.totals, execute(entry, items, sums, factors), strict=True))
+
+    def _check_together(self, entry: Instruction) -> None:
         if prod(self.launch.block) % entry.lanes:
             raise RunError(f"a work-group has parts of {entry.lanes} work-items")
         groups = self.active.reshape(-1, entry.lanes)
         if (groups.any(1) != groups.all(1)).any():
             raise RunError(f"some of {entry.lanes} work-items do not execute it")
-        sums, factors = ([self.values[v] for v in values] for values in (op.sums, op.factors))
-        self.values.update(zip(op.totals, execute(entry, items, sums, factors), strict=True))
+
+    def fragment(self, op: FragmentOp) -> None:
+        """The registers of an operand, of which all the work-items of an instruction load rows."""
+        self._check_together(op.entry)
+        rows = op.entry.operands[op.number].rows
+        assert rows is not None
+        place = self.exprs(op, op.access)
+        found = self.memories[op.memory].load(place, self.active, rows.width)
+        for value, register in zip(
+            op.registers, load_rows(op.entry, op.number, found), strict=True
+        ):
+            self.values[value] = register
+
+    def copy(self, op: CopyOp) -> None:
+        """A copy that begins: what it moves is there after a wait."""
+        lanes = op.lanes.value.data
+        place, target = ([self.values[v]] for v in (op.source_index, op.target_index))
+        found = self.memories[op.source].load(place, self.active, lanes)
+        memory, active = self.memories[op.target], self.active
+        values = found.view(memory.data.dtype)
+        self.groups[-1].append(lambda: memory.store(target, active, values))
+
+    def commit(self, op: CommitOp) -> None:
+        """The end of a group of copies."""
+        self.groups.append([])
+
+    def wait(self, op: WaitOp) -> None:
+        """The copies are there but those of the last groups."""
+        # The one that is being filled is none of them.
+        done = max(len(self.groups) - 1 - op.groups.value.data, 0)
+        for group in self.groups[:done]:
+            for arrive in group:
+                arrive()
+        del self.groups[:done]
 
     def own_number(self, op: gpu.ThreadIdOp | gpu.BlockIdOp) -> None:
         """The number of the work-item or of its group."""
@@ -347,6 +388,10 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     StoreOp: Kernel.store,
     IndexOp: Kernel.index,
     InstructionOp: Kernel.instruction,
+    FragmentOp: Kernel.fragment,
+    CopyOp: Kernel.copy,
+    CommitOp: Kernel.commit,
+    WaitOp: Kernel.wait,
     scf.ForOp: Kernel.carrying_loop,
     scf.IfOp: Kernel.value_branch,
     memref.AllocaOp: Kernel.allocate,

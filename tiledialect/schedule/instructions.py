@@ -22,6 +22,24 @@ STORED_AS = {"tf32": "f32"}
 
 
 @dataclass(frozen=True)
+class Rows:
+    """How the work-items of an instruction load an operand from local memory together.
+
+    Each names where a row begins, ``width`` neighbours in memory; what they hold then, the
+    fragment says. ``text`` defines an OpenCL C function ``name`` that takes a pointer to each
+    register and one to the row.
+    """
+
+    name: str
+    axis: str
+    """The axis of the instruction's box that a row is along."""
+    width: int
+    place: tuple[Expr, ...]
+    """Where along each axis of the operand the row of a work-item begins, by ``LANE``."""
+    text: str
+
+
+@dataclass(frozen=True)
 class Fragment:
     """The elements of an operand's box that a work-item holds: where each lies in the box."""
 
@@ -35,6 +53,8 @@ class Fragment:
     """Where along each axis an element is: an expression of ``LANE`` and ``ELEMENT``."""
     packed: int = 1
     """How many elements a register holds, the first in its lowest bits."""
+    rows: Rows | None = None
+    """How it is loaded where rows of it lie together in local memory; None: element by element."""
 
     @property
     def registers(self) -> int:
@@ -71,6 +91,8 @@ class Instruction:
     """How many neighbouring work-items execute it together."""
     platform: str = ""
     """The platform that has it (``nvidia``); empty: every one."""
+    capability: int = 0
+    """The compute capability that its device must have, 80 being 8.0; 0: any."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -115,6 +137,20 @@ def table() -> tuple[Instruction, ...]:
     return tuple(_TABLE[name] for name in sorted(_TABLE))
 
 
+def refusal(entry: Instruction, platform: str, capability: int) -> str:
+    """Why a device of a platform does not have an instruction; empty if it has.
+
+    A ``capability`` of 0 is not known.
+    """
+    if entry.platform not in platform.lower():
+        owners = f"{entry.platform} devices"
+        return f"{entry.name} is an instruction of {owners}: this one is of {platform}"
+    if 0 < capability < entry.capability:
+        needed, own = (f"{x // 10}.{x % 10}" for x in (entry.capability, capability))
+        return f"{entry.name} needs a device of compute capability {needed}: this one has {own}"
+    return ""
+
+
 # -- what an entry must be ---------------------------------------------------------------------
 
 
@@ -130,6 +166,22 @@ def _check(entry: Instruction) -> None:
         if fragment.packed < 1 or fragment.count % fragment.packed:
             raise ScheduleError(f"the {name} of instruction {entry.name} does not fill registers")
         _check_cover(entry, fragment, name)
+        if fragment.rows is not None:
+            _check_rows(entry, fragment, fragment.rows, name)
+
+
+def _check_rows(entry: Instruction, fragment: Fragment, rows: Rows, name: str) -> None:
+    if rows.axis not in fragment.axes or len(rows.place) != len(fragment.axes):
+        raise ScheduleError(f"the {name} of instruction {entry.name} has rows along another axis")
+    along = fragment.axes.index(rows.axis)
+    found = {
+        (*place[:along], place[along] + k, *place[along + 1 :])
+        for lane in range(entry.lanes)
+        for place in [tuple(e.evaluate({"lane": lane}) for e in rows.place)]
+        for k in range(rows.width)
+    }
+    if found != set(product(*map(range, entry.extents(fragment)))):
+        raise ScheduleError(f"the rows of the {name} of instruction {entry.name} are not its box")
 
 
 def _check_cover(entry: Instruction, fragment: Fragment, name: str) -> None:
@@ -161,21 +213,54 @@ SUMS = Fragment(
 )
 """The accumulators of a box of 16 × 8."""
 
+
+def _matrices(name: str, place: tuple[Expr, ...], axis: str, width: int, form: str) -> Rows:
+    """Matrices of 8 rows of 16 bytes: `ldmatrix` gives each lane 4 bytes of each."""
+    numbers = range(int(form[1]))
+    element, register = ("short", "short2") if width == 8 else ("float", "float")
+
+    def listed(template: str) -> str:
+        return ", ".join(template.format(k) for k in numbers)
+
+    text = (
+        f"""\
+static inline void {name}({listed(register + " *r{}")}, const __local {element} *row)
+{{
+    uint {listed("x{}")};
+    asm volatile(
+        "ldmatrix.sync.aligned.m8n8.{form}.shared.b16 {{{listed("%{}")}}}, [%{len(numbers)}];"
+        : {listed('"=r"(x{})')} : "r"((uint)(ulong)row) : "memory");
+"""
+        + "".join(f"    *r{k} = as_{register}(x{k});\n" for k in numbers)
+        + "}"
+    )
+    return Rows(name, axis, width, place, text)
+
+
+SIXTEEN, HALF = mod(LANE, 16), floordiv(LANE, 16)
+"""The rows that the lanes name: 16, and in their other half the ones beside them."""
+
 MMA_TF32 = Instruction(
     "mma_m16n8k8_tf32",
     (("m", 16), ("n", 8), ("k", 8)),
     SUMS,
     (
         Fragment(
-            ("m", "k"), "tf32", 4, (ROW + 8 * mod(ELEMENT, 2), COLUMN + 4 * floordiv(ELEMENT, 2))
+            ("m", "k"),
+            "tf32",
+            4,
+            (ROW + 8 * mod(ELEMENT, 2), COLUMN + 4 * floordiv(ELEMENT, 2)),
+            rows=_matrices("ldmatrix_x4_f32", (SIXTEEN, 4 * HALF), "k", 4, "x4"),
         ),
         Fragment(("k", "n"), "tf32", 2, (COLUMN + 4 * ELEMENT, ROW)),
     ),
     """\
 static inline uint round_tf32(float x)
 {
+    // Quiet NaNs have a bit that is not cut off.
     uint bits;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    asm("{ .reg .pred p; mov.b32 %0, %1; setp.num.f32 p, %1, %1; @p add.u32 %0, %0, 0x1000; }"
+        : "=&r"(bits) : "f"(x));
     return bits;
 }
 
@@ -192,6 +277,7 @@ static inline void mma_m16n8k8_tf32(
 }""",
     lanes=WARP,
     platform="nvidia",
+    capability=80,
 )
 
 MMA_F16 = Instruction(
@@ -208,6 +294,7 @@ MMA_F16 = Instruction(
                 2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4),
             ),
             packed=2,
+            rows=_matrices("ldmatrix_x4", (SIXTEEN, 8 * HALF), "k", 8, "x4"),
         ),
         Fragment(
             ("k", "n"),
@@ -215,6 +302,7 @@ MMA_F16 = Instruction(
             4,
             (2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 2), ROW),
             packed=2,
+            rows=_matrices("ldmatrix_x2_trans", (SIXTEEN, 0 * LANE), "n", 8, "x2.trans"),
         ),
     ),
     """\
@@ -231,6 +319,7 @@ static inline void mma_m16n8k16_f16(
 }""",
     lanes=WARP,
     platform="nvidia",
+    capability=80,
 )
 
 for _entry in (MMA_TF32, MMA_F16):

@@ -69,9 +69,13 @@ class Stage:
     at: tuple[str, int] | None = None
     """The index and stride of the leaf in each step of which the tile is copied."""
     copies: int = 1
-    """With 2, the next tile is fetched while this one is used."""
+    """With 2, the next tile is fetched while this one is used; with more, those after it too."""
+    asynchronous: bool = False
+    """Whether what is fetched ahead goes to local memory by itself, not through registers."""
     pad: int = 0
     """By how many elements the rows of the tile are longer than needed."""
+    rotate: int = 0
+    """By how many elements each row is rotated more than the one before."""
     order: tuple[int, ...] = ()
     """The axes of the operand from slowest to fastest in the tile; empty: as in the operand."""
     vector: int = 1
@@ -82,9 +86,12 @@ class Stage:
         text = "local" if self.local else "private"
         if self.at is not None:
             text += f" at {Leaf(*self.at, 0, Role.SERIAL).step}"
+        if self.asynchronous:
+            text += " async"
         for word, value, default in (
             ("copies", self.copies, 1),
             ("pad", self.pad, 0),
+            ("rotate", self.rotate, 0),
             ("vector", self.vector, 1),
         ):
             if value != default:
@@ -216,10 +223,14 @@ def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None
         raise ScheduleError(
             f"the stage '{text}' must order the axes 0 to {ranks[stage.operand] - 1}"
         )
-    if stage.copies not in (1, 2):
-        raise ScheduleError(f"the stage '{text}' can have 1 or 2 copies")
-    if not stage.local and (stage.copies > 1 or stage.pad):
-        raise ScheduleError(f"the stage '{text}' is in registers: it has no copies and no padding")
+    if stage.asynchronous and stage.copies not in (2, 3, 4):
+        raise ScheduleError(f"the stage '{text}' must have 2, 3 or 4 copies to be fetched into")
+    if not stage.asynchronous and stage.copies not in (1, 2):
+        raise ScheduleError(f"the stage '{text}' can have 1 or 2 copies, or more with async")
+    if not stage.local and (stage.copies > 1 or stage.pad or stage.rotate):
+        raise ScheduleError(
+            f"the stage '{text}' is in registers: it has no copies, no padding and no rotated rows"
+        )
     if stage.vector < 1:
         raise ScheduleError(f"the stage '{text}' moves at least one element")
 

@@ -91,3 +91,21 @@ nest.store %x, %A[0] : i32, memref<4xf32>
 // CHECK: nest.store accesses a memref
 %A, %x = "test.op"() : () -> (tensor<4xf32>, f32)
 nest.store %x, %A[0] : f32, tensor<4xf32>
+
+// -----
+
+// CHECK: nest.copy copies 4, 8 or 16 bytes, not 12
+%A, %B, %i = "test.op"() : () -> (memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>, index)
+nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
+
+// -----
+
+// CHECK: mma_m16n8k8_tf32 has no operand 1 that is loaded by rows
+%A, %i = "test.op"() : () -> (memref<8x8xf32, 3 : i32>, index)
+%f:2 = nest.fragment mma_m16n8k8_tf32 operand 1 %A[%i, %i] : memref<8x8xf32, 3 : i32>
+
+// -----
+
+// CHECK: nest.fragment cannot read memref<16x8xf16, 3 : i32> so
+%A, %i = "test.op"() : () -> (memref<16x8xf16, 3 : i32>, index)
+%f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %A[%i, %i] : memref<16x8xf16, 3 : i32>

@@ -69,3 +69,25 @@ func.func @instruction(%c: f32, %a: f32, %b: f32) {
   %e:4 = nest.instruction mma_m16n8k8_tf32(%c, %c, %c, %c)(%a, %a, %a, %a, %b, %b)
   func.return
 }
+
+// CHECK-LABEL: func.func @copies
+func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index) {
+  // CHECK-NEXT: %tile = nest.buffer async copies 3 : memref<16x8xf32, 3 : i32>
+  // GENERIC:    "nest.buffer"() <{copies = 3 : i64, asynchronous}> : () -> memref<16x8xf32, 3 : i32>
+  %tile = nest.buffer async copies 3 : memref<16x8xf32, 3 : i32>
+  // CHECK-NEXT: %flat = nest.buffer async {note} : memref<32xf32, 3 : i32>
+  %flat = nest.buffer async {note} : memref<32xf32, 3 : i32>
+  // CHECK-NEXT: nest.copy 4 %A[%i] to %flat[%j] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
+  // GENERIC:    "nest.copy"(%A, %i, %flat, %j) <{lanes = 4 : i64}>
+  nest.copy 4 %A[%i] to %flat[%j] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
+  // CHECK-NEXT: nest.commit
+  // GENERIC-NEXT: "nest.commit"() : () -> ()
+  nest.commit
+  // CHECK-NEXT: nest.wait 2
+  // GENERIC:    "nest.wait"() <{groups = 2 : i64}>
+  nest.wait 2
+  // CHECK-NEXT: {{.*}} = nest.fragment mma_m16n8k8_tf32 operand 0 %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
+  // GENERIC:    "nest.fragment"(%tile, %i, %j) <{instruction = "mma_m16n8k8_tf32", operand = 0 : i64, access = #nest.exprs<d0, 4*d1>}> : {{.*}} -> (f32, f32, f32, f32)
+  %f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
+  func.return
+}

@@ -11,7 +11,8 @@ from building import type_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
 
 import tiledialect as td
 from tiledialect.index.integer import floordiv, mod
@@ -75,11 +76,13 @@ def compiled(
     return compile_module(load(PRODUCT), "product", types, target, (), after, texts)
 
 
-def check_by_reference(schedule: str, a: Array, b: Array, expected: Array) -> None:
+def check_by_reference(
+    schedule: str, a: Array, b: Array, expected: Array, *, target: Any = None
+) -> None:
     """The nest and the kernel level give what is expected."""
     nest = compiled(schedule, a, b, after="tile-loop-tiling")
     TileToNestPass().apply(Context(), nest)
-    for module in (nest, compiled(schedule, a, b)):
+    for module in (nest, compiled(schedule, a, b, target=target)):
         module.verify()
         (result,) = run_host(module, "product", (a, b))
         np.testing.assert_array_equal(result, expected)
@@ -119,6 +122,9 @@ def test_vectors_of_rows_by_the_reference(schedule: str):
     check_by_reference(schedule, *matrices(37, 19, 29, np.float32))
 
 
+ASYNCHRONOUS = (" async copies 2 pad 8 vector 8", " async copies 3 rotate 8 vector 4")
+GPU = {"platform": StringAttr("NVIDIA CUDA"), "compute_capability": IntegerAttr(90, 64)}
+NVIDIA = TargetSystemSpecAttr({"GPU": TargetDeviceSpecAttr(GPU)})
 MMA = {"mma_m16n8k8_tf32": (8, np.float32), "mma_m16n8k16_f16": (16, np.float16)}
 
 
@@ -146,7 +152,9 @@ def mma_schedules(draw: st.DrawFn) -> tuple[str, Array, Array, Array]:
         for operand in "AB"
         if (
             options := draw(
-                st.sampled_from([None, "", " copies 2 pad 4 vector 4", " order (1, 0)"])
+                st.sampled_from(
+                    [None, "", " copies 2 pad 4 vector 4", " order (1, 0)", *ASYNCHRONOUS]
+                )
             )
         )
         is not None
@@ -160,7 +168,41 @@ def mma_schedules(draw: st.DrawFn) -> tuple[str, Array, Array, Array]:
 @settings(max_examples=12, deadline=None)
 @given(mma_schedules())
 def test_tensor_cores_by_the_reference(case: tuple[str, Array, Array, Array]):
-    check_by_reference(*case)
+    check_by_reference(*case, target=NVIDIA)
+
+
+BLOCKS = (
+    "<group.y 32*i : 2, group.x 32*j : 2, local.x 16*j : 2, local.x i : 8, local.x 2*j : 4, "
+    "serial 32*k : 3, unroll {k}*k : {steps}, unroll 16*i : 2, unroll 8*j : 2, unroll 8*i : 2, "
+    "unroll k : {k}, vector j : 2> instruction {name} <i, j, k> "
+)
+
+
+@pytest.mark.parametrize(("name", "options"), list(zip(sorted(MMA), ASYNCHRONOUS, strict=True)))
+def test_rows_are_copied_and_loaded_together(name: str, options: str):
+    k, dtype = MMA[name]
+    blocks = BLOCKS.format(name=name, k=k, steps=32 // k)
+    schedule = blocks + f"stage <A local at 32*k{options}, B local at 32*k{options}>"
+    a, b, expected = matrices(64, 64, 96, dtype)
+    kernel = str(compiled(schedule, a, b, target=NVIDIA))
+    assert "nest.copy" in kernel
+    assert "nest.fragment" in kernel
+    check_by_reference(schedule, a, b, expected, target=NVIDIA)
+
+
+@pytest.mark.parametrize("options", ["copies 3", "copies 4 rotate 4"])
+def test_copies_ahead_on_devices(device: td.Device, options: str):
+    """Devices that do not copy by themselves load and store."""
+    a, b, expected = matrices(37, 19, 61, np.float32)
+    stages = f"stage <A local at 8*k async {options}, B local at 8*k async {options}>"
+    f = td.compile(PRODUCT, device=device).with_schedules({"C": COPIED + stages})
+    np.testing.assert_array_equal(f(a, b), expected)
+
+
+COPIED = (
+    "<group.y 8*i : 5, group.x 4*j : 5, local.y i : 8, local.x j : 4, "
+    "serial 8*k : 8, unroll k : 8> "
+)
 
 
 TF32 = (
@@ -204,6 +246,13 @@ def test_other_contractions_are_refused():
     largest = td.compile(PRODUCT.replace("+(", ">(")).with_schedules({"C": TF32})
     with pytest.raises(td.TileError, match="computes sums of products alone"):
         largest.mlir(a, b)
+
+
+def test_a_device_of_too_small_capability_is_refused():
+    a, b, _ = matrices(16, 8, 16, np.float32)
+    old = TargetDeviceSpecAttr({**GPU, "compute_capability": IntegerAttr(75, 64)})
+    with pytest.raises(td.TileError, match=r"needs a device of compute capability 8.0: .* 7.5"):
+        compiled(TF32, a, b, target=TargetSystemSpecAttr({"GPU": old}))
 
 
 def test_a_device_without_it_is_refused():

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleAttr
-from tiledialect.dialects.nest.instruction import InstructionOp
+from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 
 Nest = Dialect(
     "nest",
-    [ForOp, IfOp, BufferOp, LoadOp, StoreOp, IndexOp, InstructionOp],
+    [
+        ForOp,
+        IfOp,
+        BufferOp,
+        LoadOp,
+        StoreOp,
+        IndexOp,
+        InstructionOp,
+        FragmentOp,
+        CommitOp,
+        WaitOp,
+        CopyOp,
+    ],
     [RoleAttr, ExprsAttr, ConditionAttr],
 )

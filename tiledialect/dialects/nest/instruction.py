@@ -1,16 +1,26 @@
-"""The op that executes an instruction of the table on values."""
+"""The ops of the table's instructions: what is executed on values, and how operands get there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, StringAttr, VectorType, i16
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    VectorType,
+    i16,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
+    operand_def,
     prop_def,
     var_operand_def,
     var_result_def,
@@ -19,7 +29,17 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.nest.attributes import ExprsAttr
+from tiledialect.dialects.nest.indexed import (
+    IndexedOp,
+    Names,
+    Syntax,
+    bind,
+    parse_access,
+    print_access,
+)
 from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.index.integer import Expr
 from tiledialect.schedule.instructions import Fragment, Instruction, find
 from tiledialect.schedule.leaves import ScheduleError
 
@@ -122,3 +142,108 @@ class InstructionOp(IRDLOperation):
         op = cls(name, *groups)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
+
+
+@irdl_op_definition
+class FragmentOp(IndexedOp):
+    """The registers of an instruction's operand, loaded by all its work-items together.
+
+    Each of them names where in local memory a row of the operand's box begins; which, the table
+    says. Rows begin at multiples of their length.
+
+    Example:
+
+    ```mlir
+    %a:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %A[%row, 4*%half] : memref<16x8xf32, 3 : i32>
+    ```
+    """
+
+    name = "nest.fragment"
+
+    instruction = prop_def(StringAttr)
+    operand = prop_def(IntegerAttr)
+    memory = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    access = prop_def(ExprsAttr)
+    registers = var_result_def(AnyAttr())
+
+    def __init__(
+        self, names: Names, instruction: str, number: int, memory: SSAValue, access: Sequence[Expr]
+    ):
+        """The registers of an operand, whose row of this work-item begins at ``access``."""
+        operands, exprs, _ = bind(names, access)
+        super().__init__(
+            operands=[memory, operands],
+            properties={
+                "instruction": StringAttr(instruction),
+                "operand": IntegerAttr(number, i64),
+                "access": ExprsAttr(exprs),
+            },
+            result_types=[register_types(find(instruction).operands[number])],
+        )
+
+    @property
+    def entry(self) -> Instruction:
+        """The entry of the table."""
+        try:
+            return find(self.instruction.data)
+        except ScheduleError as e:
+            raise VerifyException(str(e)) from None
+
+    @property
+    def number(self) -> int:
+        """Which operand of the instruction."""
+        return self.operand.value.data
+
+    def verify_(self) -> None:
+        """Check the operand against the table."""
+        self.verify_names(self.access)
+        _check_operand(self.entry, self.number)
+        t = self.memory.type
+        assert isinstance(t, MemRefType)
+        fragment = self.entry.operands[self.number]
+        if list(self.registers.types) != register_types(fragment):
+            raise VerifyException(f"{self.instruction.data} has other registers")
+        if t.element_type != element_type(fragment) or len(self.access.data) != t.get_num_dims():
+            raise VerifyException(f"nest.fragment cannot read {t} so")
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(f" {self.instruction.data} operand {self.number} ")
+        print_access(printer, self, self.memory, self.access, None)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.memory.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FragmentOp:
+        """Parse the form shown in the class's example."""
+        position = parser.pos
+        name = parser.parse_identifier(" of an instruction")
+        parser.parse_keyword("operand")
+        number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        try:
+            entry = find(name)
+            _check_operand(entry, number)
+        except (ScheduleError, VerifyException) as e:
+            parser.raise_error(str(e), position, parser.pos)
+        syntax = Syntax(parser)
+        memory, access, _ = parse_access(parser, syntax)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls.build(
+            operands=[parser.resolve_operand(memory, parser.parse_type()), syntax.indices],
+            properties={
+                "instruction": StringAttr(name),
+                "operand": IntegerAttr(number, i64),
+                "access": access,
+            },
+            result_types=[register_types(entry.operands[number])],
+        )
+        op.attributes.update(attributes)
+        return op
+
+
+def _check_operand(entry: Instruction, number: int) -> None:
+    if number >= len(entry.operands) or entry.operands[number].rows is None:
+        raise VerifyException(f"{entry.name} has no operand {number} that is loaded by rows")

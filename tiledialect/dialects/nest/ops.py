@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    UnitAttr,
+    VectorType,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -27,111 +33,24 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.index_syntax import parse_condition, parse_index
 from tiledialect.dialects.nest.attributes import (
     ConditionAttr,
     ExprsAttr,
     LoopRole,
     RoleAttr,
 )
+from tiledialect.dialects.nest.indexed import (
+    ALWAYS,
+    IndexedOp,
+    Names,
+    Syntax,
+    bind,
+    parse_access,
+    print_access,
+)
 from tiledialect.dialects.role_syntax import parse_role
-from tiledialect.index.integer import Condition, Expr, Truth, expressions_of, map_expressions
+from tiledialect.index.integer import Condition, Expr
 from tiledialect.schedule.leaves import PARALLEL, Role
-
-ALWAYS = Truth(True)
-
-Names = Mapping[str, SSAValue]
-"""The index value behind each name of an expression."""
-
-
-class IndexedOp(IRDLOperation):
-    """An op with expressions of its index operands."""
-
-    indices = var_operand_def(IndexType())
-
-    def exprs_of(self, values: Mapping[SSAValue, Expr], attr: ExprsAttr) -> tuple[Expr, ...]:
-        """The expressions, with what each index operand is."""
-        numbered = {f"d{k}": values[v] for k, v in enumerate(self.indices)}
-        return tuple(e.substitute(numbered) for e in attr.data)
-
-    def condition_of(
-        self, values: Mapping[SSAValue, Expr], attr: ConditionAttr | None
-    ) -> Condition:
-        """A condition, with what each index operand is."""
-        if attr is None:
-            return ALWAYS
-        numbered = {f"d{k}": values[v] for k, v in enumerate(self.indices)}
-        return map_expressions(attr.data, lambda e: e.substitute(numbered))
-
-    def verify_names(self, *attrs: ExprsAttr | ConditionAttr | None) -> None:
-        """Check that expressions name nothing but the operands."""
-        for attr in attrs:
-            exprs: Sequence[Expr] = ()
-            if isinstance(attr, ExprsAttr):
-                exprs = attr.data
-            elif attr is not None:
-                exprs = expressions_of(attr.data)
-            for name in (name for e in exprs for name in e.names):
-                if name not in {f"d{k}" for k in range(len(self.indices))}:
-                    raise VerifyException(
-                        f"{name} is none of the {len(self.indices)} index operands"
-                    )
-
-
-def bind(
-    names: Names, exprs: Sequence[Expr], condition: Condition = ALWAYS
-) -> tuple[list[SSAValue], tuple[Expr, ...], Condition]:
-    """The operands that expressions of names need, and the expressions of those operands."""
-    used = dict.fromkeys(n for e in (*exprs, *expressions_of(condition)) for n in e.names)
-    numbered = {name: Expr.var(f"d{k}") for k, name in enumerate(used)}
-    return (
-        [names[name] for name in used],
-        tuple(e.substitute(numbered) for e in exprs),
-        map_expressions(condition, lambda e: e.substitute(numbered)),
-    )
-
-
-class _Syntax:
-    """Prints and parses expressions with the names of operands."""
-
-    @staticmethod
-    def print(printer: Printer, op: IndexedOp, text: object) -> None:
-        for part in re.split(r"\b(d\d+)\b", str(text)):
-            if re.fullmatch(r"d\d+", part):
-                printer.print_ssa_value(op.indices[int(part[1:])])
-            else:
-                printer.print_string(part)
-
-    @staticmethod
-    def print_body(printer: Printer, body: Region) -> None:
-        printer.print_region(
-            body,
-            print_entry_block_args=False,
-            print_empty_block=False,
-            print_block_terminators=False,
-        )
-
-    def __init__(self, parser: Parser):
-        self.parser = parser
-        self.indices: list[SSAValue] = []
-
-    def name(self) -> str | None:
-        operand = self.parser.parse_optional_unresolved_operand()
-        if operand is None:
-            return None
-        value = self.parser.resolve_operand(operand, IndexType())
-        if value not in self.indices:
-            self.indices.append(value)
-        return f"d{self.indices.index(value)}"
-
-    def expr(self) -> Expr:
-        return parse_index(self.parser, self.name)
-
-    def exprs(self, delimiter: Parser.Delimiter) -> ExprsAttr:
-        return ExprsAttr(self.parser.parse_comma_separated_list(delimiter, self.expr))
-
-    def condition(self) -> ConditionAttr:
-        return ConditionAttr(parse_condition(self.parser, self.name))
 
 
 @irdl_op_definition
@@ -228,27 +147,27 @@ class ForOp(IndexedOp):
         printer.print_ssa_value(self.index)
         if lower:
             printer.print_string(" = ")
-            _Syntax.print(printer, self, lower)
+            Syntax.print(printer, self, lower)
             printer.print_string(" to ")
-            _Syntax.print(printer, self, upper)
+            Syntax.print(printer, self, upper)
             if step.value != 1:
                 printer.print_string(" step ")
-                _Syntax.print(printer, self, step)
+                Syntax.print(printer, self, step)
             printer.print_string(f" : {self.role.data} ")
         else:
             printer.print_string(f" : {self.role.data} to ")
-            _Syntax.print(printer, self, upper)
+            Syntax.print(printer, self, upper)
             if step.value != 1:
                 printer.print_string(" step ")
-                _Syntax.print(printer, self, step)
+                Syntax.print(printer, self, step)
             printer.print_string(" ")
-        _Syntax.print_body(printer, self.body)
+        Syntax.print_body(printer, self.body)
         printer.print_op_attributes(self.attributes)
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
         """Parse the form shown in the class's example."""
-        syntax = _Syntax(parser)
+        syntax = Syntax(parser)
         index = parser.parse_argument(expect_type=False).resolve(IndexType())
         lower = role = None
         if parser.parse_optional_punctuation("="):
@@ -314,18 +233,18 @@ class IfOp(IndexedOp):
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
         printer.print_string(" ")
-        _Syntax.print(printer, self, self.condition.data)
+        Syntax.print(printer, self, self.condition.data)
         printer.print_string(" ")
-        _Syntax.print_body(printer, self.then)
+        Syntax.print_body(printer, self.then)
         if self.otherwise is not None:
             printer.print_string(" else ")
-            _Syntax.print_body(printer, self.otherwise)
+            Syntax.print_body(printer, self.otherwise)
         printer.print_op_attributes(self.attributes)
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
         """Parse the form shown in the class's example."""
-        syntax = _Syntax(parser)
+        syntax = Syntax(parser)
         condition = syntax.condition()
         regions = [parser.parse_region()]
         if parser.parse_optional_keyword("else"):
@@ -347,25 +266,31 @@ class BufferOp(IRDLOperation):
     The memory space of its type says where: 3 is local memory, one for a work-group, and 5
     private memory, one for each work-item. A private buffer that is accessed at unrolled places
     alone becomes registers. Strides give padding. With `copies 2` the next contents are fetched
-    while the present ones are used (`nest-pipeline`).
+    while the present ones are used (`nest-pipeline`). What is loaded from global memory to be
+    stored in an `async` one may get there at any time before the `nest.wait` for it.
 
     Example:
 
     ```mlir
     %tile = nest.buffer copies 2 : memref<16x128xf32, strided<[132, 1]>, 3 : i32>
+    %next = nest.buffer async copies 3 : memref<16x128xf32, 3 : i32>
     ```
     """
 
     name = "nest.buffer"
 
     copies = opt_prop_def(IntegerAttr)
+    asynchronous = opt_prop_def(UnitAttr)
     result = result_def(AnyAttr())
 
-    def __init__(self, t: MemRefType[Attribute], copies: int = 1):
+    def __init__(self, t: MemRefType[Attribute], copies: int = 1, *, asynchronous: bool = False):
         """A buffer of this type."""
         super().__init__(
             result_types=[t],
-            properties={"copies": IntegerAttr(copies, i64) if copies > 1 else None},
+            properties={
+                "copies": IntegerAttr(copies, i64) if copies > 1 else None,
+                "asynchronous": UnitAttr() if asynchronous else None,
+            },
         )
 
     @property
@@ -380,6 +305,8 @@ class BufferOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
+        if self.asynchronous is not None:
+            printer.print_string(" async")
         if self.copies is not None:
             printer.print_string(f" copies {self.number_of_copies}")
         printer.print_op_attributes(self.attributes)
@@ -390,6 +317,7 @@ class BufferOp(IRDLOperation):
     def parse(cls, parser: Parser) -> BufferOp:
         """Parse the form shown in the class's example."""
         copies = 1
+        asynchronous = parser.parse_optional_keyword("async") is not None
         if parser.parse_optional_keyword("copies"):
             copies = parser.parse_integer(allow_boolean=False, allow_negative=False)
         attributes = parser.parse_optional_attr_dict()
@@ -397,7 +325,7 @@ class BufferOp(IRDLOperation):
         t = parser.parse_type()
         if not isinstance(t, MemRefType):
             parser.raise_error("a nest.buffer is a memref")
-        op = cls(t, copies)
+        op = cls(t, copies, asynchronous=asynchronous)
         op.attributes.update(attributes)
         return op
 
@@ -473,7 +401,7 @@ class LoadOp(IndexedOp):
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
         printer.print_string(" ")
-        _print_access(printer, self, self.memory, self.access, self.condition)
+        print_access(printer, self, self.memory, self.access, self.condition)
         if self.default is not None:
             printer.print_string(" else ")
             printer.print_ssa_value(self.default)
@@ -487,8 +415,8 @@ class LoadOp(IndexedOp):
     @classmethod
     def parse(cls, parser: Parser) -> LoadOp:
         """Parse the form shown in the class's example."""
-        syntax = _Syntax(parser)
-        memory, access, condition = _parse_access(parser, syntax)
+        syntax = Syntax(parser)
+        memory, access, condition = parse_access(parser, syntax)
         default = None
         if parser.parse_optional_keyword("else"):
             default = parser.parse_unresolved_operand()
@@ -554,7 +482,7 @@ class StoreOp(IndexedOp):
         printer.print_string(" ")
         printer.print_ssa_value(self.value)
         printer.print_string(", ")
-        _print_access(printer, self, self.memory, self.access, self.condition)
+        print_access(printer, self, self.memory, self.access, self.condition)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.value.type)
@@ -564,10 +492,10 @@ class StoreOp(IndexedOp):
     @classmethod
     def parse(cls, parser: Parser) -> StoreOp:
         """Parse the form shown in the class's example."""
-        syntax = _Syntax(parser)
+        syntax = Syntax(parser)
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
-        memory, access, condition = _parse_access(parser, syntax)
+        memory, access, condition = parse_access(parser, syntax)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         value_type = parser.parse_type()
@@ -583,28 +511,6 @@ class StoreOp(IndexedOp):
         )
         op.attributes.update(attributes)
         return op
-
-
-def _print_access(
-    printer: Printer,
-    op: IndexedOp,
-    memory: SSAValue,
-    access: ExprsAttr,
-    condition: ConditionAttr | None,
-) -> None:
-    printer.print_ssa_value(memory)
-    with printer.in_square_brackets():
-        printer.print_list(access.data, lambda e: _Syntax.print(printer, op, e))
-    if condition is not None:
-        printer.print_string(" if ")
-        _Syntax.print(printer, op, condition.data)
-
-
-def _parse_access(parser: Parser, syntax: _Syntax):
-    memory = parser.parse_unresolved_operand()
-    access = syntax.exprs(parser.Delimiter.SQUARE)
-    condition = syntax.condition() if parser.parse_optional_keyword("if") else None
-    return memory, access, condition
 
 
 @irdl_op_definition
@@ -637,13 +543,13 @@ class IndexOp(IndexedOp):
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
         printer.print_string(" ")
-        _Syntax.print(printer, self, self.expr.data[0])
+        Syntax.print(printer, self, self.expr.data[0])
         printer.print_op_attributes(self.attributes)
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexOp:
         """Parse the form shown in the class's example."""
-        syntax = _Syntax(parser)
+        syntax = Syntax(parser)
         expr = ExprsAttr([syntax.expr()])
         op = cls.build(
             operands=[syntax.indices], properties={"expr": expr}, result_types=[IndexType()]

@@ -287,7 +287,8 @@ def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage:
     if not local:
         parser.parse_keyword("private")
     at = _parse_step(parser) if parser.parse_optional_keyword("at") else None
-    numbers = {"copies": 1, "pad": 0, "vector": 1}
+    asynchronous = parser.parse_optional_keyword("async") is not None
+    numbers = {"copies": 1, "pad": 0, "rotate": 0, "vector": 1}
     while (
         word := next((w for w in numbers if parser.parse_optional_keyword(w)), None)
     ) is not None:
@@ -298,7 +299,7 @@ def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage:
             parser.Delimiter.PAREN,
             lambda: parser.parse_integer(allow_boolean=False, allow_negative=False),
         )
-    return Stage(operand, local, at, order=tuple(order), **numbers)
+    return Stage(operand, local, at, asynchronous=asynchronous, order=tuple(order), **numbers)
 
 
 def print_schedule(
