@@ -16,11 +16,13 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "language")]
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "language"), str(HERE / "lift")]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
 import mlir_mutations  # noqa: E402
 import random_programs  # noqa: E402
+import test_layout  # noqa: E402
 import test_programs  # noqa: E402
 from generators import Contraction  # noqa: E402
 from programs import Program, programs  # noqa: E402
@@ -61,6 +63,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(), agrees),
     (test_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
+    (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
 )
 """What is made up, and what must hold for it."""

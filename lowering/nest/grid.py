@@ -62,13 +62,15 @@ def grid_of(op: Operation, local_size: int) -> Grid:
     if across:
         return spread([_extents(found, maps.MapGlbOp, d) for d in range(3)], local_size)
     warps = [extent(x.input) for x in found if isinstance(x, maps.MapWarpOp)]
-    lanes = any(isinstance(x, maps.MapLaneOp) for x in found)
+    lanes = next((x for x in found if isinstance(x, maps.MapLaneOp | maps.MapWarpOp)), None)
     local = [_extents(found, maps.MapLclOp, d) for d in range(3)]
-    if (warps or lanes) and local[0]:
-        raise TileError("map_warp and map_lcl(0) share out the same work-items: use one")
+    if lanes is not None and local[0]:
+        raise TileError.at(
+            lanes, f"{lanes.pattern()} and map_lcl(0) share out the same work-items: use one"
+        )
     items = _items([(*sizes,) for sizes in local], found, local_size)
     axes = [Axis(_groups(_extents(found, maps.MapWrgOp, d)), items[d]) for d in range(3)]
-    if warps or lanes:
+    if lanes is not None:
         most = max(1, local_size * 4 // LANES)
         count = max((min(w.value or most, most) for w in warps), default=1)
         axes[0] = Axis(axes[0].groups, count * LANES, count)

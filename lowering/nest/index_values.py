@@ -29,6 +29,13 @@ from tiledialect.index.simplify import simplify, simplify_condition
 SIGNS = {">=": "sge", "==": "eq", "!=": "ne"}
 
 
+def innermost(expr: Expr) -> Expr:
+    """What is chosen where all conditions hold."""
+    while isinstance(expr.atom, Selection):
+        expr = expr.atom.yes
+    return expr
+
+
 @dataclass
 class Scope:
     """A block that is being built, and what has been computed in it."""
@@ -52,6 +59,8 @@ class IndexValues:
         self.depths: dict[str, int] = {}
         self.variables: dict[str, SSAValue] = {}
         self.constants: dict[int, SSAValue] = {}
+        self.sums: dict[Expr, Operation] = {}
+        """Ops that give the values of sums."""
 
     @property
     def here(self) -> Scope:
@@ -95,6 +104,11 @@ class IndexValues:
             else simplify_condition(condition, self.here.env)
         )
 
+    def known_sum(self, expr: Expr, op: Operation, name: str) -> None:
+        """Note that an op gives the value of a sum; it is emitted where that is first needed."""
+        self.sums[expr] = op
+        op.results[0].name_hint = name
+
     # -- values ----------------------------------------------------------------------------
 
     def constant(self, number: int) -> SSAValue:
@@ -128,6 +142,8 @@ class IndexValues:
     def _sum(self, expr: Expr, depth: int) -> SSAValue:
         """A sum without a constant, its outer terms added outside."""
         scope = self.scopes[depth]
+        if expr in self.sums and expr not in scope.values:
+            scope.values[expr] = self._emit(self.sums[expr].clone(), depth)
         if expr not in scope.values:
             outer = Expr(tuple((p, c) for p, c in expr if self._depth(Expr(((p, c),))) < depth))
             own = Expr(tuple(term for term in expr if term not in outer.terms))
@@ -199,7 +215,7 @@ class IndexValues:
             case Selection(condition, yes, no):
                 return emit(
                     arith.SelectOp,
-                    self._test(condition, depth),
+                    self._test_of(condition, innermost(yes), depth),
                     self._at(yes, depth),
                     self._at(no, depth),
                 )
@@ -222,6 +238,20 @@ class IndexValues:
     def test(self, condition: Condition) -> SSAValue:
         """Whether a simple condition holds."""
         return self._test(condition, self._condition_depth(condition))
+
+    def _test_of(self, condition: Condition, chosen: Expr, depth: int) -> SSAValue:
+        """Whether a condition holds on which a value is chosen: compares that, if it can."""
+        if isinstance(condition, Comparison) and condition.kind == ">=":
+            for sign in (1, -1):
+                rest = condition.expr - chosen * sign
+                if chosen.names and not {*rest.names} & {*chosen.names}:
+                    value = self._at(chosen, depth)
+                    if sign == 1:
+                        op = arith.CmpiOp(self._at(-rest, depth), value, "sle")
+                    else:
+                        op = arith.CmpiOp(value, self._at(rest + 1, depth), "slt")
+                    return self._emit(op, depth)
+        return self._test(condition, depth)
 
     def _condition_depth(self, condition: Condition) -> int:
         match condition:

@@ -32,7 +32,7 @@ from tiledialect.lowering.nest import views
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.grid import AXES, ONE, SHARED, Grid
 from tiledialect.lowering.nest.index_maps import inverse
-from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory
+from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory, OpenSizeError
 from tiledialect.lowering.nest.routes import Router, Routes, inner_size, routes
 from tiledialect.lowering.nest.views import Access, Computed, Index, View
 
@@ -88,6 +88,13 @@ class LiftCode(LiftMemory):
         """Emit an op of a block, or note the view that it is."""
         if not any(r in found.read or r in found.places for r in op.results):
             return
+        try:
+            self._op(op, scope, found)
+        except OpenSizeError as error:
+            place = TileError.at(op, error.message)
+            raise OpenSizeError(error.message, error.span or place.span) from None
+
+    def _op(self, op: Operation, scope: Scope, found: Routes) -> None:
         result = op.results[0]
         if isinstance(op, layout.ScatterOp) and (view := scattered(self, op, scope)) is not None:
             scope[result] = view
@@ -306,13 +313,24 @@ class LiftCode(LiftMemory):
         size = expression(leading(as_array(op.input, op.pattern())))
         with self.span(role, size, "k") as k:
             arguments = [total, Access(scope[op.input], k)]
-            if _is_elementwise(op):
+            if self._may_overwrite(op):
                 self.body(op, scope, arguments, [total])
             else:
                 new = self.allocate(t, PRIVATE, "next")
                 self.body(op, scope, arguments, [new])
                 self.copy(new, [total], t)
         return total
+
+    def _may_overwrite(self, op: Any) -> bool:
+        """Whether a reduction may change its accumulator while it computes the next one.
+
+        Numbers are all read before one is written; an array must be mapped element by element.
+        """
+        total = op.block.args[0]
+        if isinstance(total.type, TensorType):
+            return all(_is_elementwise(use.operation, op.yielded) for use in total.uses)
+        origins = self.router.origins(op.yielded, op.block)
+        return not any(_is_compound(origin.type) for origin, _ in origins)
 
     def iterate(self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]) -> None:
         """A function applied again and again."""
@@ -404,22 +422,11 @@ def _is_compound(t: Attribute) -> bool:
     )
 
 
-def _is_elementwise(op: Any) -> bool:
-    """Whether a reduction may change its accumulator while it computes the next one."""
-    total = op.block.args[0]
-    if not isinstance(total.type, TensorType):
-        return True
-    return all(
-        (
-            isinstance(use.operation, values.ZipOp)
-            and all(
-                isinstance(x.operation, maps.MapBase) and x.operation.result is op.yielded
-                for x in use.operation.result.uses
-            )
-        )
-        or (isinstance(use.operation, maps.MapBase) and use.operation.result is op.yielded)
-        for use in total.uses
-    )
+def _is_elementwise(op: Operation, result: SSAValue) -> bool:
+    """Whether the result is what a map gives for the elements of the array that an op takes."""
+    if isinstance(op, values.ZipOp):
+        return all(_is_elementwise(use.operation, result) for use in op.result.uses)
+    return isinstance(op, maps.MapBase) and op.result is result
 
 
 def space_of(op: Operation, default: IntegerAttr | None = None) -> IntegerAttr:

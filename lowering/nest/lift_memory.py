@@ -110,7 +110,7 @@ class LiftMemory(NestBuilder):
             return
         if role == UNROLL and (upper - lower).value is None:
             raise OpenSizeError(
-                f"a loop of {upper} steps is written out, so that it must be a number"
+                f"a loop of {upper} steps is written out, so that {upper} must be a number"
             )
         op = ForOp(self.names, role, upper, lower=lower, step=step)
         self.builder.insert(op)
@@ -191,10 +191,14 @@ class LiftMemory(NestBuilder):
             steps.append((str(view), f"[{', '.join(shown)}]"))
 
         leaf, rest = resolve(view, path, watch)
-        if isinstance(leaf, Memory) and len(steps) > 1:
+        if isinstance(leaf, Memory) and (rest or len(steps) > 1):
             if len(rest) > 1:
                 steps.append(("", f"[{simplify(leaf.address(rest), self.env)}]"))
             self.traces.append(Trace(leaf.name, what, tuple(steps)))
+        elif isinstance(leaf, Choice):
+            test = simplify_condition(leaf.condition, self.env)
+            steps[-1] = ("choice", f"where {test}")
+            self.traces.append(Trace("one of two", what, tuple(steps)))
         return leaf, rest
 
     # -- reading ---------------------------------------------------------------------------

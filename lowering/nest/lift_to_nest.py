@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu, memref
+from xdsl.dialects import func, gpu, memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ModuleOp,
@@ -147,28 +147,50 @@ class LiftHost(HostFunction):
         returned = block.last_op
         if not isinstance(returned, func.ReturnOp):
             raise TileError.at(self.source, "the function does not return")
-        outs: dict[SSAValue, list[View]] = {}
-        results: list[Memory | None] = []
-        for k, value in enumerate(returned.operands):
-            results.append(None)
-            if not isinstance(value.owner, KernelOp | ReshapeOp):
-                place = self._memory(value.type, self._result_name(k, value))
-                assert isinstance(place, Memory)
-                results[-1] = place
-                outs.setdefault(value, []).append(place)
-        kept = [v for v in returned.operands if v not in outs]
-        found = routes(self.router, block, outs, kept)
-        done: set[SSAValue] = set()
+        self.outs: dict[SSAValue, list[View]] = {}
+        results = [self._result(k, v) for k, v in enumerate(returned.operands)]
+        for op in block.ops:
+            if isinstance(op, KernelOp | ReshapeOp):
+                for value in op.operands:
+                    self._operand(value)
+        kept = [v for v in returned.operands if v not in self.outs]
+        self.found = routes(self.router, block, self.outs, kept)
+        self.done: set[SSAValue] = set()
         for op in block.ops:
             if isinstance(op, KernelOp | ReshapeOp):
                 self._tile(op)
-            elif self._is_kernel(op, found):
-                self._compute(op, found)
-                done.add(op.results[0])
-        for value, places in found.places.items():
-            if value not in done:
-                self._copy(value, places)
+            elif self._is_kernel(op, self.found):
+                self._compute(op, self.found)
+                self.done.add(op.results[0])
+        for value in self.outs:
+            self._settle(value)
         return self._returned(returned, results)
+
+    def _result(self, k: int, value: SSAValue) -> Memory | None:
+        """The place of a result, if it is not one that a kernel of tile has."""
+        if isinstance(value.owner, KernelOp | ReshapeOp):
+            return None
+        place = self._memory(value.type, self._result_name(k, value))
+        assert isinstance(place, Memory)
+        self.outs.setdefault(value, []).append(place)
+        return place
+
+    def _operand(self, value: SSAValue) -> None:
+        """Give what a kernel of tile takes from a pattern a place in memory."""
+        owner = value.owner
+        if value in self.buffers or not isinstance(owner, LiftOp | tensor.FromElementsOp):
+            return
+        place = self._memory(value.type, _hint(value))
+        assert isinstance(place, Memory) and isinstance(place.buffer, SSAValue)
+        self.outs.setdefault(value, []).append(place)
+        self.buffers[value] = place.buffer
+
+    def _settle(self, value: SSAValue) -> None:
+        """See to it that a value is in its places."""
+        for origin, _ in self.router.origins(value, self.source.body.block):
+            if origin not in self.done:
+                self.done.add(origin)
+                self._copy(origin, self.found.places[origin])
 
     def _is_kernel(self, op: Operation, found: Routes) -> bool:
         if type(op) not in (*COMPUTING, *KEEPING) or op.results[0] not in (
@@ -184,12 +206,8 @@ class LiftHost(HostFunction):
     def _tile(self, op: KernelOp | ReshapeOp) -> None:
         """A kernel of tile, whose operands are made to lie in memory."""
         for value in op.operands:
-            if value not in self.buffers:
-                view = self.views.get(value) or self._memory(value.type, _hint(value))
-                if value not in self.views:
-                    self._copy(value, [view])
-                assert isinstance(view, Memory) and isinstance(view.buffer, SSAValue)
-                self.buffers[value] = view.buffer
+            if value in self.outs:
+                self._settle(value)
         if isinstance(op, KernelOp):
             self._kernel(op)
         else:

@@ -101,6 +101,8 @@ class NestToGpu:
         self.copies: dict[StoreOp, Sequence[Operation]] = {}
         """What is loaded only to be stored in an asynchronous buffer: lowered with the store."""
         self.later: set[Operation] = set()
+        self.open_groups: dict[str, Expr] = {}
+        """The number of the work-group along each axis that has any number of groups."""
         self.known: list[dict[tuple[object, ...], SSAValue]] = [{}]
         """The loads and pure ops that were emitted in each of the blocks being built."""
         for a, b in zip(old.args, self.block.args, strict=True):
@@ -247,6 +249,10 @@ class NestToGpu:
             value.name_hint = op.index.name_hint
             expr = self.indices.variable(value, op.index.name_hint or name, Range(0, extent))
         self.exprs[op.index] = expr
+        group = self.open_groups.get(role.axis)
+        if group is not None and role.role is Role.LOCAL and expr == Expr.var(name):
+            number = gpu.GlobalIdOp(gpu.DimensionAttr(gpu.DimensionEnum(role.axis)))
+            self.indices.known_sum(group * extent + expr, number, f"global_{role.axis}")
         self.walk(op.block)
 
     def _open_parallel(self, op: ForOp) -> None:
@@ -258,6 +264,8 @@ class NestToGpu:
         hint = f"{'group' if role.role is Role.GROUP else 'item'}_{role.axis}"
         value.name_hint = hint
         expr = self.exprs[op.index] = self.indices.variable(value, hint)
+        if role.role is Role.GROUP:
+            self.open_groups[role.axis] = expr
         here = self.indices.here
         here.env = here.env.with_range(str(expr), 0, upper)
         self.walk(op.block)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -118,11 +118,12 @@ def programs(draw):
     return array, steps, result
 
 
-@pytest.mark.parametrize("symbolic", [False, True])
-@settings(max_examples=60, deadline=None)
-@given(programs())
-def test_compositions(symbolic, program):
-    array, steps, expected = program
+Case = tuple[np.ndarray, list[tuple[int, Any]], np.ndarray]
+
+
+def compiled(case: Case, symbolic: bool, device: td.Device | None = None) -> td.Function:
+    """The program of some steps."""
+    array, steps, _ = case
     sizes = [f"N{k}" for k in range(array.ndim)] if symbolic else array.shape
 
     def body(x):
@@ -132,7 +133,39 @@ def test_compositions(symbolic, program):
             x = x >> pattern
         return x
 
-    f = td.compile(lift.fun(lift.array(*sizes, lift.i32), body))
-    result = f.reference(array)
+    return td.compile(lift.fun(lift.array(*sizes, lift.i32), body), device=device)
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_compositions(symbolic, case):
+    array, _, expected = case
+    result = compiled(case, symbolic).reference(array)
     assert result.dtype == np.int32
     np.testing.assert_array_equal(result, expected)
+
+
+def agrees(case: Case, symbolic: bool, device: td.Device) -> None:
+    """A device gives what NumPy gives, with one kernel, whatever the patterns are."""
+    array, _, expected = case
+    f = compiled(case, symbolic, device)
+    np.testing.assert_array_equal(f(array), expected)
+    assert f.opencl(array).count("__kernel ") <= 1
+
+
+def devices_agree(case: Case) -> None:
+    """All devices do."""
+    for device in td.devices():
+        for symbolic in (False, True):
+            agrees(case, symbolic, device)
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_compositions_on_devices(symbolic, device):
+    @settings(max_examples=8, deadline=None, derandomize=True, phases=[Phase.generate])
+    @given(programs())
+    def check(case):
+        agrees(case, symbolic, device)
+
+    check()

@@ -65,9 +65,9 @@ class Host:
         target.data[:] = source.data
         target.written[:] = source.written
 
-    def view(self, op: memref.ReinterpretCastOp) -> None:
+    def view(self, op: memref.ReinterpretCastOp | memref.CastOp) -> None:
         """The same array in another shape."""
-        self.buffers[op.result] = self.buffers[op.source]
+        self.buffers[op.results[0]] = self.buffers[op.source]
 
     def part(self, op: memref.ViewOp) -> None:
         """A part of an array of bytes, in which nothing of this type is written yet."""
@@ -88,8 +88,10 @@ class Host:
             )
         )
         (a, b, c), (x, y, z) = grid, block
-        buffers = [self.buffers[v] for v in op.kernelOperands]
-        run_kernel(self.kernels[name], Launch((a, b, c), (x, y, z)), buffers)
+        given = [self.buffers.get(v, self.numbers.get(v)) for v in op.kernelOperands]
+        run_kernel(
+            self.kernels[name], Launch((a, b, c), (x, y, z)), [g for g in given if g is not None]
+        )
 
 
 OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
@@ -99,6 +101,7 @@ OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
     gpu.MemcpyOp: Host.copy,
     gpu.LaunchFuncOp: Host.launch,
     memref.ReinterpretCastOp: Host.view,
+    memref.CastOp: Host.view,
     memref.ViewOp: Host.part,
 }
 

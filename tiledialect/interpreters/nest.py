@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import gpu, memref, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
@@ -209,7 +209,8 @@ class Kernel:
     def step_of(self, op: ForOp) -> Array:
         """Which step of a parallel loop each work-item runs: outer loops of an axis are slower."""
         role = op.role.data
-        assert op.extent is not None
+        if op.extent is None:
+            return self.launch.number(role.role, role.axis)
         faster = prod(x.extent or 1 for x in _loops_in(op) if x.role.data == role and x is not op)
         total, parent = faster * op.extent, op.parent_op()
         while parent is not None:
@@ -351,6 +352,17 @@ class Kernel:
         role = Role.GROUP if isinstance(op, gpu.BlockIdOp) else Role.LOCAL
         self.values[op.result] = self.launch.number(role, str(op.dimension.data))
 
+    def global_number(self, op: gpu.GlobalIdOp) -> None:
+        """The number of the work-item among all."""
+        axis = str(op.dimension.data)
+        group, item = (self.launch.number(role, axis) for role in (Role.GROUP, Role.LOCAL))
+        self.values[op.result] = group * self.launch.size(Role.LOCAL, axis) + item
+
+    def number_of_groups(self, op: gpu.GridDimOp) -> None:
+        """How many work-groups there are."""
+        size = self.launch.size(Role.GROUP, str(op.dimension.data))
+        self.values[op.result] = np.array([size], np.int64)
+
 
 def _steps(lower: Array, upper: Array, step: Array) -> Generator[tuple[Array, Array]]:
     """The steps of a loop with these ends: its index, and which work-items run it."""
@@ -402,6 +414,8 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     vector.StoreOp: Kernel.store_at,
     gpu.ThreadIdOp: Kernel.own_number,
     gpu.BlockIdOp: Kernel.own_number,
+    gpu.GlobalIdOp: Kernel.global_number,
+    gpu.GridDimOp: Kernel.number_of_groups,
     gpu.BarrierOp: _nothing,
     gpu.ReturnOp: _nothing,
 }
@@ -425,6 +439,8 @@ class Buffer:
 
     def as_memory(self, t: MemRefType[Attribute]) -> Memory:
         """The array as a kernel sees it."""
+        if DYNAMIC_INDEX in t.get_shape():
+            t = MemRefType(t.element_type, [self.data.size], t.layout, t.memory_space)
         everywhere = Memory.new(t, 0, np.zeros(1, np.int64))
         return Memory(
             self.data[None],
@@ -435,11 +451,14 @@ class Buffer:
         )
 
 
-def run_kernel(function: gpu.FuncOp, launch: Launch, buffers: Sequence[Buffer]) -> None:
-    """Run a kernel on buffers, which it changes."""
+def run_kernel(function: gpu.FuncOp, launch: Launch, given: Sequence[Buffer | int]) -> None:
+    """Run a kernel on buffers, which it changes, and sizes."""
     kernel = Kernel(launch)
     block = function.body.block
-    for argument, buffer in zip(block.args, buffers, strict=True):
+    for argument, value in zip(block.args, given, strict=True):
+        if isinstance(value, int):
+            kernel.values[argument] = np.array([value], np.int64)
+            continue
         assert isinstance(argument.type, MemRefType)
-        kernel.memories[argument] = buffer.as_memory(argument.type)
+        kernel.memories[argument] = value.as_memory(argument.type)
     kernel.run(block)

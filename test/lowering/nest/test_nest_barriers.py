@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiledialect as td
+from tiledialect import lift
 
 PRODUCT = """
 func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -33,7 +34,31 @@ func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8xf32> {
   }
   func.return %C : tensor<8xf32>
 }"""
+SUM_OF_THREE = lift.map_lcl(lift.reduce_seq(lift.add, 0.0))
+KEEP = lift.to_local(lift.map_lcl(lift.id))
+
+
+def on_tile(tile):
+    return tile >> KEEP >> lift.slide(3, 1) >> SUM_OF_THREE
+
+
+def halved(v):
+    return v >> lift.split(2) >> lift.to_local(SUM_OF_THREE)
+
+
+def of_patterns(function) -> str:
+    """The text of a program for which each work-group takes the tiles of a row in turn."""
+    t = lift.array(8, 8)
+    program = lift.fun(t, t, lambda a, b: a >> lift.map_wrg(function))
+    (chosen,) = program.module.ops
+    return str(chosen).replace("@program", "@NAME")
+
+
 KERNELS = {
+    "tiles of patterns": of_patterns(
+        lift.join @ lift.map_seq(on_tile) @ lift.slide(4, 2) @ lift.pad(1, 1, lift.clamp)
+    ),
+    "reduction of patterns": of_patterns(lambda row: row >> KEEP >> lift.iterate(3, halved)),
     "product": PRODUCT.replace(" COPIES", ""),
     "two copies": PRODUCT.replace("COPIES", "copies 2"),
     "sum": SUM,

@@ -1,0 +1,240 @@
+"""Every pattern that says who does what, as kernels: after each pass, and on every device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+
+import tiledialect as td
+from tiledialect import lift
+from tiledialect.interpreters.host import run_host
+from tiledialect.lowering.host_closing import closed
+from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.tile_to_gpu import nest_passes
+from tiledialect.passes.lift_lower import LiftLowerPass
+
+rng = np.random.default_rng(3)
+PROGRAMS: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {}
+
+
+def reals(*shape: int) -> np.ndarray:
+    return rng.random(shape, np.float32)
+
+
+def program(*inputs: np.ndarray) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Note a program and inputs for it."""
+
+    def note(function: Callable[..., Any]) -> Callable[..., Any]:
+        PROGRAMS[function.__name__] = lift.fun(function), inputs
+        return function
+
+    return note
+
+
+SUM = lift.reduce_seq(lift.add, 0.0)
+SORTED, KEYS = np.arange(0, 40, 2, dtype=np.int32), np.array([4, 5, 38, 0, 77], np.int32)
+
+
+# -- maps ----------------------------------------------------------------------------------------
+
+
+@program(reals(200))
+def global_items(x: lift.array("N")):
+    return x >> lift.map_glb(lambda e: e * e)
+
+
+@program(reals(5, 40), reals(40, 6))
+def groups_and_items(a: lift.array("N", "K"), b: lift.array("K", "M")):
+    columns = b >> lift.transpose
+
+    def product(row, column):
+        return lift.zip(row, column) >> lift.reduce_seq(lambda s, p: s + p[0] * p[1], 0.0)
+
+    def row_of(row):
+        return columns >> lift.map_lcl(0)(lambda column: product(row, column))
+
+    return a >> lift.map_wrg(0)(row_of)
+
+
+@program(reals(128))
+def warps(x: lift.array("N")):
+    double = lift.map_warp(lift.map_lane(lambda e: e * 2.0))
+    return x >> lift.split(64) >> lift.map_wrg(lift.join @ double @ lift.split(32)) >> lift.join
+
+
+@program(reals(64))
+def vectors(x: lift.array("N")):
+    return x >> lift.as_vector(4) >> lift.map_glb(lift.map_vec(lambda e: e + 1.0)) >> lift.as_scalar
+
+
+@program(reals(64), reals(64))
+def vector_arithmetic(x: lift.array("N"), y: lift.array("N")):
+    pairs = lift.zip(x >> lift.as_vector(4), y >> lift.as_vector(4))
+    return pairs >> lift.map_glb(lambda a, b: a * b + a) >> lift.as_scalar
+
+
+@program(reals(6, 30))
+def moving_windows(x: lift.array("N", "M")):
+    along = lift.map_seq_slide(lift.reduce_seq_unroll(lift.add, 0.0), 3, 1)
+    return x >> lift.map(lift.pad(1, 1, lift.clamp)) >> lift.map_glb(along)
+
+
+@program(reals(11, 4))
+def moving_rows(x: lift.array("N", 4)):
+    return x >> lift.map_seq_slide(lift.reduce_seq_unroll(lift.add, 0.0) @ lift.join, 3, 2)
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+@program(reals(50))
+def local_tiles(x: lift.array("N")):
+    def on_tile(tile):
+        kept = tile >> lift.to_local(lift.map_lcl(lift.id))
+        return kept >> lift.slide(3, 1) >> lift.map_lcl(SUM)
+
+    tiles = x >> lift.pad(1, 1, lift.clamp) >> lift.slide(7, 5)
+    return tiles >> lift.map_wrg(on_tile) >> lift.join
+
+
+@program(reals(6, 8))
+def private_rows(x: lift.array("N", 8)):
+    def on(row):
+        kept = row >> lift.to_private(lift.map_seq(lambda e: e * 2.0))
+        return kept >> lift.slide(3, 1) >> lift.map_seq(SUM)
+
+    return x >> lift.map_glb(on)
+
+
+@program(reals(6, 8))
+def registers(x: lift.array("N", 8)):
+    def on(row):
+        kept = row >> lift.to_private(lift.map_seq_unroll(lambda e: e * 2.0))
+        return (
+            kept >> lift.slide(3, 1) >> lift.map_seq_unroll(lift.reduce_seq_unroll(lift.add, 0.0))
+        )
+
+    return x >> lift.map_glb(on)
+
+
+# -- reductions ----------------------------------------------------------------------------------
+
+
+@program(reals(256))
+def partial_sums(x: lift.array("N")):
+    """What all items of a group would write, one writes."""
+
+    def on(chunk):
+        parts = chunk >> lift.split(4) >> lift.to_local(lift.map_lcl(SUM))
+        return parts >> SUM
+
+    return x >> lift.split(64) >> lift.map_wrg(on)
+
+
+@program(reals(256))
+def tree(x: lift.array("N")):
+    def halved(v):
+        return v >> lift.split(2) >> lift.to_local(lift.map_lcl(SUM))
+
+    def on(chunk):
+        return chunk >> lift.to_local(lift.map_lcl(lift.id)) >> lift.iterate(6, halved)
+
+    return x >> lift.split(64) >> lift.map_wrg(on) >> lift.join
+
+
+@program(reals(6, 8))
+def sum_of_rows(x: lift.array("N", 8)):
+    zeros = lift.generate(8, lambda i: lift.cast(i * 0, lift.f32))
+    add = lambda total, row: lift.zip(total, row) >> lift.map_seq(lift.add)  # noqa: E731
+    return x >> lift.reduce_seq(add, zeros)
+
+
+@program(reals(9))
+def shifted_sums(x: lift.array("N")):
+    """The accumulator is read elsewhere than it is written."""
+    zeros = lift.generate(3, lambda i: lift.cast(i * 0, lift.f32))
+    return x >> lift.reduce_seq(
+        lambda total, e: total >> lift.gather(lift.reverse) >> lift.map_seq(lambda t: t + e), zeros
+    )
+
+
+@program(reals(7))
+def swapped(x: lift.array("N")):
+    pair = x >> lift.reduce_seq(lambda p, e: (p[1] + e, p[0]), (0.0, 1.0))
+    return {"a": pair[0], "b": pair[1]}
+
+
+@program(reals(30))
+def long_iteration(x: lift.array("N")):
+    return x >> lift.map_glb(lambda e: e >> lift.iterate(20, lambda v: v * 0.5 + 1.0))
+
+
+@program(SORTED, KEYS)
+def searches(x: lift.array("N", lift.i32), keys: lift.array("K", lift.i32)):
+    def find(order):
+        return keys >> lift.map(lambda k: x >> lift.search(lambda e: k - e, -1, order))
+
+    return {"binary": find("binary"), "linear": find("linear")}
+
+
+# -- layout --------------------------------------------------------------------------------------
+
+
+@program(reals(3))
+def generated(x: lift.array("N")):
+    return lift.generate("N", 4, lambda i, j: i * 10 + j)
+
+
+@program(reals(6, 7))
+def normalized(x: lift.array("N", "M")):
+    def on(row):
+        return row >> SUM >> lift.let(lambda s: row >> lift.map(lambda e: e / s))
+
+    return x >> lift.map(on)
+
+
+@program(reals(17), reals(17))
+def several_results(x: lift.array("N"), y: lift.array("N")):
+    a, b = lift.unzip(lift.zip(x, y) >> lift.map(lambda p, q: (p + q, p * q)))
+    return {"a": a, "sums": b >> lift.slide(2, 1) >> lift.map(SUM), "b": b}
+
+
+@program(reals(12), reals(5))
+def both_after(x: lift.array("N"), y: lift.array("M")):
+    parts = [v >> lift.map_glb(lambda e: 2.0 * e) for v in (x, y)]
+    return lift.concat(*parts) >> lift.scatter(lift.reverse)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_after_each_pass(name: str):
+    source, inputs = PROGRAMS[name]
+    found = td.compile(source).reference(*inputs)
+    expected = found if isinstance(found, tuple) else (found,)
+    module = source.module.clone()
+    for lower in (LiftLowerPass(), LiftToNestPass(), *nest_passes()):
+        lower.apply(Context(), module)
+        module.verify()
+        if lower.name != "lift-lower":
+            results = run_host(closed(module, name, [a.shape for a in inputs]), None, inputs)
+            for a, b in zip(results, expected, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-4, err_msg=lower.name)
+
+
+KERNELS = {"several_results": 2, "both_after": 2, "searches": 2}
+"""How many kernels a program has that has not just one: layout patterns need none."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_devices(name: str, device: td.Device):
+    source, inputs = PROGRAMS[name]
+    f = td.compile(source, device=device)
+    found, expected = f(*inputs), f.reference(*inputs)
+    if not isinstance(found, tuple):
+        found, expected = (found,), (expected,)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4)
+    assert f.opencl(*inputs).count("__kernel ") == KERNELS.get(name, 1)
