@@ -18,15 +18,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.kernel_facts import COSTLY
 from tiledialect.schedule.device import Device, Kind
-
-FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "sigmoid", "sin", "sinh")
-COSTLY = {
-    **{f"tile.{name}": 20 for name in (*FUNCTIONS, "tan", "tanh")},
-    **{f"tile.{name}": 5 for name in ("div", "recip", "rem", "sqrt")},
-    "tile.pow": 40,
-}
-"""How many simple operations an op is for each element; others are one."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,7 @@ def bytes_of(value: SSAValue) -> int:
     return size_of(value) * max(1, bits // 8)
 
 
-def operations(ops: Iterable[Operation]) -> int:
+def operations(ops: Iterable[Operation]) -> float:
     """How many simple operations elementwise ops are for an element.
 
     A load is one, too: what is read again is in a cache.

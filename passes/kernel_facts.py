@@ -12,7 +12,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import OPERATORS, ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.rows import Map, Rows
+from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
@@ -169,6 +169,26 @@ def _makers(values: Sequence[SSAValue]) -> set[Operation]:
     return found
 
 
+def _phases(kernel: KernelOp) -> dict[SSAValue, set[int]]:
+    """In which phases of a row kernel each value is needed: those of sums, then the results'."""
+    axes = kernel.axes.ranges if kernel.axes is not None else {}
+    number: dict[SSAValue, int] = {}
+    for op in kernel.block.ops:
+        before = max((number.get(v, 0) for v in op.operands), default=0)
+        is_sum = isinstance(op, ContractionOp) and bool(reduced_by(op, axes))
+        number.update(dict.fromkeys(op.results, before + is_sum))
+    needed: dict[SSAValue, set[int]] = {v: set() for v in (*kernel.block.args, *number)}
+    for op in reversed(kernel.block.ops):
+        if isinstance(op, ContractionOp) and reduced_by(op, axes):
+            own = {number[op.result] - 1}
+        else:
+            last = max(number.values(), default=0)
+            own = {last} if isinstance(op, YieldOp) else needed[op.results[0]]
+        for value in op.operands:
+            needed[value] |= own
+    return needed
+
+
 def _row_facts(kernel: KernelOp) -> Facts:
     assert kernel.axes is not None
     rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
@@ -187,11 +207,14 @@ def _row_facts(kernel: KernelOp) -> Facts:
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
-    computed = tuple(
-        k
-        for k, v in enumerate(kernel.values)
-        if isinstance(v.owner, Operation) and not isinstance(v.owner, ContractionOp)
-    )
+    phases = _phases(kernel)
+    kept: list[int] = []
+    for k, v in enumerate(kernel.values):
+        op = v.owner
+        maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in found if n == k]
+        is_costly = not isinstance(op, Operation) or COSTLY.get(op.name, 1.0) > 1.0
+        if is_costly and len(phases[v]) > 1 and all(kernel.reduced <= set(m) for m in maps):
+            kept.append(k)
     return Facts(
         kernel.indices,
         tuple(found.values()),
@@ -199,5 +222,5 @@ def _row_facts(kernel: KernelOp) -> Facts:
         str(kernel.contractions[0].aggregation.data) if kernel.contractions else None,
         operations=_cost(kernel.block.ops) + len(kernel.contractions),
         is_rows=True,
-        computed=computed,
+        kept=tuple(kept),
     )

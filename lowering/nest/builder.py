@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ALWAYS, BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, Expr, Truth
+from tiledialect.index.integer import Condition, Expr, Truth, select
 from tiledialect.index.simplify import Env, simplify, simplify_condition
 from tiledialect.lowering.nest.scalars import Scalars, storage_type
 
@@ -74,6 +74,11 @@ class NestBuilder:
     def less(self, expr: Expr, bound: int) -> SSAValue:
         """Whether ``expr < bound``, as a value."""
         return self.emit(arith.CmpiOp(self.index(expr), self.index(Expr.const(bound)), "slt"))
+
+    def truth(self, condition: Condition) -> SSAValue:
+        """Whether a condition holds, as a value."""
+        number = self.index(select(condition, 1, 0))
+        return self.emit(arith.CmpiOp(number, self.index(Expr.const(1)), "eq"))
 
     # -- control flow ----------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ALWAYS
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, floordiv, less, mod, negate
+from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
+from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
@@ -224,25 +225,29 @@ class Staging:
             coordinates[dimension.axis] += position[d] * dimension.stride
         place = [position[d] for d in range(len(position))]
         if source.to_compute:
-            inside = self.kernel.in_bounds(coordinates, static_shape(source.value))
-            neutral = self.nest.scalars.constant(self.neutral or 0, element_type(source.value))
-            self._put(neutral, tile, place, negate(inside))
-            with self.nest.when(inside):
-                self._put(self._computed(source, coordinates), tile, place)
+            value = self._computed_or_neutral(source, coordinates)
         else:
-            self._put(self._element(source, coordinates), tile, place)
-
-    def _put(
-        self, value: SSAValue, tile: Tile, place: Sequence[Expr], condition: Condition = ALWAYS
-    ) -> None:
-        """Store an element in a tile where the condition holds."""
+            value = self._element(source, coordinates)
         assert isinstance(tile.buffer.type, MemRefType)
         value = _converted(self.nest, value, tile.buffer.type.element_type)
-        self.nest.store(value, tile.buffer, tile.place(place), condition)
+        self.nest.store(value, tile.buffer, tile.place(place))
 
-    def _computed(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
-        """The element of an operand that is computed in the kernel."""
-        elements = Elements(self.nest, self.kernel.memory, tuple(coordinates))
+    def _computed_or_neutral(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
+        """The element of an operand that is computed, at coordinates that may lie outside."""
+        inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
+        inside = simplify_condition(inside, self.nest.env)
+        value = self._computed(operand, coordinates, inside)
+        if inside == ALWAYS:
+            return value
+        neutral = self.nest.scalars.constant(self.neutral or 0, element_type(operand.value))
+        # No branch: what has barriers in it should have few.
+        return self.nest.scalars.select(self.nest.truth(inside), value, neutral)
+
+    def _computed(
+        self, operand: Operand, coordinates: Sequence[Expr], inside: Condition = ALWAYS
+    ) -> SSAValue:
+        """The element of an operand that is computed in the kernel; any value if not ``inside``."""
+        elements = Elements(self.nest, self.kernel.memory, tuple(coordinates), inside)
         return elements.at(operand.value)
 
     # -- reading ---------------------------------------------------------------------------

@@ -18,9 +18,10 @@ func.func @loaded(%X: tensor<40x50xf32>, %B: tensor<50xf32>) -> tensor<40xf32> {
 // Staged, it is computed once for the tile; what is outside of the operand is 0 there.
 // CHECK-LABEL: void staged_0_S(
 // CHECK:         __local float e_tile[10]
-// CHECK:         e_tile[{{.*}}] = 0.0f;
-// CHECK:         e_tile[{{.*}}] = exp(x[{{.*}}]);
+// CHECK:         x_1 = x[{{.*}}];
+// CHECK:         e_tile[{{.*}}] = {{.*}} ? exp(x_1) : 0.0f;
 // CHECK:         barrier
+// CHECK:         acc
 // CHECK-NOT:     exp
 func.func @staged(%X: tensor<64xf32>) -> tensor<64xf32> {
   %S = tile.kernel(%x = %X : tensor<64xf32>) -> tensor<64xf32>

@@ -79,8 +79,9 @@ class Facts:
     """What is tested at points beside that all tensors are accessed inside their bounds."""
     is_rows: bool = False
     """Whether it is a row kernel: several contractions over some of the axes."""
-    computed: tuple[int, ...] = ()
-    """What a row kernel computes and a stage can keep in registers, by its number."""
+    kept: tuple[int, ...] = ()
+    """What a row kernel should keep in registers, by its number: inputs that it needs again, and
+    what is costly to compute again."""
 
     @cached_property
     def extents(self) -> Mapping[str, int]:

@@ -10,6 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from tiledialect.schedule.candidates.gpu_contractions import gpu_contractions
+from tiledialect.schedule.candidates.row_kernels import row_kernels
+from tiledialect.schedule.candidates.streams import streams
+from tiledialect.schedule.candidates.sums import sums
+from tiledialect.schedule.candidates.transpositions import transpositions
+from tiledialect.schedule.candidates.windows import windows
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
@@ -18,5 +23,10 @@ Family = Callable[[Facts, Device], Iterable[Schedule]]
 
 FAMILIES: Mapping[str, Family] = {
     "contractions on GPUs": gpu_contractions,
+    "streams": streams,
+    "transpositions": transpositions,
+    "sums": sums,
+    "windows": windows,
+    "row kernels": row_kernels,
 }
 """Every family, by the name that explanations have for it."""

@@ -1,0 +1,154 @@
+"""The schedules that families propose: kernels can run by them, and compute the same by any."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from building import type_of
+from compare import assert_close
+from running import Array, run
+from xdsl.dialects.builtin import ModuleOp
+
+import tiledialect as td
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.language.to_ir import load
+from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.passes.kernel_facts import kernel_facts
+from tiledialect.schedule.candidates import FAMILIES
+from tiledialect.schedule.device import GENERIC, PLATFORMS, Kind, described
+from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.leaves import Schedule
+
+PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
+    "elementwise": (
+        "function (X[R, C], B[C]) -> (Y) { Y = relu(X + B) * X; }",
+        ((9, 40), (40,)),
+        "streams",
+    ),
+    "short rows": ("function (X[R, C]) -> (Y) { Y = X * X; }", ((50, 3),), "streams"),
+    "slice": (
+        "function (X[R, C]) -> (Y) { Y[r, c: R, C - 3] = =(X[r, c + 3]); }",
+        ((9, 40),),
+        "streams",
+    ),
+    "reversal": (
+        "function (X[R, C]) -> (Y) { Y[r, c: R, C] = =(X[r, C - 1 - c]); }",
+        ((5, 40),),
+        "streams",
+    ),
+    "transposition": (
+        "function (X[R, C]) -> (Y) { Y[c, r: C, R] = =(X[r, c]); }",
+        ((70, 36),),
+        "transpositions",
+    ),
+    "transposition of what is computed": (
+        "function (X[K, R, C]) -> (Y) { Z = X * X; Y[c, k, r: C, K, R] = =(Z[k, r, c]); }",
+        ((2, 33, 35),),
+        "transpositions",
+    ),
+    "row sums": ("function (X[R, C]) -> (S) { S[r: R] = +(X[r, c]); }", ((11, 150),), "sums"),
+    "column maxima": (
+        "function (X[R, C]) -> (S) { S[c: C] = >(X[r, c]); }",
+        ((60, 72),),
+        "sums",
+    ),
+    "sum of two axes": (
+        "function (X[K, R, C]) -> (S) { Y = X * X; S[r: R] = +(Y[k, r, c]); }",
+        ((6, 5, 37),),
+        "sums",
+    ),
+    "matrix and vector": (
+        "function (A[R, C], X[C]) -> (Y) { Y[r: R] = +(A[r, c] * X[c]); }",
+        ((9, 70), (70,)),
+        "sums",
+    ),
+    "pooling": (
+        "function (I[H, W, C]) -> (O) "
+        "{ O[y, x, c: H/2, W/2, C] = >(I[2*y + j, 2*x + i, c]), i < 3, j < 3; }",
+        ((12, 14, 12),),
+        "windows",
+    ),
+    "stencil": (
+        "function (I[H, W], K[J, J]) -> (O) { O[y, x: H, W] = +(I[y + j - 1, x + i - 1]*K[j, i]); }",
+        ((19, 37), (3, 3)),
+        "windows",
+    ),
+    "softmax": (
+        """function (X[M, N]) -> (O) {
+            MX[m, 0 : M, 1] = >(X[m, n]);
+            E = exp(X - MX);
+            S[m, 0 : M, 1] = +(E[m, n]);
+            O = E / S;
+        }""",
+        ((9, 150),),
+        "row kernels",
+    ),
+    "softmax of columns": (
+        """function (X[M, N]) -> (O) {
+            MX[0, n : 1, N] = >(X[m, n]);
+            E = exp(X - MX);
+            S[0, n : 1, N] = +(E[m, n]);
+            O = E / S;
+        }""",
+        ((23, 40),),
+        "row kernels",
+    ),
+}
+"""Programs of one kernel each, the shapes of their inputs, and the family that must know it."""
+
+DEVICES = {
+    "cpu": GENERIC[Kind.CPU],
+    "gpu": described(Kind.GPU, {"platform": next(iter(PLATFORMS))}),
+}
+TRIED = 1
+"""How many of the schedules of a family are run."""
+
+
+def fused(name: str) -> tuple[ModuleOp, list[Array]]:
+    source, shapes, _ = PROGRAMS[name]
+    rng = np.random.default_rng(0)
+    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    types = [type_of(a) for a in inputs]
+    return compile_module(load(source), None, types, after="tile-fuse"), inputs
+
+
+def kernel_of(module: ModuleOp) -> KernelOp:
+    (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
+    return kernel
+
+
+def proposed(family: str, facts: Facts) -> Iterator[Schedule]:
+    for device in DEVICES.values():
+        for schedule in FAMILIES[family](facts, device):
+            if schedule.work_items <= device.max_work_group_size:
+                yield schedule
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kernels_can_run_by_them(name: str) -> None:
+    module, _ = fused(name)
+    kernel = kernel_of(module)
+    for target in DEVICES.values():
+        found = list(FAMILIES[PROGRAMS[name][2]](kernel_facts(kernel), target))
+        assert found
+        for schedule in found:
+            kernel.schedule = ScheduleAttr(schedule)
+            kernel.verify_()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results(name: str, device: td.Device) -> None:
+    module, inputs = fused(name)
+    expected = td.compile(PROGRAMS[name][0]).reference(*inputs)
+    schedules = sorted(
+        (s for s in proposed(PROGRAMS[name][2], kernel_facts(kernel_of(module)))), key=str
+    )
+    for schedule in random.Random(name).sample(schedules, min(TRIED, len(schedules))):
+        scheduled = module.clone()
+        kernel_of(scheduled).schedule = ScheduleAttr(schedule)
+        (result,) = run(scheduled, inputs, device)
+        assert_close(result, np.asarray(expected), length=inputs[0].size, ulps=200)

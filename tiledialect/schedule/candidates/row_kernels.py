@@ -1,0 +1,146 @@
+"""Row kernels: softmax, layer normalization, several sums of one row.
+
+A row belongs to a work-group, whose work-items share it out and keep their part in registers
+between the phases. Rows that are too long for that are read again in each phase. Where neighbouring
+rows are neighbours in memory, work-items have neighbouring rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from tiledialect.schedule.candidates.memory import (
+    ITEMS,
+    Loops,
+    by_stride,
+    lanes,
+    largest,
+    power_above,
+    unrolls,
+    work_of_group,
+)
+from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.leaves import Role, Schedule, Stage
+
+KEPT = 96
+"""How many elements of rows a work-item of a GPU keeps in registers."""
+LEAST_LANES = 8
+"""How many work-items of a GPU share a row at least, so that they read whole lines."""
+KEPT_ON_CPU = 1 << 12
+"""How many elements of a row a work-item of a CPU keeps in memory of its own."""
+
+
+def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to share out rows."""
+    if not facts.is_rows or not facts.inputs:
+        return
+    source = largest(facts)
+    order = by_stride(source, facts.extents, facts)
+    summed = [n for n in order if n in facts.reduced_indices]
+    if not summed or source.strides[order[0]] != 1:
+        return
+    along_rows = order[0] == summed[0]
+    others = [n for n in facts.reduced_indices if n not in summed]
+    rows = [n for n in order if n not in summed]
+    arguments = facts, device, [*summed, *others], rows
+    if device.kind is Kind.CPU:
+        yield from (_rows_on_cpu if along_rows else _columns_on_cpu)(*arguments)
+    else:
+        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(*arguments)
+
+
+def stages(facts: Facts, width: int) -> list[Stage]:
+    """What a work-item needs again, in registers."""
+    inputs = {t.number for t in facts.inputs}
+    return [Stage(n, False, vector=width if n in inputs else 1) for n in facts.kept]
+
+
+def _rows_on_gpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    first, extents = summed[0], facts.extents
+    width = lanes(device, [largest(facts)], extents[first])
+    kept = stages(facts, width)
+    other = prod(extents[n] for n in summed[1:])
+    fits, items = False, min(LEAST_LANES, power_above(extents[first] // width))
+    while items <= min(1024, power_above(extents[first] // width)):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.share([first], items)
+        loops.share(rows, max(1, ITEMS // 2 // items))
+        count = loops.rest(first)
+        if count * width * other * len(kept) <= KEPT and count * other <= 32:
+            for n in summed:
+                loops.add(n, loops.rest(n), Role.UNROLL)
+            fits = True
+            yield loops.schedule(kept)
+        items *= 2
+    for items in () if fits else (ITEMS // 2, ITEMS, 4 * ITEMS):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.share(summed, items)
+        loops.add(first, min(4, loops.rest(first)), Role.UNROLL)
+        loops.serial(summed)
+        yield loops.schedule()
+
+
+def _columns_on_gpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    longest = max(summed, key=lambda n: facts.extents[n])
+    other = prod(facts.extents[n] for n in summed if n != longest)
+    kept = stages(facts, 1)
+    for parts in (1, 4, 8, 16, 32):
+        if parts >= 2 * facts.extents[longest]:
+            break
+        for keep in (True, False):
+            loops = Loops(facts)
+            loops.share(rows, 32)
+            if parts > 1:
+                loops.add(longest, parts, Role.LOCAL, "y")
+            count = loops.rest(longest) * other
+            if keep and (count * len(kept) > KEPT or count > 32):
+                continue
+            for n in summed:
+                if keep:
+                    loops.add(n, loops.rest(n), Role.UNROLL)
+            if not keep:
+                loops.add(longest, min(4, loops.rest(longest)), Role.UNROLL)
+                loops.serial(summed)
+            yield loops.schedule(kept if keep else ())
+
+
+def _rows_on_cpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    first = summed[0]
+    length = prod(facts.extents[n] for n in summed)
+    width = lanes(device, [largest(facts)], facts.extents[first])
+    # Inputs stay in a cache.
+    inputs = {t.number for t in facts.inputs}
+    kept = [Stage(number, False) for number in facts.kept if number not in inputs]
+    for count in unrolls(facts.extents[first], width, 2):
+        for keep in (True, False) if kept and length <= KEPT_ON_CPU else (False,):
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            loops.add(first, count, Role.UNROLL)
+            loops.serial(summed)
+            loops.work(rows, max(1, work_of_group(facts, device) // length))
+            yield loops.schedule(kept if keep else ())
+
+
+def _columns_on_cpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    first = rows[0]
+    length = prod(facts.extents[n] for n in summed)
+    width = lanes(device, [largest(facts)], facts.extents[first])
+    for count in unrolls(facts.extents[first], width, 4):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.add(first, count, Role.UNROLL)
+        loops.serial(summed)
+        loops.work(rows, max(1, work_of_group(facts, device) // (length * width * count)))
+        yield loops.schedule()

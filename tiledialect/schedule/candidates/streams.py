@@ -1,0 +1,79 @@
+"""Kernels that go through memory once: elementwise ones, and copies that keep the fastest index.
+
+On a GPU neighbouring work-items have neighbouring accesses of 16 bytes, and each has several. On a
+CPU a work-item has wide vectors of a long piece of the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tiledialect.schedule.candidates.memory import (
+    ITEMS,
+    Loops,
+    by_stride,
+    lanes,
+    unrolls,
+    work_of_group,
+)
+from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.leaves import Role, Schedule
+
+SHORT = 4
+"""Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
+
+
+def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to go through the output of an elementwise kernel or a copy."""
+    if facts.is_rows or facts.aggregation not in (None, "assign") or facts.reduced_indices:
+        return
+    order = by_stride(facts.outputs[0], facts.output_indices, facts)
+    if not order:
+        return
+    build = _on_cpu if device.kind is Kind.CPU else _on_gpu
+    yield from build(facts, device, order)
+
+
+def _on_gpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
+    first = order[0]
+    width = _width(facts, device, first)
+    for count in (1, 2, 4):
+        for items in (ITEMS // 2, ITEMS):
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            loops.share(order, items)
+            index = next((n for n in order if loops.rest(n) >= count), None)
+            if index is not None:
+                loops.add(index, count, Role.UNROLL)
+                yield loops.schedule()
+
+
+def _on_cpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
+    first, *others = order
+    width = lanes(device, facts.outputs, facts.extents[first])
+    for count in unrolls(facts.extents[first], width, 2):
+        loops = Loops(facts)
+        points = work_of_group(facts, device)
+        if facts.extents[first] < SHORT and others:
+            # The compiler makes vectors of neighbouring work-items.
+            loops.add(
+                first, loops.rest(first), Role.UNROLL if loops.rest(first) <= 8 else Role.SERIAL
+            )
+            loops.share(others, ITEMS)
+            points //= ITEMS
+        else:
+            loops.add(first, width, Role.VECTOR)
+            loops.add(first, count, Role.UNROLL)
+            points //= width * count
+        loops.work(order, points)
+        yield loops.schedule()
+
+
+def _width(facts: Facts, device: Device, first: str) -> int:
+    """The lanes of a vector along an index: 1 where some tensor has no neighbours there."""
+    tensors = (*facts.inputs, *facts.outputs)
+    strides = {t.strides.get(first, 0) for t in tensors if t.access is not None}
+    if strides - {0, 1}:
+        return 1
+    return lanes(device, facts.outputs, facts.extents[first])

@@ -1,0 +1,138 @@
+"""Aggregates that read every element about once: row sums, column sums, maxima, matrix-vector.
+
+Where the fastest index of what is read is aggregated over, lanes and work-items share a row, and
+are joined at the end. Where it moves the output, work-items have neighbouring columns, and several
+of them share the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tiledialect.schedule.candidates.memory import (
+    ITEMS,
+    Loops,
+    are_known,
+    by_stride,
+    lanes,
+    largest,
+    power_above,
+    unrolls,
+    work_of_group,
+)
+from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import Role, Schedule
+
+READ_TWICE = 2
+"""How often each element of the largest input is read at most, on average."""
+
+
+def sums(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to aggregate what is read once."""
+    if facts.is_rows or facts.aggregation in (None, "assign") or not facts.reduced_indices:
+        return
+    if not facts.inputs or not are_known(facts.inputs):
+        return
+    source = largest(facts)
+    if facts.points * source.bytes > READ_TWICE * source.size:
+        return
+    order = by_stride(source, facts.extents, facts)
+    if not order or source.strides[order[0]] != 1:
+        return
+    summed = [n for n in order if n in facts.reduced_indices]
+    if not summed:
+        return
+    along_rows = order[0] == summed[0]
+    if device.kind is Kind.CPU:
+        build = _rows_on_cpu if along_rows else _columns_on_cpu
+    else:
+        build = _rows_on_gpu if along_rows else _columns_on_gpu
+    others = [n for n in facts.reduced_indices if n not in summed]
+    yield from build(facts, device, source, [*summed, *others], order)
+
+
+def _rows_on_gpu(
+    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
+) -> Iterator[Schedule]:
+    first = summed[0]
+    width = lanes(device, [source], facts.extents[first])
+    rows = [n for n in order if n not in summed]
+    for items in (1, 8, 32, 128, 256, 512, 1024):
+        if items > power_above(facts.extents[first] // width):
+            break
+        for count in (1, 4):
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            left = loops.share([first], items)
+            loops.share(rows, max(1, ITEMS // items))
+            if count > 1 and loops.rest(first) < 2:
+                continue
+            loops.add(first, min(count, loops.rest(first)), Role.UNROLL)
+            if left > 1:
+                loops.share(summed[1:], left)
+            loops.serial(summed)
+            yield loops.schedule()
+    if len(summed) > 1:
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.share(summed, ITEMS)
+        loops.serial(summed)
+        yield loops.schedule()
+
+
+def _columns_on_gpu(
+    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
+) -> Iterator[Schedule]:
+    first, longest = order[0], max(summed, key=lambda n: facts.extents[n])
+    widest = lanes(device, [source], facts.extents[first])
+    for width in {1, widest}:
+        for columns in (32, 64, 128):
+            for parts in (1, 4, 8, 16):
+                if columns * parts > 2 * ITEMS or parts > facts.extents[longest]:
+                    continue
+                for count in (1, 4):
+                    loops = Loops(facts)
+                    loops.add(first, width, Role.VECTOR)
+                    loops.share([first], columns)
+                    if parts > 1:
+                        loops.add(longest, parts, Role.LOCAL, "y")
+                    loops.add(longest, min(count, loops.rest(longest)), Role.UNROLL)
+                    loops.serial(summed)
+                    yield loops.schedule()
+
+
+def _rows_on_cpu(
+    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
+) -> Iterator[Schedule]:
+    first = summed[0]
+    width = lanes(device, [source], facts.extents[first])
+    rows = [n for n in order if n not in summed]
+    for count in unrolls(facts.extents[first], width, 4):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.add(first, count, Role.UNROLL)
+        loops.serial(summed)
+        length = facts.points
+        for n in facts.output_indices:
+            length //= max(1, facts.extents[n])
+        loops.work(rows, max(1, work_of_group(facts, device) // max(length, 1)))
+        yield loops.schedule()
+
+
+def _columns_on_cpu(
+    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
+) -> Iterator[Schedule]:
+    first = order[0]
+    width = lanes(device, [source], facts.extents[first])
+    for count in unrolls(facts.extents[first], width, 16):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.add(first, count, Role.UNROLL)
+        loops.serial(summed)
+        columns = [n for n in order if n not in summed]
+        done = width * count
+        for n in summed:
+            done *= facts.extents[n]
+        loops.work(columns, max(1, work_of_group(facts, device) // done))
+        yield loops.schedule()

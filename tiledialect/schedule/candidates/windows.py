@@ -1,0 +1,114 @@
+"""Windows of few taps that slide over a tensor: pooling, stencils, depthwise convolutions.
+
+The taps are written out, and with them some neighbouring windows, so that what windows have in
+common is loaded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from tiledialect.schedule.candidates.memory import (
+    ITEMS,
+    Loops,
+    are_known,
+    by_stride,
+    lanes,
+    largest,
+    unrolls,
+    work_of_group,
+)
+from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import Role, Schedule
+
+MOST_TAPS = 128
+"""Windows of more taps are contractions."""
+WRITTEN_OUT = 64
+"""How many taps of neighbouring windows are written out at most."""
+
+
+def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to go through the windows."""
+    if facts.is_rows or facts.aggregation in (None, "assign") or not facts.reduced_indices:
+        return
+    if not facts.inputs or not are_known(facts.inputs):
+        return
+    source, output = largest(facts), facts.outputs[0]
+    taps = [n for n in facts.reduced_indices if facts.extents[n] > 1]
+    if prod(facts.extents[n] for n in taps) > MOST_TAPS or not set(taps) <= source.names:
+        return
+    order = by_stride(output, facts.output_indices, facts)
+    if not order or not set(order) <= source.names:
+        return
+    if not any(_meets(source, n, taps) for n in order):
+        return
+    taps.sort(key=lambda n: abs(source.strides[n]))
+    build = _on_cpu if device.kind is Kind.CPU else _on_gpu
+    yield from build(facts, device, source, order, taps)
+
+
+def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> str | None:
+    """An index that moves windows which overlap, slower than the fastest one if there is such."""
+    mixed = {n for e in source.access or () if set(e.names) & set(taps) for n in e.names}
+    found = [n for n in order if n in mixed]
+    return next((n for n in found if n != order[0]), None)
+
+
+def _tiles(facts: Facts, beside: str | None, taps: list[str]) -> Iterator[tuple[int, int]]:
+    """How many neighbouring windows are written out, and how many of the taps' loops."""
+    most = facts.extents[beside] if beside is not None else 1
+    for count in unrolls(most, 1, 8):
+        inside, copies = 0, count
+        for n in taps:
+            if copies * facts.extents[n] > WRITTEN_OUT:
+                break
+            copies *= facts.extents[n]
+            inside += 1
+        yield count, inside
+
+
+def _on_gpu(
+    facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
+) -> Iterator[Schedule]:
+    first, beside = order[0], sliding(facts, source, order, taps)
+    plain = source.strides.get(first) == 1 and not _meets(source, first, taps)
+    width = lanes(device, [source], facts.extents[first]) if plain else 1
+    for count, inside in _tiles(facts, beside, taps):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        if beside is not None:
+            loops.add(beside, count, Role.UNROLL)
+        _taps(loops, facts, taps, inside)
+        loops.share(order, ITEMS // 2)
+        yield loops.schedule()
+
+
+def _on_cpu(
+    facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
+) -> Iterator[Schedule]:
+    first, beside = order[0], sliding(facts, source, order, taps)
+    one_by_one = source.strides.get(first) == 1
+    width = lanes(device, [source], facts.extents[first]) if one_by_one else 1
+    for count, inside in _tiles(facts, beside, taps):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        if beside is not None:
+            loops.add(beside, count, Role.UNROLL)
+        _taps(loops, facts, taps, inside)
+        done = width * count * prod(facts.extents[n] for n in taps)
+        loops.work(order, max(1, work_of_group(facts, device) // done))
+        yield loops.schedule()
+
+
+def _taps(loops: Loops, facts: Facts, taps: list[str], inside: int) -> None:
+    """The loops over the taps, the first ``inside`` of them written out."""
+    for k, n in enumerate(taps):
+        loops.add(n, facts.extents[n], Role.UNROLL if k < inside else Role.SERIAL)
+    loops.serial(n for n in facts.reduced_indices if n not in taps)
+
+
+def _meets(source: Tensor, name: str, taps: list[str]) -> bool:
+    """Whether an index moves along an axis on which there are taps."""
+    return any(name in e.names and set(e.names) & set(taps) for e in source.access or ())
