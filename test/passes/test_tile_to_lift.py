@@ -63,6 +63,14 @@ def test_input_gradient_of_a_convolution():
     np.testing.assert_array_equal(found, gradient.reference(*arrays))
 
 
+def test_input_gradient_on_devices(device: td.Device):
+    gradient = td.compile(CONV).gradient(wrt=("I",))
+    arrays = whole(1, 6, 6, 2), whole(2, 2, 2, 3), whole(1, 2, 2, 3)
+    module = as_patterns(parse_mlir(gradient.ir("tile-specialize", *arrays), "test"))
+    found = td.compile(module, device=device)(*arrays)
+    np.testing.assert_array_equal(found, gradient.reference(*arrays))
+
+
 @pytest.mark.parametrize(
     ("source", "shapes"),
     [
