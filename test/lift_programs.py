@@ -249,6 +249,9 @@ EXAMPLES: dict[str, Example] = {
         lambda m, x, y: lift.zip(lift.zip(x, y), y) >> lift.map(lambda p, b: m.g()(p[0], p[1]) - b)
     ),
     "add_identity": on(V)(lambda m, x: x >> lift.map(m.f())),
+    "add_identity_inside": on(M)(
+        lambda m, x: x >> m.random.choice([lift.map, lift.map_wrg])(m.reduce())
+    ),
     "add_transposes": on(M)(lambda m, x: x >> lift.map2(m.f())),
     "add_split_join": on(V, n=2)(lambda m, x: x >> lift.map(m.f())),
     "add_join_split": on(M)(lambda m, x: x >> lift.map2(m.f())),

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     TupleType,
     UnitAttr,
+    VectorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -112,6 +113,8 @@ class LiftHost(HostFunction):
             return Parts(tuple(self._memory(part, hint, outer) for part in t.types))
         if isinstance(t, TensorType):
             return self._memory(t.element_type, hint, (*outer, *map(expression, sizes_of(t))))
+        if isinstance(t, VectorType):
+            return self._memory(t.element_type, hint, (*outer, Expr.const(t.get_shape()[0])))
         sizes = [simplify(e, self.env) for e in outer]
         shape = [DYNAMIC_INDEX if e.value is None else e.value for e in sizes]
         open_sizes = [self._value(e) for e in sizes if e.value is None]

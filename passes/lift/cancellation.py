@@ -15,6 +15,7 @@ from tiledialect.dialects.lift.types import as_array
 from tiledialect.dialects.lift.values import GetOp
 from tiledialect.index.integer import Expr
 from tiledialect.index.size import Size
+from tiledialect.lift import Function
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
 from tiledialect.passes.lift.captured import Captured
@@ -229,6 +230,12 @@ def _zipped(arrays: Sequence[SSAValue], m: Like, function: Callable[[list[Value]
 def add_identity(x: Value) -> Value:
     """`x = x >> map(id)`, a copy."""
     return x >> lift.map(lift.id)
+
+
+@rule(p.any_map("m", "f"))
+def add_identity_inside(x: Value, m: Like, f: Function) -> Value:
+    """`map(f) = map(a ⇒ f(a >> map(id)))`, a copy of every element, where these are arrays."""
+    return x >> m(lambda a: f(a >> lift.map(lift.id)))
 
 
 @rule(p.anything)
