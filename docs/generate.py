@@ -380,6 +380,12 @@ EXAMPLES = {
         ",gpu-wait-before-branches",
     ),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
+    "gpu-keep-loops": (
+        "pool",
+        f"{NORMAL.replace('8xf32', '21xf32')},tile-fuse"
+        ',tile-loop-tiling{schedules="O: <group.x 8*x : 2, serial x : 8, serial k : 2>"}'
+        ",tile-to-nest,nest-to-gpu,gpu-keep-loops",
+    ),
     "gpu-arena": (
         "histogram",
         'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose,tile-bounds'

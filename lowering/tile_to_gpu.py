@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_wait_before_branches import (
     WAITS_BEFORE_BRANCHES,
     GpuWaitBeforeBranchesPass,
@@ -74,3 +75,5 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
     PassPipeline(nest_passes()).apply(ctx, op)
     if platform(op) in WAITS_BEFORE_BRANCHES:
         GpuWaitBeforeBranchesPass().apply(ctx, op)
+    if platform(op) in KEEPS_LOOPS:
+        GpuKeepLoopsPass().apply(ctx, op)

@@ -51,6 +51,7 @@ TILE_UNIVERSE = Universe(
             "lowering.gpu_wait_before_branches", "GpuWaitBeforeBranchesPass"
         ),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
+        "gpu-keep-loops": _load("lowering.gpu_keep_loops", "GpuKeepLoopsPass"),
         "gpu-arena": _load("lowering.gpu_arena", "GpuArenaPass"),
         "tile-compile": _load("lowering.tile_compile", "TileCompilePass"),
     },

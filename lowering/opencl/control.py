@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.lowering.gpu_keep_loops import KEEP_LOOP
 from tiledialect.lowering.opencl.function import FunctionPrinter, Statement
 from tiledialect.lowering.opencl.types import binary, negation, variable
 
@@ -46,6 +47,8 @@ def _print_for(p: FunctionPrinter, op: Operation) -> None:
         end = binary("<", variable(i), upper).text
         advance = f"++{i}" if step.value == 1 else f"{i} += {step.text}"
         p.indent -= 1
+        if KEEP_LOOP in op.attributes:
+            p.line("#pragma unroll 1")
         p.line(f"for ({type.name} {i} = {lower.assigned}; {end}; {advance}) {{")
         p.indent += 1
         p.block(body)

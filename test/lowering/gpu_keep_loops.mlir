@@ -1,0 +1,50 @@
+// RUN: tile-opt %s -p gpu-keep-loops | filecheck %s
+// RUN: tile-opt %s -p gpu-keep-loops -t opencl | filecheck %s --check-prefix=OPENCL
+
+// Innermost loops with a branch are kept, others and short ones may be unrolled.
+// CHECK:      scf.for %outer
+// CHECK:        scf.for %kept
+// CHECK:          scf.if
+// CHECK:        } {tile.keep_loop}
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.for %short
+// CHECK-NOT:  tile.keep_loop
+// CHECK:      scf.for %plain
+// CHECK-NEXT:   memref.store
+// CHECK-NEXT: }
+// CHECK-NEXT: "gpu.return"
+
+// OPENCL:      for (int outer = 0; outer < 32; ++outer) {
+// OPENCL-NEXT:     bool c = outer < x;
+// OPENCL-NEXT:     #pragma unroll 1
+// OPENCL-NEXT:     for (int kept = 0; kept < 32; ++kept) {
+// OPENCL:      for (int short
+// OPENCL:      for (int plain
+"gpu.module"() <{sym_name = "kernels"}> ({
+  "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>, index) -> (), kernel}> ({
+  ^bb0(%a: memref<32xf32, 1 : i32>, %x: index):
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %four = arith.constant 4 : index
+    %many = arith.constant 32 : index
+    %f = arith.constant 1.0 : f32
+    scf.for %outer = %zero to %many step %one {
+      %c = arith.cmpi slt, %outer, %x : index
+      scf.for %kept = %zero to %many step %one {
+        scf.if %c {
+          memref.store %f, %a[%kept] : memref<32xf32, 1 : i32>
+        }
+      }
+    }
+    scf.for %short = %zero to %four step %one {
+      %c = arith.cmpi slt, %short, %x : index
+      scf.if %c {
+        memref.store %f, %a[%short] : memref<32xf32, 1 : i32>
+      }
+    }
+    scf.for %plain = %zero to %many step %one {
+      memref.store %f, %a[%plain] : memref<32xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "k"} : () -> ()
+}) {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} : () -> ()
