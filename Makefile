@@ -18,7 +18,7 @@ help:
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs to the compiler until stopped"
-	@echo "make bench   measure the compiler and the kernels"
+	@echo "make bench   measure the kernels beside others'"
 
 .venv/installed-%: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
@@ -65,7 +65,8 @@ fuzz: $(INSTALLED)
 	$(BIN)/python test/fuzz.py
 
 bench: $(INSTALLED)
-	$(BIN)/python bench/run.py
+	@# ARGS="--only product --plot bench.svg": docs/bench.md.
+	$(BIN)/python bench/run.py $(ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info

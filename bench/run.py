@@ -1,23 +1,92 @@
-"""Runs every measurement of this directory, one after the other; 1 if one of them misses."""
+"""A table of workloads and devices: our time, the peers' in the same run, and the device's limit.
+
+Every round runs all contestants in turn, on arrays that are on the device already; the ratio is the
+median of the rounds'. The limit is the time that a copy of what must be read and written takes, or
+so many multiplications and additions in registers, whichever is longer, measured in this run.
+"""
 
 from __future__ import annotations
 
-import subprocess
+import argparse
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+import limits
+import peers
+import report
+from frame import Scale, Task, tasks
+from limits import Limits
+from measure import Row, measure
+from timing import ROUNDS
+from workloads.table import WORKLOADS
+
+import tiledialect as td
+
+
+def arguments() -> argparse.Namespace:
+    """What is on the command line."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--only", metavar="PATTERN", help="lines that match: 'product/*'")
+    parser.add_argument("--device", help="a device's id or type; by default all but simulators")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the ratios")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="by default %(default)s")
+    parser.add_argument("--test-sizes", action="store_true", help="tiny tensors, to try this out")
+    parser.add_argument("--list", action="store_true", help="only print the names of the lines")
+    return parser.parse_args()
+
+
+def chosen(pattern: str | None, scale: Scale) -> list[Task]:
+    """The tasks whose names match: the whole, or the beginning."""
+    everything = tasks(WORKLOADS, scale)
+    if pattern is None:
+        return everything
+    return [t for t in everything if fnmatchcase(t.name, pattern) or t.name.startswith(pattern)]
 
 
 def main() -> int:
-    """The measurements, each in a process of its own, as each counts its imports."""
-    missed: list[str] = []
-    for script in sorted(Path(__file__).parent.glob("*.py")):
-        if script.name == Path(__file__).name:
-            continue
-        print(f"== {script.stem}", flush=True)
-        if subprocess.run([sys.executable, str(script)], check=False).returncode:
-            missed.append(script.stem)
-    print(f"missed: {', '.join(missed)}" if missed else "nothing missed")
-    return bool(missed)
+    """Measure, print, and write what was asked for; 1 if a program fails."""
+    options = arguments()
+    if options.list:
+        print("\n".join(task.name for task in chosen(options.only, "cpu")))
+        return 0
+    devices = [d for d in td.devices() if d.type != "simulator"]
+    if options.device:
+        devices = [d for d in devices if options.device in (d.id, d.type, d.short_platform)]
+    if not devices:
+        print(f"there is no device {options.device}", file=sys.stderr)
+        return 1
+    rows: list[Row] = []
+    found: dict[str, Limits] = {}
+    failed = False
+    for device in devices:
+        most = limits.BYTES >> 8 if options.test_sizes else limits.BYTES
+        found[device.id] = limits.measure(device, options.rounds, most)
+        there, missing = peers.for_device(device)
+        print(report.describe(device.id, found[device.id], missing))
+        print(report.HEADER, flush=True)
+        scale: Scale = "gpu" if device.type == "gpu" else "cpu"
+        todo = chosen(options.only, "test" if options.test_sizes else scale)
+        for k, task in enumerate(todo):
+            report.progress(k, len(todo), task.name)
+            try:
+                row = measure(task, device, found[device.id], there, options.rounds)
+            except td.TileError as error:
+                failed = True
+                text = str(error).partition("\n")[0]
+                report.progress(0, 0, "")
+                print(f"{task.name:36} {device.id:10} fails: {text}", flush=True)
+                continue
+            rows.append(row)
+            report.progress(0, 0, "")
+            print(report.line(row), flush=True)
+        print()
+    if options.json:
+        report.write_json(options.json, rows, found)
+    if options.plot:
+        report.write_plot(options.plot, rows)
+    return int(failed)
 
 
 if __name__ == "__main__":

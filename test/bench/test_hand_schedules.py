@@ -19,21 +19,25 @@ from tiledialect.passes.tile_gradient import Gradient
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.append(str(BENCH))
 
-from hand_schedules import SCHEDULES, WORKLOADS  # noqa: E402
+from hand_schedules import SCHEDULES  # noqa: E402
+from workloads.by_hand import TASKS  # noqa: E402
 
 
 @pytest.mark.parametrize("path", sorted(SCHEDULES.iterdir()), ids=lambda path: path.name)
 def test_kernels_are_lowered_by_it(path: Path) -> None:
     """For no device in particular: what a device has room for is another matter."""
-    workload = WORKLOADS[path.name.split(".")[0]]
+    task = TASKS[path.name.split(".")[0]]
     texts: dict[str, str] = {}
     if path.suffix == ".mlir":
         module = load(path).module
     else:
-        module, texts = load(workload.source).module, read_schedules(path.read_text())
-    gradients = [Gradient((workload.gradient,), False)] if workload.gradient else []
-    element_type = ELEMENT_TYPES[np.dtype(workload.dtype)]
-    types = [TensorType(element_type, shape) for shape in workload.shapes]
+        module, texts = load(task.problem.source).module, read_schedules(path.read_text())
+    gradients = [Gradient(task.wrt, False)] if task.wrt else []
+    element_type = ELEMENT_TYPES[np.dtype(task.workload.dtype)]
+    shapes = [*task.problem.shapes.values()]
+    if task.wrt:
+        shapes += [shape for shape, _ in task.output_types()]
+    types = [TensorType(element_type, shape) for shape in shapes]
     schedules = tuple(f"{name}: {text}" for name, text in texts.items())
     lowered = compile_module(module, None, types, None, gradients, schedules=schedules)
     assert any(isinstance(op, FuncOp) for op in lowered.walk())

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, gcd, prod
 
+from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, Stage, place_of
@@ -97,8 +98,8 @@ class Walk:
 
     @staticmethod
     def of(tensor: Tensor) -> Walk:
-        """That of a tensor at known places; along its last axis, if the data says the places."""
-        access = tensor.access or ()
+        """That of a tensor; as of one element, if the data says the places."""
+        access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
         return Walk(tensor, tuple({n: int(e.coefficient(n)) for n in e.names} for e in access))
 
     def extents(self, leaves: Iterable[Leaf]) -> tuple[int, ...]:

@@ -1,0 +1,176 @@
+"""What is measured: programs with sizes, and how others compute the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import TensorType
+
+import tiledialect as td
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.loading import load
+from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.signature import find_function
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, ...]
+Shapes = Mapping[str, Shape]
+Scale = Literal["test", "cpu", "gpu"]
+"""For which kind of device sizes are; those for tests are tiny."""
+Peer = Callable[..., Any]
+"""From a peer's tensors, in the order of the inputs, to its result."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A program with the shapes of its inputs."""
+
+    source: str
+    shapes: Shapes
+
+
+def problem(source: str, sizes: Mapping[str, int]) -> Problem:
+    """The problem of Tile text whose header names the dimensions that have these sizes."""
+    header = source[source.index("(") : source.index("->")]
+    shapes: dict[str, Shape] = {}
+    for name, dims in re.findall(r"(\w+)\[([^\]]*)\]", header):
+        parts = [d.strip() for d in dims.split(",") if d.strip()]
+        shapes[name] = tuple(int(d) if d.isdecimal() else sizes[d] for d in parts)
+    return Problem(source, shapes)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is computed at each scale, how much work that is, and how others do it."""
+
+    name: str
+    problems: Mapping[Scale, Problem]
+    torch: Peer | None = None
+    numpy: Peer | None = None
+    others: Mapping[str, Peer] = field(default_factory=dict[str, Peer])
+    """By the name of the peer (`peers.py`); it takes the arrays, and returns what computes."""
+    flops: Callable[[Shapes], float] = lambda shapes: 0.0
+    """Floating-point operations, where there are more of them than bytes to move."""
+    gradients: tuple[str, ...] = ()
+    """The inputs by which the gradient is measured, each by itself."""
+    step: bool = False
+    """Whether the gradient by all weights is measured, together with the outputs."""
+    integers: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    """The inputs that hold integers, all less than the size of an input's axis."""
+    scales: Mapping[str, float] = field(default_factory=dict[str, float])
+    """By what random inputs are multiplied, if not by 1."""
+    dtype: npt.DTypeLike = np.float32
+    tf32: bool = False
+    """Whether products of float32 may be rounded to tf32."""
+    outputs: int = 1
+    """How many outputs there are; a gradient is that of the first."""
+
+
+def workload(
+    name: str,
+    source: str,
+    test: Mapping[str, int],
+    cpu: Mapping[str, int],
+    gpu: Mapping[str, int],
+    **options: Any,
+) -> Workload:
+    """A workload whose program is the same at all scales; sizes are by dimension."""
+    sizes: dict[Scale, Mapping[str, int]] = {"test": test, "cpu": cpu, "gpu": gpu}
+    return Workload(name, {s: problem(source, sizes[s]) for s in sizes}, **options)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A workload at a scale, or its gradient."""
+
+    workload: Workload
+    scale: Scale
+    wrt: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``family/name``, and what it is differentiated by."""
+        if self.workload.step and self.wrt:
+            return f"{self.workload.name} step"
+        return self.workload.name + "".join(f" d{name}" for name in self.wrt)
+
+    @property
+    def problem(self) -> Problem:
+        """The program, and the shapes at this scale."""
+        return self.workload.problems[self.scale]
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations; each gradient of a contraction takes as many as itself."""
+        forward = self.workload.flops(self.problem.shapes)
+        return forward * (3 if self.wrt and self.workload.step else 1)
+
+    def function(self, device: td.Device | None) -> td.Function:
+        """Our function for it."""
+        function = td.compile(self.problem.source, device=device)
+        if self.wrt:
+            function = function.gradient(wrt=self.wrt, with_outputs=self.workload.step)
+        return function
+
+    def inputs(self) -> list[Array]:
+        """Random inputs; for a gradient, cotangents of the outputs after them."""
+        rng = np.random.default_rng(0)
+        arrays = [self._input(rng, name, s) for name, s in self.problem.shapes.items()]
+        if not self.wrt:
+            return arrays
+        return [*arrays, *(_cotangent(rng, t) for t in self.output_types())]
+
+    def _input(self, rng: np.random.Generator, name: str, shape: Shape) -> Array:
+        if name in self.workload.integers:
+            other, axis = self.workload.integers[name]
+            return rng.integers(0, self.problem.shapes[other][axis], shape, dtype=np.int32)
+        scale = self.workload.scales.get(name, 1.0)
+        return (rng.standard_normal(shape, np.float32) * scale).astype(self.workload.dtype)
+
+    def output_types(self) -> list[tuple[Shape, np.dtype[Any]]]:
+        """The shapes and element types of the forward program's outputs."""
+        types: list[TensorType[Any]] = []
+        for name, shape in self.problem.shapes.items():
+            dtype = np.int32 if name in self.workload.integers else self.workload.dtype
+            types.append(TensorType(ELEMENT_TYPES[np.dtype(dtype)], shape))
+        module = load(self.problem.source).module
+        module = compile_module(module, None, types, after="tile-specialize")
+        found: list[tuple[Shape, np.dtype[Any]]] = []
+        for t in find_function(module).function_type.outputs:
+            assert isinstance(t, TensorType)
+            found.append((t.get_shape(), np.dtype(NUMPY_TYPES[t.element_type].name)))
+        return found
+
+
+def _cotangent(rng: np.random.Generator, t: tuple[Shape, np.dtype[Any]]) -> Array:
+    shape, dtype = t
+    if dtype.kind != "f":
+        return np.zeros(shape, dtype)
+    return np.asarray(rng.standard_normal(shape, np.float32)).astype(dtype)
+
+
+def tasks(workloads: Sequence[Workload], scale: Scale) -> list[Task]:
+    """What is measured of each workload: itself, and its gradients."""
+    found: list[Task] = []
+    for w in workloads:
+        # A network is smaller in tests, and has fewer weights.
+        names = tuple(n for n in w.gradients if n in w.problems[scale].shapes)
+        wrt = [names] if w.step else [(name,) for name in names]
+        found += [Task(w, scale), *(Task(w, scale, names) for names in wrt)]
+    return found
+
+
+def times(*dims: tuple[str, int]) -> Callable[[Shapes], float]:
+    """Twice the product of sizes, each an axis of an input: the work of a contraction."""
+    return lambda shapes: 2.0 * prod(shapes[name][axis] for name, axis in dims)
+
+
+def renamed(w: Workload, name: str, **changes: Any) -> Workload:
+    """The same under another name, with other fields."""
+    return replace(w, name=name, **changes)

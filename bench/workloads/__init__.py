@@ -1,0 +1,1 @@
+"""What is measured, a file a family."""
