@@ -18,7 +18,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host_closing import closed
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
-from tiledialect.lowering.tile_to_gpu import LiftToGpuPass, TileToGpuPass
+from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.lift_lower import LiftLowerPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -66,8 +66,13 @@ def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
         CanonicalizePass(),
         CommonSubexpressionElimination(),
         LiftLowerPass(),
-        LiftToGpuPass(local_size, index_width),
+        LiftToNestPass(local_size, index_width),
+        TileToGpuPass(),
     )
+
+
+OPEN_PASSES = frozenset(p.name for p in open_pipeline(LOCAL_SIZE, 32))
+"""The names of these passes."""
 
 
 def compile_module(

@@ -280,12 +280,12 @@ class LiftHost(HostFunction):
         self.traces[name] = found
         for op in kernel.function.walk():
             op.location = self.source.location
-        kernel = self.own.setdefault(_text(kernel.function), kernel)
+        same = self.own.setdefault(_text(kernel.function), kernel)
         operands = [self._flat(b) for b in kernel.buffers]
         operands += [self.index.variables[n] for n in kernel.names]
         self.builder.insert(
             gpu.LaunchFuncOp(
-                SymbolRefAttr(self.module_name, [kernel.function.sym_name.data]),
+                SymbolRefAttr(self.module_name, [same.function.sym_name.data]),
                 [self._value(e) for e in kernel.grid],
                 [self.index.constant(n) for n in kernel.block],
                 kernelOperands=operands,
@@ -338,11 +338,14 @@ def _hint(value: SSAValue) -> str:
 
 
 def _text(function: gpu.FuncOp) -> str:
-    """What tells kernels apart."""
-    name, function.sym_name = function.sym_name, StringAttr("kernel")
-    text = str(function)
-    function.sym_name = name
-    return text
+    """What tells kernels apart: all but names."""
+    plain = function.clone()
+    plain.sym_name = StringAttr("kernel")
+    for op in plain.walk():
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        for value in (*op.results, *arguments):
+            value.name_hint = None
+    return str(plain)
 
 
 def _captured(op: Operation) -> list[SSAValue]:

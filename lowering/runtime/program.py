@@ -29,7 +29,7 @@ from tiledialect.lowering.runtime.prelude import prelude
 from tiledialect.lowering.runtime.probe import machine
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.lowering.tile_compile import (
-    BEFORE,
+    OPEN_PASSES,
     close,
     compile_module,
     compile_open,
@@ -73,8 +73,8 @@ class Program:
         function leaves open.
         """
         target = target_system_spec(device)
-        begun = not self.gradients and after not in BEFORE
-        if begun and is_open(find_function(self.module, self.name)):
+        serves_all = not self.gradients and (after is None or after in OPEN_PASSES)
+        if serves_all and is_open(find_function(self.module, self.name)):
             found = self._open(types, target, after)
             if found is not None:
                 return found if after is not None else close(found, self.name, types)

@@ -173,6 +173,14 @@ def long_iteration(x: lift.array("N")):
     return x >> lift.map_glb(lambda e: e >> lift.iterate(20, lambda v: v * 0.5 + 1.0))
 
 
+@program(reals(20))
+def repeated(x: lift.array("N")):
+    """One kernel does every step."""
+    return x >> lift.iterate(
+        4, lambda v: v >> lift.pad(1, 1, lift.wrap) >> lift.slide(3, 1) >> lift.map(SUM)
+    )
+
+
 @program(SORTED, KEYS)
 def searches(x: lift.array("N", lift.i32), keys: lift.array("K", lift.i32)):
     def find(order):
