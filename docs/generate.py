@@ -328,6 +328,7 @@ def nest(size: int, schedule: str) -> str:
     return f'{passes},tile-fuse,tile-loop-tiling{{schedules="{schedule}"}},tile-to-nest'
 
 
+HISTOGRAM = 'tile-specialize{arguments="99xf32","99xi32","40xf32"}'
 TOTALS = 'tile-specialize{arguments="4x32xf32"},tile-bounds,tile-scan'
 STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
 EXAMPLES = {
@@ -340,6 +341,7 @@ EXAMPLES = {
     ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
+    "tile-one-hot": ("histogram", f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot"),
     "tile-scan": ("totals", TOTALS),
     "tile-split-scan": ("totals", f"{TOTALS},tile-split-scan{{block=8}}"),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),

@@ -26,6 +26,7 @@ from tiledialect.passes.tile_defract import TileDefractPass
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.tile_one_hot import TileOneHotPass
 from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.passes.tile_scan import TileScanPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
@@ -46,6 +47,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         CommonSubexpressionElimination(),
         TileDecomposePass(),
         TileBoundsPass(),
+        TileOneHotPass(),
         TileScanPass(),
         TileSplitScanPass(),
         TileReducePass(),

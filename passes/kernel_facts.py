@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.contraction import OPERATORS, ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
-from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
+from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.facts import Facts, Tensor
@@ -128,7 +128,7 @@ def _operands(
         yield op.tensor, None
         yield op.indices, None if access is None else access[:rank]
         return
-    if isinstance(op, PrngValueOp | PrngStateOp):
+    if isinstance(op, PrngValueOp | PrngStateOp | ScatterOp):
         access = None
     for value in op.operands:
         yield value, None if access is None else _broadcast(value, access)

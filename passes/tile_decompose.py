@@ -23,6 +23,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, IndexOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
 
@@ -39,6 +40,8 @@ class DecomposeScatter(RewritePattern):
         updates, indices, like = (shape_of(tensor_type(v)) for v in op.operands)
         shape = shape_of(tensor_type(op.result))
         if updates is None or indices is None or like is None or shape is None:
+            return
+        if isinstance(op.parent_op(), KernelOp):
             return
         points = [IndexExpr.of(f"i{k}") for k in range(len(indices))]
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]

@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
-from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
@@ -44,7 +44,7 @@ class Group:
     open: bool = True
     """Whether elementwise ops may join."""
     contracts: bool = False
-    """Whether there is a contraction or a scan."""
+    """Whether there is a contraction, a scan or a scatter."""
     read: set[SSAValue] = field(default_factory=set[SSAValue])
     """The values from outside that the ops take."""
     made: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -93,8 +93,10 @@ class Grouping:
             group = self._join(op, makers)
         if group is None:
             shape = shape_of(tensor_type(result)) or ()
-            group = Group(len(self.groups), shape, open=writes_everything(op))
-            group.contracts = isinstance(op, ContractionOp | ScanOp)
+            # The sums of a scatter are there only once all is read.
+            is_open = writes_everything(op) and not isinstance(op, ScatterOp)
+            group = Group(len(self.groups), shape, open=is_open)
+            group.contracts = isinstance(op, ContractionOp | ScanOp | ScatterOp)
             self.groups.append(group)
         self.group_of[result] = group
         group.ops.append(op)

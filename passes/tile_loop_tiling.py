@@ -22,8 +22,10 @@ from tiledialect.schedule.choice import Candidate, default, ranked
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
+from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.scans import ScanShape, scan_schedule
+from tiledialect.schedule.scatters import scatter_schedule
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
@@ -41,13 +43,22 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     return scan_schedule(shape, device.kind is Kind.GPU, device.max_work_group_size)
 
 
+def _only(
+    family: str, kernel: KernelOp, schedule: Schedule, facts: Facts, device: Device
+) -> tuple[Candidate, ...]:
+    """Give a kernel a schedule that needs no comparing."""
+    kernel.schedule = ScheduleAttr(schedule)
+    return (Candidate(family, schedule, cost(facts, schedule, device)),)
+
+
 def choose(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     """Give a kernel the best schedule that it can run by; what was weighed, the best first."""
     facts = kernel_facts(kernel)
     if kernel.scan is not None:
-        schedule = scan_schedule_of(kernel.scan, device)
-        kernel.schedule = ScheduleAttr(schedule)
-        return (Candidate("scan", schedule, cost(facts, schedule, device)),)
+        return _only("scan", kernel, scan_schedule_of(kernel.scan, device), facts, device)
+    if kernel.scatter is not None:
+        shape = shape_of(tensor_type(kernel.scatter.result)) or ()
+        return _only("scatter", kernel, scatter_schedule(shape, device), facts, device)
     fallback = default(facts, device)
     weighed = sorted((*ranked(facts, device), fallback), key=lambda c: c.estimate.seconds)
     while True:

@@ -18,6 +18,7 @@ from xdsl.pattern_rewriter import (
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp, result_element_type
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
@@ -36,6 +37,8 @@ class ScanContraction(RewritePattern):
     def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
         """Replace the contraction, if it is cumulative."""
         if op.aggregation.data is Aggregation.assign or not op.is_static or op.no_defract:
+            return
+        if isinstance(op.parent_op(), KernelOp):
             return
         found = prefix(op.space())
         if found is not None and is_scan(op, found):

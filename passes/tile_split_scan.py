@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CastOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
@@ -140,7 +141,8 @@ class TileSplitScanPass(ModulePass):
             raise TileError(f"a block has 1 element at least, not {self.block}")
         units, gpu = limit(op, "compute_units", 1), is_gpu(op)
         for scan in [x for x in op.walk() if isinstance(x, ScanOp)]:
-            if scan.every is not None or not _is_static(scan):
+            in_kernel = isinstance(scan.parent_op(), KernelOp)
+            if scan.every is not None or in_kernel or not _is_static(scan):
                 continue
             block = block_for(scan, units, gpu) if self.block is None else self.block
             if block is not None and block < scan.size:

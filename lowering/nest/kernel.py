@@ -188,6 +188,7 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     from tiledialect.lowering.nest.contraction import ContractionNest
     from tiledialect.lowering.nest.rows import row_nest
     from tiledialect.lowering.nest.scan import ScanNest
+    from tiledialect.lowering.nest.scatter import ScatterNest
 
     if kernel.schedule is None:
         raise TileError.at(
@@ -198,6 +199,8 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     nest = KernelNest(kernel, kernel.schedule.data)
     if kernel.axes is not None:
         row_nest(nest)
+    elif kernel.scatter is not None:
+        ScatterNest(nest, kernel.scatter).build()
     elif kernel.scan is not None:
         ScanNest(nest, kernel.scan).build()
     elif kernel.contraction is None:

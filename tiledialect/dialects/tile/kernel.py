@@ -36,11 +36,13 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.schedule.boxes import Box, Operand, find_box
 from tiledialect.schedule.leaves import LoopIndex, Schedule, ScheduleError, Stage, check
 from tiledialect.schedule.scans import ScanLeaves
+from tiledialect.schedule.scatters import rows_of_item
 
 
 def instruction_box(op: ContractionOp | None, schedule: Schedule) -> Box | None:
@@ -148,6 +150,11 @@ class KernelOp(IRDLOperation):
         return next(iter(self.contractions), None) if self.axes is None else None
 
     @property
+    def scatter(self) -> ScatterOp | None:
+        """The body's scatter, if it has one."""
+        return next((op for op in self.block.ops if isinstance(op, ScatterOp)), None)
+
+    @property
     def scan(self) -> ScanOp | None:
         """The body's scan, if it has one."""
         return next((op for op in self.block.ops if isinstance(op, ScanOp)), None)
@@ -204,6 +211,9 @@ class KernelOp(IRDLOperation):
     def _verify_results(self) -> None:
         contractions = self.contractions
         scans = [op for op in self.block.ops if isinstance(op, ScanOp)]
+        others = [op for op in self.block.ops if not isinstance(op, ScatterOp | YieldOp)]
+        if self.scatter is not None and (others or len(self.outputs) > 1):
+            raise VerifyException(f"{name_of(self.scatter.result)} must be alone in its kernel")
         if scans and (contractions or len(scans) > 1):
             names = " and ".join(name_of(op.result) for op in (*contractions, *scans))
             raise VerifyException(f"a tile.kernel with a scan has no other op like it: {names}")
@@ -234,6 +244,8 @@ class KernelOp(IRDLOperation):
             for stage in schedule.data.stages:
                 self._verify_kept(stage)
             instruction_box(op, schedule.data)
+            if self.scatter is not None:
+                rows_of_item(schedule.data, 1)
             if (scan := self.scan) is not None:
                 ScanLeaves.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:

@@ -1,0 +1,93 @@
+"""Sums over one-hot matrices as gathers and scatters, on devices and by several schedules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from running import Case, reference, run, run_together
+
+from tiledialect.mlir_text import parse_mlir
+from tiledialect.schedule.device import GENERIC, Kind
+from tiledialect.schedule.scatters import scatter_schedule
+
+Array = npt.NDArray[Any]
+
+EMBEDDING = """function (I[P], W[V, R]) -> (O) {
+  ROWS = index(W, 0);
+  O[p, r: P, R] = +(ROWS[v, 0] == I[p] ? W[v, r]);
+}"""
+GRADIENT = """function (I[P], V[N], D[P, R]) -> (O) {
+  ROWS = index(V, 0);
+  O[v, r: N, R] = +(ROWS[v] == I[p] ? D[p, r]);
+}"""
+SCATTER = "function (D[P, Q, R], I[P, Q], V[N]) -> (O) { O = scatter(D, I, V); }"
+TYPES = (np.int32, np.int8, np.uint64)
+
+
+def indices(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Some names of rows, and some that are none."""
+    random = np.random.default_rng(3)
+    least = 0 if np.dtype(dtype).kind == "u" else -3
+    found = random.integers(least, 14, shape).astype(dtype)
+    found.flat[0] = np.iinfo(dtype).max
+    return found
+
+
+def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
+    return np.random.default_rng(4).integers(-3, 4, shape).astype(dtype)
+
+
+def of(name: str, source: str, *inputs: Array) -> Case:
+    return Case(name, source, inputs, reference(source, inputs))
+
+
+def test_on_devices(device: Any):
+    cases: list[Case] = []
+    for t in TYPES:
+        kind = np.dtype(t).name
+        i, j = indices((17,), t), indices((3, 5), t)
+        real = np.float16 if t is np.int8 else np.float32
+        cases += [
+            of(f"embedding_{kind}", EMBEDDING, i, numbers((11, 6), real)),
+            of(f"gradient_{kind}", GRADIENT, i, numbers((11,)), numbers((17, 6), real)),
+            of(f"scatter_{kind}", SCATTER, numbers((3, 5, 7), np.int32), j, numbers((11,))),
+        ]
+    run_together(cases, device)
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("shape", [(11,), (9, 2, 70), (300, 20)])
+def test_chosen_schedules(shape: tuple[int, ...], kind: Kind, device: Any):
+    """Those of both kinds of devices, on every device."""
+    size = replace(GENERIC[kind], compute_units=4, max_work_group_size=64)
+    schedule = scatter_schedule(shape, size)
+    result = "x".join(map(str, shape))
+    updates = "x".join(map(str, (13, *shape[1:])))
+    types = f"tensor<{updates}xf32>, tensor<13xi32>, tensor<{shape[0]}xf32>"
+    u, i, v = types.split(", ")
+    text = f"""func.func @f(%U: {u}, %I: {i}, %V: {v}) -> tensor<{result}xf32> {{
+  %R = tile.kernel(%u = %U : {u}, %i = %I : {i}, %v = %V : {v}) -> tensor<{result}xf32>
+    schedule <{", ".join(map(str, schedule.leaves))}> {{
+    %s = tile.scatter %u, %i, %v : ({types}) -> tensor<{result}xf32>
+    tile.yield %s : tensor<{result}xf32>
+  }}
+  func.return %R : tensor<{result}xf32>
+}}"""
+    module = parse_mlir(text, "scatter.mlir")
+    module.verify()
+    inputs = [numbers((13, *shape[1:])), indices((13,), np.int32), numbers(shape[:1])]
+    (found,), (expected,) = run(module, inputs, device), reference(module, inputs)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_the_order_of_sums(device: Any):
+    """The values are added in the order of the indices, where rows are many."""
+    values = np.float32([1e8, 1, -1e8, 1, 1])
+    i = np.int32([5, 5, 5, 5, 7])
+    source = "function (D[P], I[P], V[N]) -> (O) { O = scatter(D, I, V); }"
+    (found,) = run(source, [values, i, numbers((64,))], device)
+    assert found[5] == 1 and found[7] == 1 and np.count_nonzero(found) == 2

@@ -1,0 +1,60 @@
+"""Scatters: which rows and columns of the result the leaves of a schedule give a work-item."""
+
+from __future__ import annotations
+
+from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
+
+ROW = "d0"
+"""The index that the scattered indices name."""
+
+CPU_LANES = 16
+CPU_VECTORS = 4
+GPU_COLUMNS = 64
+SLABS_OF_UNIT = 2
+"""Among how many work-items the rows are divided for each compute unit, over all columns."""
+
+
+def rows_of_item(schedule: Schedule, size: int) -> int:
+    """How many rows, which lie together, each work-item has of ``size``.
+
+    Raises:
+        ScheduleError: they do not lie together.
+    """
+    own = [leaf for leaf in schedule.leaves if leaf.index == ROW]
+    rows = min((leaf.stride for leaf in own if leaf.role in PARALLEL), default=size)
+    for leaf in own:
+        if leaf.role not in PARALLEL and leaf.stride >= rows and leaf.extent > 1:
+            raise ScheduleError(
+                f"in a scatter, the rows of a work-item must lie together: the loop {leaf} must "
+                "have a smaller stride than those over work-groups and work-items"
+            )
+    return rows
+
+
+def scatter_schedule(shape: tuple[int, ...], device: Device) -> Schedule:
+    """The schedule of a scatter: work-items for the columns, and for slabs of the rows."""
+    gpu = device.kind is Kind.GPU
+    *outer, last = shape[1:] or (1,)
+    lanes = min(CPU_LANES, 1 << (last.bit_length() - 1))
+    vectors = min(CPU_VECTORS, -(-last // lanes))
+    items = min(GPU_COLUMNS, device.max_work_group_size, last)
+    tile = items if gpu else lanes * vectors
+    groups = -(-last // tile)
+    for size in outer:
+        groups *= size
+    slabs = min(shape[0], max(1, -(-SLABS_OF_UNIT * device.compute_units // groups)))
+    rows = -(-shape[0] // slabs)
+    name = f"d{len(shape) - 1}"
+    together = min(-(-shape[0] // rows), max(1, GPU_COLUMNS // items)) if gpu else 1
+    leaves = [
+        Leaf(ROW, rows * together, -(-shape[0] // (rows * together)), Role.GROUP, "x"),
+        *(Leaf(f"d{k + 1}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
+        Leaf(name, tile, -(-last // tile), Role.GROUP, "x"),
+        Leaf(ROW, rows, together, Role.LOCAL, "y"),
+        Leaf(name, 1, items if gpu else 1, Role.LOCAL, "x"),
+        Leaf(ROW, 1, rows, Role.SERIAL),
+        Leaf(name, lanes, 1 if gpu else vectors, Role.UNROLL),
+        Leaf(name, 1, 1 if gpu else lanes, Role.VECTOR),
+    ]
+    return Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1))
