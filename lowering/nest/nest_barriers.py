@@ -15,9 +15,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.asynchronous import WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, Remainder, equal
 from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference, prove
+from tiledialect.index.simplify import constant_difference, prove, simplify
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.schedule.leaves import Role
@@ -79,8 +80,47 @@ class Barriers:
             elif isinstance(op, IfOp) and self._is_uniform(op):
                 pending = self._branch(op, pending)
             elif op.regions:
+                self._check_apart(op)
                 pending = self._use(op, self._uses_in(op), pending)
         return pending
+
+    def _check_apart(self, op: Operation) -> None:
+        """Refuse what needs a barrier where not all work-items come by.
+
+        An element may be used by the work-item that writes it; others use none of those written.
+        """
+        accesses = [x for x in op.walk() if isinstance(x, LoadOp | StoreOp | FragmentOp)]
+        accesses = [x for x in accesses if self._use_of(x) is not None]
+        for store in (x for x in accesses if isinstance(x, StoreOp)):
+            for other in (x for x in accesses if x.memory is store.memory):
+                if not self._are_apart(store, other):
+                    name = store.memory.name_hint or "local memory"
+                    raise TileError.at(
+                        other,
+                        f"work-items use what others write in %{name} where not all of them come "
+                        "by: no barrier can stand there",
+                    )
+
+    def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp | FragmentOp) -> bool:
+        """Whether no two work-items can meet in the elements of two accesses."""
+        if isinstance(b, StoreOp):
+            return True
+        env = self._env(a)
+        pairs = list(zip(self.scope.access(a), self.scope.access(b), strict=True))
+        if all(constant_difference(x, y, env) == 0 for x, y in pairs):
+            return True
+        other = self._env(b)
+        ranges = ((env.range(simplify(x, env)), other.range(simplify(y, other))) for x, y in pairs)
+        return any(x.upper <= y.lower or y.upper <= x.lower for x, y in ranges)
+
+    def _env(self, op: Operation) -> Env:
+        """What is known where an op stands."""
+        env, inner, outer = self.scope.env, op, op.parent_op()
+        while outer is not None:
+            if isinstance(outer, IfOp) and inner.parent is outer.then.block:
+                env = env.assume(self.scope.condition(outer))
+            inner, outer = outer, outer.parent_op()
+        return env
 
     def _use(
         self, op: Operation, uses: Iterable[Use | None], pending: frozenset[Use]

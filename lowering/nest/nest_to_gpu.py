@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     i64,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
@@ -272,6 +272,7 @@ class NestToGpu:
 
     def serial(self, op: ForOp, lower: Expr, upper: Expr, step: Expr) -> None:
         """A loop of the kernel, which carries the registers that it changes."""
+        self._start_registers(op.block)
         changed = [
             (buffer, chunk)
             for buffer, registers in self.registers.items()
@@ -297,6 +298,17 @@ class NestToGpu:
         self.indices.here.block.add_op(loop)
         self._write(changed, loop.results)
         self._forget(op.block)
+
+    def _start_registers(self, block: Block) -> None:
+        """What a loop is the first to write holds something before it, and so after it, too."""
+        for buffer in self.registers.keys() & stored_in([block]):
+            registers, t = self.registers[buffer], buffer.type
+            assert isinstance(t, MemRefType)
+            missing = [p for p in range(extent_of(t)) if p not in registers.places]
+            if missing:
+                start = self.emit(zero(t.element_type))
+                for place in missing:
+                    registers.write(place, start)
 
     def _read(self, places: Sequence[tuple[SSAValue, Chunk]]) -> list[SSAValue]:
         """What is in registers."""
@@ -406,7 +418,7 @@ class NestToGpu:
         if op.result in self.values and t.memory_space == LOCAL:
             # A loop that is written out has one array for all its steps.
             return
-        size = 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
+        size = extent_of(t)
         array = memref.AllocaOp.get(t.element_type, shape=[size], memory_space=t.memory_space)
         self.values[op.result] = self.emit(array)
         array.results[0].name_hint = op.result.name_hint
@@ -612,6 +624,11 @@ def parents(op: Operation, wanted: Callable[[ForOp], bool]) -> list[ForOp]:
             found.append(parent)
         parent = parent.parent_op()
     return found
+
+
+def extent_of(t: MemRefType[Attribute]) -> int:
+    """How many elements there are from a buffer's first to its last."""
+    return 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
 
 
 def stored_in(blocks: Iterable[Block]) -> set[SSAValue]:

@@ -54,9 +54,9 @@ class Tile:
 
     def place(self, position: Sequence[Expr]) -> list[Expr]:
         """Where in the buffer the element at a position in the box is: rows may be rotated."""
-        *outer, column = position
-        if not self.stage.rotate or not outer:
+        if not self.stage.rotate or len(position) < 2:
             return list(position)
+        *outer, column = position
         t, size = self.buffer.type, self.box.extents[-1]
         assert isinstance(t, MemRefType)
         # Rows that lie in different banks need not differ.

@@ -84,3 +84,28 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// What a loop is the first to write in registers is carried out of it.
+// CHECK:      [[ZERO:%.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: [[R:%.*]], [[S:%.*]] = scf.for %k = {{.*}} iter_args([[R0:%.*]] = [[ZERO]], [[S0:%.*]] = [[ZERO]]) -> (f32, f32) {
+// CHECK-NEXT:   [[A:%.*]] = memref.load %A[%k]
+// CHECK-NEXT:   scf.yield [[R0]], [[A]] : f32, f32
+// CHECK-NEXT: }
+// CHECK-NEXT: memref.store [[S]], %A[%group_x]
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<8xf32, 1 : i32>):
+    nest.for %i : group.x to 8 {
+      %r = nest.buffer : memref<2xf32, 5 : i32>
+      nest.for %k : serial to 4 {
+        %a = nest.load %A[%k] : memref<8xf32, 1 : i32>
+        nest.store %a, %r[1] : f32, memref<2xf32, 5 : i32>
+      }
+      %b = nest.load %r[1] : memref<2xf32, 5 : i32>
+      nest.store %b, %A[%i] : f32, memref<8xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
