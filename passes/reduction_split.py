@@ -30,7 +30,7 @@ class Split:
     variables. So the second contraction writes just what the first one did, to the same places.
     """
 
-    def __init__(self, op: ContractionOp, index: str, parts: int):
+    def __init__(self, op: ContractionOp, index: str, parts: int, multiple: int = 1):
         self.op = op
         self.index = index
         self.space = op.space()
@@ -38,7 +38,8 @@ class Split:
         extent = self.ranges[index].extent
         if extent < 2:
             self.fail(f"{index} takes {'one value' if extent else 'no values'}")
-        self.size = -(-extent // parts)
+        # Parts that begin at a multiple of the width of vectors are read with these.
+        self.size = -(-extent // (parts * multiple)) * multiple
         self.parts = -(-extent // self.size)
         self.part = next(n for n in _names(f"{index}_part") if n not in op.index_names)
 

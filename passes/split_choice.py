@@ -20,8 +20,10 @@ from tiledialect.schedule.facts import Facts
 
 LEAST_POINTS = 1 << 20
 """Contractions of fewer points are done before a second kernel has begun."""
-TILES = (64 * 64, 128 * 128)
+TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
+CHUNK = 16
+"""Long parts begin at multiples of this, so that they are read in whole vectors."""
 GAIN = 0.9
 """A split must take at most this share of the time."""
 
@@ -32,13 +34,13 @@ def best_split(op: ContractionOp, device: Device) -> list[Operation]:
         return []
     facts = contraction_facts(op)
     outputs = prod(facts.extents[name] for name in facts.output_indices)
-    if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[0]:
+    if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[1]:
         return []
     found: list[Operation] = []
     least = GAIN * best_seconds(facts, device)
     for index, parts in _splits(op, facts, outputs, device):
         try:
-            made = Split(op, index, parts).ops()
+            made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
         seconds = _seconds(made, device)
@@ -68,6 +70,11 @@ def _splits(
         for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
             if parts > 1:
                 yield index, parts
+
+
+def _multiple(extent: int, parts: int) -> int:
+    """Of what the sizes of parts are multiples: chunks that are aligned, if parts are long."""
+    return CHUNK if extent >= 4 * CHUNK * parts else 1
 
 
 def _seconds(ops: Sequence[Operation], device: Device) -> float:

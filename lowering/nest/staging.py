@@ -28,16 +28,13 @@ from tiledialect.lowering.nest.elements import Elements, element_type, static_sh
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import storage_type
 from tiledialect.schedule.leaves import Role, Stage, place_of
-from tiledialect.schedule.tiles import Footprint, stage_footprint
+from tiledialect.schedule.tiles import UNROLLED_COPIES, Footprint, stage_footprint
 
 Source = tuple[SSAValue, Sequence[Expr], Condition]
 """A buffer, a place in it, and when that is inside."""
 
 BANKS = 128
 """How many bytes lie in different banks of local memory."""
-UNROLLED_COPIES = 16
-"""Up to how many steps a copy that work-items share is written out."""
-
 
 @dataclass(frozen=True)
 class Tile:

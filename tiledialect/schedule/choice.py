@@ -12,6 +12,7 @@ from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
+from tiledialect.schedule.tiles import UNROLLED_COPIES
 
 LOCAL_SIZE = 64
 """How many work-items the groups of the default schedule have."""
@@ -56,5 +57,6 @@ def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
                 continue
             seen.add(schedule)
             estimate = cost(facts, schedule, device)
-            if estimate.local_memory <= device.local_mem_size:
+            fits = estimate.local_memory <= device.local_mem_size
+            if fits and estimate.copy_steps <= UNROLLED_COPIES:
                 yield Candidate(name, schedule, estimate)

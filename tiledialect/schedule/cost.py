@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, gcd, prod
 
 from tiledialect.index.expr import IndexExpr
@@ -35,8 +35,12 @@ SHARED_RATE = 2.0
 """How much faster the last cache is than global memory."""
 SECTOR = {Kind.GPU: 32, Kind.CPU: 64}
 """Bytes that are fetched together."""
+LINE = 128
+"""Bytes of a line of the first cache of a GPU."""
 COPY_INSTRUCTIONS = 24.0
 """What a copy costs beside its load and store: the place of each element, and its test."""
+JOIN_INSTRUCTIONS = 8.0
+"""What a step of the tree costs that joins the accumulators of several items."""
 LOOP_INSTRUCTIONS = 2.0
 """What a step of a loop costs."""
 GROUP_INSTRUCTIONS = 100.0
@@ -80,6 +84,8 @@ class Estimate:
     """Registers of a work-item."""
     local_memory: int
     """Bytes of a group."""
+    copy_steps: int
+    """In how many steps the items of a group copy what is fetched ahead."""
 
     @property
     def bound(self) -> str:
@@ -97,6 +103,7 @@ class Walk:
     """For each axis, how far a step of each index goes along it."""
 
     @staticmethod
+    @lru_cache(maxsize=256)
     def of(tensor: Tensor) -> Walk:
         """That of a tensor; as of one element, if the data says the places."""
         access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
@@ -236,6 +243,12 @@ class Model:
             count if self.vector == 1 or self.leaves[-1].index in outputs else count * self.vector
         )
 
+    @cached_property
+    def sharing(self) -> int:
+        """Among how many items of a group each sum is divided."""
+        outputs = set(self.facts.output_indices)
+        return prod(leaf.extent for leaf in self.local if leaf.index not in outputs)
+
     def stages(self, tensor: Tensor) -> list[Stage]:
         """The stages of an input, the outermost first."""
         own = [s for s in self.schedule.stages if s.operand == tensor.number]
@@ -310,6 +323,12 @@ class Model:
         return prod(walk.extents(self.inside(stage))) if walk is not None else 0
 
     @property
+    def copy_steps(self) -> int:
+        """In how many steps the items of a group copy the largest tile that is fetched ahead."""
+        ahead = [stage for stage in self.schedule.stages if stage.copies > 1]
+        return max((ceil(self.tile(s) / s.vector / self.items) for s in ahead), default=0)
+
+    @property
     def local_memory(self) -> int:
         """Bytes of local memory of a group."""
         total = 0
@@ -323,8 +342,7 @@ class Model:
                 rows = prod(sizes) // max(last, 1)
                 copies = stage.copies if self.items > 1 else 1
                 total += rows * (last + stage.pad) * walk.tensor.bytes * copies
-        shared = any(x.index in self.facts.reduced_indices for x in self.local)
-        if shared:
+        if self.sharing > 1:
             total += self.accumulators * self.items * self.facts.outputs[0].bytes
         return total
 
@@ -375,6 +393,8 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     outputs = m.points if facts.aggregation is None else m.accumulators * m.trips(m.first_reduction)
     per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * GROUP_INSTRUCTIONS
     per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
+    # A tree joins what items share.
+    per_item += 2 * m.accumulators * JOIN_INSTRUCTIONS * (m.sharing - 1).bit_length()
     group_flops = per_item * m.items + 2 * copies
     if m.registers > device.registers:
         group_flops *= SPILL
@@ -418,6 +438,7 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
         resident,
         m.registers,
         m.local_memory,
+        m.copy_steps,
     )
 
 
@@ -429,10 +450,19 @@ def _near(m: Model) -> float:
         if not m.is_cpu:
             different = max(1, walk.elements(m.lanes))
             # In a cycle of the unit as many words go by as a sub-group has items.
-            least = m.device.sub_group_size * max(1.0, width * CYCLES_A_WORD)
+            least = m.device.sub_group_size * max(1.0, width * CYCLES_A_WORD, _lines(m, walk))
             times *= max(different * width, least) / lanes
         total += times * m.items
     return total
+
+
+def _lines(m: Model, walk: Walk) -> float:
+    """How many lines of a cache a sub-group reads at once: each takes a cycle."""
+    if any(stage.local for stage in m.stages(walk.tensor)):
+        return 1.0
+    size = walk.tensor.bytes
+    run = walk.run(m.neighbours) * size
+    return walk.elements(m.neighbours) * size / run * ceil(run / LINE)
 
 
 def _resident(m: Model) -> int:

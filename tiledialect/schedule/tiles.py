@@ -9,6 +9,9 @@ from math import gcd
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage, place_of
 
+UNROLLED_COPIES = 16
+"""Up to how many steps a copy that work-items share is written out, and can be fetched ahead."""
+
 
 def step_name(number: int) -> str:
     """What the step of a leaf is called in affine expressions."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import prod
+from itertools import product
+from math import inf, prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, digits, kept
 from tiledialect.schedule.cost import cost
@@ -24,7 +25,10 @@ FEW = 8
 LEAST_ITEMS, MOST_ITEMS = 64, 256
 """How many work-items groups have."""
 CHUNKS = (4, 8, 16, 32)
-WRITTEN_OUT = (640, 2304)
+MOST_CHUNKS = 4
+MOST_ALIKE = 4
+"""How many tilings the cost model compares that differ only in how items make groups."""
+WRITTEN_OUT = (640, 1152)
 """How many copies of a multiplication an item has at most: a small body, or a large one."""
 MOST_TILINGS = 10
 """How many tilings are looked at with all chunks."""
@@ -55,23 +59,45 @@ def roles(facts: Facts) -> Roles | None:
     """Those of a contraction of two tensors or more; None if it has no tiles."""
     extents, strides = facts.extents, facts.outputs[0].strides
     outputs = sorted(facts.output_indices, key=lambda name: abs(strides.get(name, 0)))
-    long = [name for name in outputs if extents[name] >= FEW]
-    if len(long) < 2 or not facts.reduced_indices:
+    outputs = [name for name in outputs if extents[name] > 1]
+    if len(outputs) < 2 or not facts.reduced_indices:
         return None
-    n, m, *others = long
-    short = [name for name in outputs if 1 < extents[name] < FEW]
-    inner = next((name for name in short if extents[name] <= FEW // 2), None)
-    beside = others[0] if others else None
+    n = next((name for name in outputs if extents[name] >= FEW), outputs[0])
+    # The innermost that is long enough for tiles, and along which some operand stays the same.
+    lone = {name for name in outputs if all(name in t.names for t in facts.inputs)}
+    m, *others = sorted(
+        [name for name in outputs if name != n],
+        key=lambda x: (x in lone, -min(extents[x], FEW)),
+    )
+    inner = next((name for name in others if extents[name] <= FEW // 2), None)
+    beside = next((name for name in others if name != inner and name not in lone), None)
     along = [x for t in facts.inputs for x in t.contiguous]
+    slide = _sliding(facts, m)
     reduced = sorted(
         facts.reduced_indices,
-        key=lambda x: (min(extents[x], 2 * FEW), x in along, extents[x]),
+        key=lambda x: (
+            min(extents[x], 2 * FEW),
+            x in along,
+            x not in slide or extents[x] > FEW,
+            -_stride(facts, x),
+        ),
         reverse=True,
     )
-    taps = [x for x in facts.reduced_indices if x != reduced[0] and extents[x] <= FEW]
+    taps = [x for x in facts.reduced_indices if x != reduced[0] and 1 < extents[x] <= FEW]
     outer = [x for x in facts.reduced_indices if x != reduced[0] and x not in taps]
     rest = [x for x in facts.output_indices if x not in (n, m, beside, inner)]
     return Roles(n, m, beside, inner, tuple(rest), reduced[0], tuple(taps), tuple(outer))
+
+
+def _sliding(facts: Facts, m: str) -> set[str]:
+    """The indices whose steps move an operand as those of `m` do: windows that neighbours share."""
+    axes = [e.names for t in facts.inputs for e in t.access or () if m in e.names]
+    return {name for names in axes for name in names} - {m}
+
+
+def _stride(facts: Facts, name: str) -> int:
+    """How far an index moves some input."""
+    return max(abs(t.strides.get(name, 0)) for t in facts.inputs)
 
 
 @dataclass(frozen=True)
@@ -90,6 +116,10 @@ class Shape:
     """Whether accumulators along `m` come in fours that items share out."""
     inner: int = 1
     """Accumulators of an item along the short index."""
+    shared: int = 1
+    """Items among which the steps of a chunk are divided."""
+    all_local: bool = False
+    """Whether what each item reads for itself, as its tile moves it both ways, is staged too."""
     chunk: int = 8
     taps_inside: bool = True
     copies: int = 2
@@ -98,7 +128,7 @@ class Shape:
     @property
     def items(self) -> int:
         """Work-items of a group."""
-        return prod((*self.warps, *self.lanes, self.beside))
+        return prod((*self.warps, *self.lanes, self.beside, self.shared))
 
 
 def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -118,25 +148,75 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     """The best tilings, which are compared at one size of chunk, with all chunks."""
 
     def seconds(shape: Shape) -> float:
-        return cost(facts, Builder(facts, r, shape).schedule(), device).seconds
+        for copies in (2, 1):
+            schedule = Builder(facts, r, replace(shape, copies=copies)).schedule()
+            estimate = cost(facts, schedule, device)
+            if estimate.local_memory <= device.local_mem_size:
+                return estimate.seconds
+        return inf
 
     extent = facts.extents[r.k]
-    chunks = [c for c in CHUNKS if c < 2 * extent] if extent > FEW else [1, extent]
-    inner = (1, facts.extents[r.inner]) if r.inner else (1,)
+    lonely = any({r.m, r.n} <= t.names for t in facts.inputs)
     tilings = [
-        replace(shape, inner=count, chunk=chunks[len(chunks) // 2 - 1])
-        for shape in (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r))
-        for count in inner
+        replace(
+            shape,
+            inner=inner,
+            all_local=local,
+            chunk=_chunks(extent, shape.shared)[-1],
+            # Whole groups skip taps that are not their residue class's, if these are outside.
+            taps_inside=not facts.tests,
+        )
+        for shape, inner, local in product(
+            (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),
+            (1, facts.extents[r.inner]) if r.inner else (1,),
+            (False, True) if lonely else (False,),
+        )
         if shape.items <= device.max_work_group_size
     ]
-    for shape in sorted(tilings, key=seconds)[:MOST_TILINGS]:
-        for chunk in chunks:
-            for inside in (True, False) if r.taps else (True,):
-                for copies in (1, 2) if extent > chunk else (1,):
-                    for most in WRITTEN_OUT:
-                        yield replace(
-                            shape, chunk=chunk, taps_inside=inside, copies=copies, written_out=most
-                        )
+    alike: dict[object, list[Shape]] = {}
+    for shape in sorted(tilings, key=lambda shape: _roughly(facts, r, shape, device)):
+        item = shape.tile, shape.inner, shape.fours, shape.all_local, shape.shared
+        alike.setdefault(item, []).append(shape)
+    compared = [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
+    for shape in sorted(compared, key=seconds)[:MOST_TILINGS]:
+        for chunk, inside, copies, most in product(
+            _chunks(extent, shape.shared), (True, False) if r.taps else (True,), (1, 2), WRITTEN_OUT
+        ):
+            if copies == 1 or extent > chunk:
+                yield replace(
+                    shape, chunk=chunk, taps_inside=inside, copies=copies, written_out=most
+                )
+
+
+def _chunks(extent: int, shared: int) -> list[int]:
+    """Sizes of chunks that waste little of an extent, the middle one last."""
+    if extent <= FEW:
+        return [shared * ceil_div(extent, shared)] if shared > 1 else [extent, 1]
+    found = [c for c in CHUNKS if ceil_div(extent, c) * c <= extent * 33 // 32]
+    divisors = [c for c in range(32, 3, -1) if extent % c == 0 and c not in found]
+    found = [c for c in (*found, *divisors)[:MOST_CHUNKS] if c % shared == 0]
+    found = found or [c for c in CHUNKS if c % shared == 0]
+    return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
+
+
+def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
+    """What a tiling costs by what it wastes and loads, and how it fills the device."""
+    extents = facts.extents
+    block = {
+        r.m: shape.warps[0] * shape.lanes[0] * shape.tile[0],
+        r.n: shape.warps[1] * shape.lanes[1] * shape.tile[1],
+        r.beside: shape.beside,
+        r.inner: shape.inner,
+    }
+    groups, waste = 1, 1.0
+    for name in facts.output_indices:
+        count = ceil_div(extents[name], block.get(name, 1))
+        groups *= count
+        waste *= count * block.get(name, 1) / extents[name]
+    fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
+    rows, columns = block[r.m] * shape.beside * shape.inner, block[r.n]
+    near = 0.5 / (shape.tile[0] * shape.inner) + 0.5 / shape.tile[1]
+    return waste * (1 + near + 8 / rows + 8 / columns) / fill
 
 
 def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
@@ -153,20 +233,23 @@ def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
 def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
     """An item has neighbours along `m`, and the items of a group go along `n`, `m` and beside."""
     m, n = facts.extents[r.m], facts.extents[r.n]
-    if m >= ROWS and not _slides(facts, r.m):
+    if m >= ROWS and not _sliding(facts, r.m):
         return
     for wide in (4, 8):
         for columns in (x for x in (1, 2, 4, 8, 16, 32) if x * wide < n + wide * x / 2):
             for rows in _row_tiles(m):
                 for along in _counts(ceil_div(m, rows)):
                     for beside in _counts(facts.extents[r.beside] if r.beside else 1):
-                        if LEAST_ITEMS <= columns * along * beside <= MOST_ITEMS:
-                            yield Shape((1, 1), (along, columns), beside, (rows, wide))
+                        items = columns * along * beside
+                        shared = 1 if items >= LEAST_ITEMS else 16
+                        if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
+                            lanes, tile = (along, columns), (rows, wide)
+                            yield Shape((1, 1), lanes, beside, tile, shared=shared)
 
 
-def _slides(facts: Facts, m: str) -> bool:
-    """Whether an operand is read in windows that neighbours along `m` share."""
-    return any(m in e.names and len(e.names) > 1 for t in facts.inputs for e in t.access or ())
+def _is_even(items: int) -> bool:
+    """Whether items fill whole sub-groups, or nearly."""
+    return items < LEAST_ITEMS or ceil_div(items, 32) * 32 <= items * 9 // 8
 
 
 def _row_tiles(extent: int) -> list[int]:
@@ -200,10 +283,11 @@ class Builder:
         tiled = ((r.inner, deep), (r.beside, high), (r.m, rows), (r.n, columns))
         blocks = [(name, 1, extents[name]) for name in r.rest]
         blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
-        items = [*b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
+        parts = [Leaf(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
+        items = [*parts, *b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
         # Those of whole sub-groups are outside.
         warp = {name: x * t for name, x, t in zip((r.m, r.n), s.lanes, s.tile, strict=True)}
-        items.sort(key=lambda leaf: leaf.stride < warp.get(leaf.index, 0))
+        items.sort(key=lambda leaf: leaf.stride < warp.get(leaf.index, leaf.stride))
         body = [*inner, *_by_role(m, Role.UNROLL), *_by_role(n, Role.UNROLL)]
         body += _by_role(n, Role.VECTOR)
         sums = self._sums(prod(leaf.extent for leaf in body))
@@ -230,7 +314,8 @@ class Builder:
         r, s, extents = self.roles, self.shape, self.facts.extents
         outer = [Leaf(name, 1, extents[name], Role.SERIAL) for name in r.outer]
         chunks = Leaf(r.k, s.chunk, ceil_div(extents[r.k], s.chunk), Role.SERIAL)
-        steps = [Leaf(r.k, 1, s.chunk, Role.UNROLL)] if s.chunk > 1 else []
+        own = s.chunk // s.shared
+        steps = [Leaf(r.k, 1, own, Role.UNROLL)] if s.chunk > 1 else []
         taps = [Leaf(name, 1, extents[name], Role.UNROLL) for name in r.taps]
         inner = [*steps, *taps] if s.taps_inside else steps
         around = [] if s.taps_inside else [_serial(tap) for tap in taps]
@@ -242,8 +327,8 @@ class Builder:
 
     def _stages(self, sums: list[Leaf]) -> tuple[Stage, ...]:
         r, s = self.roles, self.shape
-        staged = [t for t in self.facts.inputs if t.access and t.names & {r.n, r.m}]
-        shared = [self._local(t, (r.k, s.chunk)) for t in staged if not {r.n, r.m} <= t.names]
+        staged = [t for t in self.facts.inputs if t.names]
+        local = [t for t in staged if s.all_local or not {r.n, r.m} <= t.names]
         last = sums[-1].index, sums[-1].stride
         private = [
             Stage(
@@ -254,16 +339,15 @@ class Builder:
             )
             for t in staged
         ]
-        return (*shared, *private)
+        return (*(self._local(t, (r.k, s.chunk)) for t in local), *private)
 
     def _window(self, tensor: Tensor, sums: list[Leaf]) -> tuple[str, int] | None:
-        """The leaf inside which the taps and the neighbours of `m` make a window."""
+        """The leaf inside which the last tap and the neighbours of a tile make a window."""
+        tap = sums[-1]
+        moved = {self.roles.m, self.roles.n}
         for axis in tensor.access or ():
-            if self.roles.m in axis.names and len(axis.names) > 1:
-                inside = [k for k, leaf in enumerate(sums) if leaf.index in axis.names]
-                if inside and min(inside) > 0 and sums[min(inside)].role is Role.UNROLL:
-                    outer = sums[min(inside) - 1]
-                    return outer.index, outer.stride
+            if tap.role is Role.UNROLL and tap.index in axis.names and moved & {*axis.names}:
+                return (sums[-2].index, sums[-2].stride) if len(sums) > 1 else None
         return None
 
     def _local(self, tensor: Tensor, at: tuple[str, int]) -> Stage:
