@@ -70,6 +70,8 @@ class Device:
     compute_capability: int
     """Of NVIDIA's devices, 80 being 8.0; else 0."""
     extensions: tuple[str, ...] = field(repr=False)
+    local_mem_unit: int = 0
+    """Local memory of a compute unit, which several groups share; 0: not known."""
 
     @property
     def short_platform(self) -> str:
@@ -173,7 +175,22 @@ def _describe(device: cl.Device, identity: str) -> Device:
         fp16="cl_khr_fp16" in extensions,
         compute_capability=_compute_capability(device, extensions),
         extensions=extensions,
+        local_mem_unit=_local_mem_unit(device),
     )
+
+
+NVIDIA_LOCAL = {70: 96, 75: 64, 80: 164, 86: 100, 87: 164, 89: 100, 90: 228, 100: 228, 120: 100}
+"""KiB of local memory of a compute unit, by NVIDIA's compute capability, times ten."""
+
+
+def _local_mem_unit(device: cl.Device) -> int:
+    import pyopencl as cl
+
+    try:
+        major, minor = device.compute_capability_major_nv, device.compute_capability_minor_nv
+    except (cl.Error, AttributeError):
+        return 0
+    return 1024 * NVIDIA_LOCAL.get(10 * major + minor, 0)
 
 
 # -- choosing --------------------------------------------------------------------------------
@@ -324,6 +341,8 @@ SPEC_KEYS = (
     "compute_capability",
 )
 """The fields of a device that its description in the IR has, under the same names."""
+IF_KNOWN = ("local_mem_unit",)
+"""Those that it has if they are not 0."""
 
 
 def target_spec(device: Device) -> TargetDeviceSpecAttr:
@@ -337,7 +356,8 @@ def target_spec(device: Device) -> TargetDeviceSpecAttr:
             return BoolAttr.from_bool(value)
         return StringAttr(value) if isinstance(value, str) else IntegerAttr(value, 64)
 
-    return TargetDeviceSpecAttr({key: attribute(getattr(device, key)) for key in SPEC_KEYS})
+    known = (*SPEC_KEYS, *(key for key in IF_KNOWN if getattr(device, key)))
+    return TargetDeviceSpecAttr({key: attribute(getattr(device, key)) for key in known})
 
 
 def target_system_spec(device: Device) -> TargetSystemSpecAttr:

@@ -29,6 +29,8 @@ OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
 LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.08e-6}
 """Seconds until what is fetched from global memory is there."""
+SEEN = 0.25
+"""Which share of the waiting for what is not fetched ahead other groups do not hide."""
 LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
 """Words (vectors on a CPU) that are read near for each that is computed with in the same time."""
 SHARED_RATE = 2.0
@@ -49,6 +51,8 @@ OWN_REGISTERS = 32
 """Registers for addresses and loops."""
 AHEAD_REGISTERS = 1.5
 """Registers for each word that is fetched ahead: for itself, and for where it goes."""
+TEST_REGISTERS = 32
+"""Registers for the tests of sizes that tiles do not divide."""
 SPILL = 4.0
 """How much slower an item with too many registers is."""
 SCHEDULERS = 4
@@ -302,9 +306,17 @@ class Model:
         if self.is_cpu:
             return ceil(words)
         for stage in self.schedule.stages:
-            if stage.copies > 1 and stage.operand < len(self.walks):
+            if stage.copies > 1:
                 words += AHEAD_REGISTERS * self.tile(stage) / self.items
-        return ceil(words) + OWN_REGISTERS
+        return ceil(words) + OWN_REGISTERS + (TEST_REGISTERS if self.overshoots else 0)
+
+    @cached_property
+    def overshoots(self) -> bool:
+        """Whether loops reach beyond the ranges of indices, so that there are tests."""
+        reach: dict[str, int] = {}
+        for leaf in self.leaves:
+            reach[leaf.index] = reach.get(leaf.index, 1) * leaf.extent
+        return any(reach.get(name, 0) > n for name, n in self.facts.extents.items())
 
     @property
     def _one_step(self) -> list[Leaf]:
@@ -405,16 +417,19 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
 
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
-    warps = resident * max(1.0, m.items / device.sub_group_size)
-    issue = 1.0 if m.is_cpu else min(1.0, warps / SCHEDULERS) * warps / (warps + WARPS_FOR_HALF)
     waits = max((n for _, _, n in fetched), default=0)
     ahead = any(s.copies > 1 for s in schedule.stages) or m.is_cpu
     wait = waits * LATENCY[device.kind]
     own = max(arithmetic, near) + OVERLAP_LOSS * min(arithmetic, near)
     # All groups on the unit share it; each by itself waits for what it fetches.
     alone = max(own, wait) if ahead else own + wait
+    seen = 0.0 if ahead else SEEN * wait
     rounds, last = divmod(groups_unit, resident)
-    busy = sum(max(own * n / issue, alone) for n in [resident] * rounds + ([last] if last else []))
+    busy = sum(
+        times * (max(own * n / _issue(m, n), alone) + seen)
+        for n, times in ((resident, rounds), (last, 1))
+        if n
+    )
 
     shared_bytes = sum(b for b, _, _ in fetched) * m.groups + _written(m)
     far_bytes = float(sum(t.size for t in {t.number: t for t in facts.inputs}.values()))
@@ -440,6 +455,14 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
         m.local_memory,
         m.copy_steps,
     )
+
+
+def _issue(m: Model, groups: int) -> float:
+    """Which share of its instructions a unit issues with some groups on it."""
+    if m.is_cpu:
+        return 1.0
+    warps = groups * max(1.0, m.items / m.device.sub_group_size)
+    return min(1.0, warps / SCHEDULERS) * warps / (warps + WARPS_FOR_HALF)
 
 
 def _near(m: Model) -> float:

@@ -30,6 +30,8 @@ MOST_ALIKE = 4
 """How many tilings the cost model compares that differ only in how items make groups."""
 WRITTEN_OUT = (640, 1152)
 """How many copies of a multiplication an item has at most: a small body, or a large one."""
+WRITTEN_OUT_PLAIN = (1152, 2304)
+"""The same without taps, which makes it simpler."""
 MOST_TILINGS = 10
 """How many tilings are looked at with all chunks."""
 ROWS = 64
@@ -179,8 +181,12 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         alike.setdefault(item, []).append(shape)
     compared = [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
     for shape in sorted(compared, key=seconds)[:MOST_TILINGS]:
+        plain = not r.taps and shape.inner == 1
         for chunk, inside, copies, most in product(
-            _chunks(extent, shape.shared), (True, False) if r.taps else (True,), (1, 2), WRITTEN_OUT
+            _chunks(extent, shape.shared),
+            (True, False) if r.taps else (True,),
+            (2, 1),
+            WRITTEN_OUT_PLAIN if plain else WRITTEN_OUT,
         ):
             if copies == 1 or extent > chunk:
                 yield replace(
