@@ -15,6 +15,10 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
+SIMULATOR = "simulator"
+"""The entry `type` of the target spec of a simulator."""
+
+
 class Kind(StrEnum):
     """What executes kernels."""
 
@@ -130,9 +134,12 @@ UNIT_BANDWIDTH = {Kind.GPU: 20.0, Kind.CPU: 10.0}
 
 
 def device_of(module: ModuleOp) -> Device | None:
-    """The device that a module's target spec describes; None without a spec."""
+    """The device that a module's target spec describes; None without a spec.
+
+    None, too, for a simulator, which runs work-items one by one: tiles would only cost time.
+    """
     given = entries(module)
-    if given is None:
+    if given is None or given.get("type") == SIMULATOR:
         return None
     kind = Kind.GPU if is_gpu(module) else Kind.CPU
     return described(kind, given)
