@@ -36,6 +36,7 @@ Source = tuple[SSAValue, Sequence[Expr], Condition]
 BANKS = 128
 """How many bytes lie in different banks of local memory."""
 
+
 @dataclass(frozen=True)
 class Tile:
     """A staged box of an operand, in a buffer."""
