@@ -54,7 +54,7 @@ class LiftRewritePass(ModulePass):
     sizes: tuple[str, ...] = ()
     """Values of the rule's parameters, as `n=4`; a size that has none gets a new name."""
     everywhere: bool = False
-    """Whether to apply the rule as often as it can be."""
+    """Whether to apply the rule again, anywhere, as long as it can be."""
     script: str | None = None
     """A file of steps instead, each written as they are recorded: `split_join(n=4) at map`."""
     load: str | None = None
@@ -84,6 +84,5 @@ class LiftRewritePass(ModulePass):
         assert self.rule is not None
         rule = named(self.rule, rules)
         sizes = dict(pair for text in self.sizes for pair in parse_sizes(text))
-        if self.everywhere:
-            return program.apply(everywhere(rule(**sizes)))
-        return program.apply(rule, self.at, **sizes)
+        done = program.apply(rule, self.at, **sizes)
+        return done.apply(everywhere(rule(**sizes))) if self.everywhere else done

@@ -324,6 +324,12 @@ EXAMPLES: dict[str, Example] = {
             >> lift.map2(lift.join >> m.reduce())
         )
     ),
+    "tile_stencil_2d_zip": on(M, M, v=2)(
+        lambda m, x, y: (
+            lift.zip2(x >> lift.pad2(1, 1, m.boundary()) >> lift.slide2(3, 1), y)
+            >> lift.map2(lambda w, a: m.g()(w >> lift.join >> m.reduce(), a))
+        )
+    ),
     "tile_stencil_3d": on(lift.array(4, 2, 2), v=2)(
         lambda m, x: (
             x
@@ -379,6 +385,10 @@ EXAMPLES: dict[str, Example] = {
     "tile_maps": on(V, lift.array("M"), m=4, n=2)(
         lambda m, x, y: x >> lift.map(lambda a: y >> lift.map(lambda b: m.g()(a, b)))
     ),
+    "move_reduce_out": on(M)(
+        lambda m, x: x >> lift.map(lambda a: a >> lift.gather(lift.reverse) >> m.reduce())
+    ),
+    "interchange": on(M)(lambda m, x: x >> lift.map(m.reduce())),
     "reduce_outermost": on(A, B)(product),
     "register_block_1d": on(A, B, n=2)(product),
     "register_block_2d": on(A, B, m=4, n=2)(product),

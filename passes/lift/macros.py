@@ -24,7 +24,12 @@ from tiledialect.passes.lift.fusion import (
     reduce_map_fusion,
     reduce_seq_map_fusion,
 )
-from tiledialect.passes.lift.interchange import map_map_interchange, map_zip_reduce_interchange
+from tiledialect.passes.lift.interchange import (
+    map_map_interchange,
+    map_reduce_interchange,
+    map_zip_reduce_interchange,
+    transpose_both_sides,
+)
 from tiledialect.passes.lift.opencl import reduce_seq
 from tiledialect.passes.lift.reordering import join_past_map, zip_past_split
 from tiledialect.passes.lift.rules import Strategy, macro
@@ -102,6 +107,25 @@ def tile_maps(*, m: Size, n: Size) -> Strategy:
         in_function(split_join(n=n)), map_fission, at_input(map_map_interchange)
     )
     return sequence(split_join(n=m), at_input(in_function(row_of_tiles)))
+
+
+@macro
+def move_reduce_out() -> Strategy:
+    """`map(g >> reduce(f, e))` as a map of `g` and a reduction of arrays.
+
+    By `map_fission` and `map_reduce_interchange`, or by the latter alone.
+    """
+    return choice(
+        map_reduce_interchange,
+        map_zip_reduce_interchange,
+        sequence(map_fission, map_reduce_interchange),
+    )
+
+
+@macro
+def interchange() -> Strategy:
+    """A map and the map or reduction that its function ends with, exchanged."""
+    return choice(map_map_interchange, transpose_both_sides, move_reduce_out)
 
 
 @macro

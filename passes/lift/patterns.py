@@ -62,6 +62,8 @@ class Stage:
     function: str | Chain | None = None
     argument: str | None = None
     """The name of the function's argument."""
+    arrays: str = "xs"
+    """The name of the inputs, where there are several."""
     label: str = ""
     """What the op is called, if it may be of many kinds."""
     constructor: str | None = None
@@ -94,7 +96,7 @@ class Stage:
         if self.input is not None:
             return getattr(op, self.input)
         arrays = builtins.tuple(place.component(v) for v in op.operands)
-        _bind(found, "xs", arrays)
+        _bind(found, self.arrays, arrays)
         return None
 
     def _match_function(self, op: FunctionOp, found: Found, place: Place) -> None:
@@ -380,6 +382,11 @@ tuple = Stage((values.TupleOp,), None)
 """A ``lift.tuple`` of the values ``xs``."""
 concat = Stage((layout.ConcatOp,), None)
 """A ``lift.concat`` of the arrays ``xs``."""
+
+
+def zip_of(arrays: str) -> Stage:
+    """A ``lift.zip``, with a name for its arrays."""
+    return replace(zip, arrays=arrays)
 
 
 def get(index: str | int) -> Stage:

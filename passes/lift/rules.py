@@ -217,7 +217,7 @@ class Rule(Named):
 
     name: str
     pattern: Chain
-    replacement: Callable[..., Value]
+    replacement: Callable[..., object]
     equation: str
 
     @property
@@ -239,20 +239,39 @@ class Rule(Named):
         op = value.owner
         assert isinstance(op, LiftOp)
         found: dict[str, Any] = {**self.pattern.match(value), "here": op}
-        wanted = {name: found[name] for name in self._positional}
         block = Block()
         try:
             with unplaced(), fresh_names(), ImplicitBuilder(block):
-                new = self.replacement(*wanted.values(), **sizes).ssa
+                new = self._written(found, sizes)
             _same_type(new.type, value.type)
-        except NotApplicable:
+        except Exception as error:
             block.erase(safe_erase=False)
-            raise
-        except (TileError, VerifyException) as error:
-            block.erase(safe_erase=False)
-            raise NotApplicable(getattr(error, "message", str(error))) from None
+            raise self._refusal(error) from error
         rewriting.replace(op, block, new)
         return new
+
+    def _written(self, found: Mapping[str, Any], sizes: Mapping[str, Any]) -> SSAValue:
+        """What the replacement writes."""
+        for name in self._positional:
+            if name not in found:
+                raise TypeError(f"{name} is not in its pattern, {self.pattern}")
+        written = self.replacement(*(found[n] for n in self._positional), **sizes)
+        if not isinstance(written, Value):
+            raise TypeError(f"its replacement is {written!r}, no value")
+        return written.ssa
+
+    def _refusal(self, error: Exception) -> Exception:
+        """What an error while the replacement is written means for the user of the rule."""
+        match error:
+            case NotApplicable():
+                return error
+            case TileError():
+                return NotApplicable(error.message)
+            case VerifyException():
+                return NotApplicable(str(error))
+            case _:
+                # The rule itself is wrong, and may be the user's.
+                return TileError(f"the rule {self.name}: {type(error).__name__}: {error}")
 
     @cached_property
     def _positional(self) -> tuple[str, ...]:
@@ -270,7 +289,7 @@ class Macro(Named):
     """A rule that is composed of others."""
 
     name: str
-    strategy: Callable[..., Strategy]
+    strategy: Callable[..., object]
     equation: str
 
     @property
@@ -280,10 +299,13 @@ class Macro(Named):
 
     def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
         """Follow the strategy."""
-        return self.strategy(**sizes).run(rewriting, value)
+        made = self.strategy(**sizes)
+        if not isinstance(made, Strategy):
+            raise TileError(f"the macro {self.name} gives {made!r}, no strategy")
+        return made.run(rewriting, value)
 
 
-def rule(pattern: Chain | Stage) -> Callable[[Callable[..., Value]], Rule]:
+def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
     """A rule of the function that it decorates, which writes what takes the pattern's place.
 
     The function takes what the pattern names, `x` for its input and `here` for the op, and
@@ -291,13 +313,13 @@ def rule(pattern: Chain | Stage) -> Callable[[Callable[..., Value]], Rule]:
     """
     chain = pattern if isinstance(pattern, Chain) else Chain((pattern,))
 
-    def decorate(replacement: Callable[..., Value]) -> Rule:
+    def decorate(replacement: Callable[..., object]) -> Rule:
         return Rule(replacement.__name__, chain, replacement, inspect.getdoc(replacement) or "")
 
     return decorate
 
 
-def macro(strategy: Callable[..., Strategy]) -> Macro:
+def macro(strategy: Callable[..., object]) -> Macro:
     """A rule of the function that it decorates, which gives a strategy for its parameters."""
     return Macro(strategy.__name__, strategy, inspect.getdoc(strategy) or "")
 

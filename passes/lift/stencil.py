@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tiledialect import lift
+from tiledialect.dialects.lift.values import GetOp
 from tiledialect.index.size import Size
 from tiledialect.lift import Function
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
+from tiledialect.passes.lift.captured import Captured
 from tiledialect.passes.lift.refusal import require
 from tiledialect.passes.lift.rules import rule
 
@@ -55,6 +59,48 @@ def tile_stencil_2d(
     """
     tiles = x >> lift.slide2(tile_size(n, s, v, u), v)
     return tiles >> lift.map2(lift.slide2(n, s) >> lift.map2(f)) >> untile2
+
+
+@rule(p.zip >> p.map(p.zip_of("rows"), argument="t") >> p.map(p.map("f")))
+def tile_stencil_2d_zip(
+    xs: Sequence[Value], rows: Sequence[Captured], t: Value, f: Function, *, v: Size
+) -> Value:
+    """A stencil on windows and other matrices, `zip2(x >> slide2(n, s), y) >> map2(f)`, in tiles.
+
+    It is `zip2(x >> slide2(u, v), y >> tiles(v / s)) >> map2((x, y) ⇒ zip2(x >> slide2(n, s), y) >>
+    map2(f)) >> untile2`, where `u - v == n - s` and `v` is a multiple of `s`.
+    """
+    in_order = all(_is_component(row, t, k) for k, row in enumerate(rows))
+    require(in_order, "the rows are not zipped as they come")
+    found = [p.found_in(x, SLIDE2) for x in xs]
+    steps = [windows["s"] for windows in found if windows]
+    require(
+        bool(steps) and len(set(steps)) == 1, "no array of the zip is of windows, or of several"
+    )
+    (step, *_) = steps
+    tiles: list[Value] = []
+    for x, windows in zip(xs, found, strict=True):
+        if windows:
+            u = tile_size(windows["n"], step, v, None)
+            tiles.append(windows["x"] >> lift.slide2(u, v))
+        else:
+            tiles.append(x >> lift.slide2(v / step, v / step))
+
+    def on_tile(*parts: Value) -> Value:
+        inner = [
+            part >> lift.slide2(windows["n"], step) if windows else part
+            for part, windows in zip(parts, found, strict=True)
+        ]
+        return lift.zip2(*inner) >> lift.map2(f)
+
+    function = lift.Function("on_tile", on_tile, None, len(xs))
+    return lift.zip2(*tiles) >> lift.map2(function) >> untile2
+
+
+def _is_component(value: Captured, t: Value, k: int) -> bool:
+    """Whether a value is a component of a tuple."""
+    op = value.result.owner
+    return isinstance(op, GetOp) and op.input is t.ssa and op.index.data == k
 
 
 def _untile3(tiles: Value) -> Value:

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // What cancels out goes, everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -133,6 +133,73 @@ func.func @tile_maps(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: te
     lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(g >> reduce(f, e))` as a map of `g` and a reduction of arrays.
+//
+// By `map_fission` and `map_reduce_interchange`, or by the latter alone.
+// CHECK-LABEL: func.func @move_reduce_out(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.gather(i -> M - i - 1)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.generate(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.reduce(
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @move_reduce_out(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = lift.gather(i -> M - i - 1) %a : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>>
+    %2 = arith.constant 0.000000e+00 : f32
+    %3 = lift.reduce(%a_1 from %2, %b in %1) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+      %4 = arith.addf %a_1, %b : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %3 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// A map and the map or reduction that its function ends with, exchanged.
+// CHECK-LABEL: func.func @interchange(
+// CHECK-NEXT: lift.generate(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.reduce(
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @interchange(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %2 = arith.constant 0.000000e+00 : f32
+    %3 = lift.reduce(%a from %2, %b in %1) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+      %4 = arith.addf %a, %b : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %3 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
 // `map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` as a reduction of matrices.

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=slide_tiling rule=slide_tiling sizes="v=2"},lift-rewrite{function=slide2_tiling rule=slide2_tiling sizes="v=2"},lift-rewrite{function=tile_stencil_2d rule=tile_stencil_2d sizes="v=4"},lift-rewrite{function=tile_stencil_3d rule=tile_stencil_3d sizes="v=2"},lift-rewrite{function=tile_stencil_25d rule=tile_stencil_25d sizes="v=2"},lift-rewrite{function=map_seq_slide rule=map_seq_slide},lift-rewrite{function=map_seq_slide_seq rule=map_seq_slide_seq}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=slide_tiling rule=slide_tiling sizes="v=2"},lift-rewrite{function=slide2_tiling rule=slide2_tiling sizes="v=2"},lift-rewrite{function=tile_stencil_2d rule=tile_stencil_2d sizes="v=4"},lift-rewrite{function=tile_stencil_2d_zip rule=tile_stencil_2d_zip sizes="v=2"},lift-rewrite{function=tile_stencil_3d rule=tile_stencil_3d sizes="v=2"},lift-rewrite{function=tile_stencil_25d rule=tile_stencil_25d sizes="v=2"},lift-rewrite{function=map_seq_slide rule=map_seq_slide},lift-rewrite{function=map_seq_slide_seq rule=map_seq_slide_seq}' | filecheck %s
 
 // `slide(n, s) = slide(u, v) >> map(slide(n, s)) >> join`, where `u - v == n - s`.
 //
@@ -161,6 +161,130 @@ func.func @tile_stencil_2d(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "
     lift.yield %13 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %11 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// A stencil on windows and other matrices, `zip2(x >> slide2(n, s), y) >> map2(f)`, in tiles.
+//
+// It is `zip2(x >> slide2(u, v), y >> tiles(v / s)) >> map2((x, y) ⇒ zip2(x >> slide2(n, s), y) >>
+// map2(f)) >> untile2`, where `u - v == n - s` and `v` is a multiple of `s`.
+// CHECK-LABEL: func.func @tile_stencil_2d_zip(
+// CHECK-NEXT: lift.pad(1, 1, clamp)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.pad(1, 1, clamp)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.slide(4, 2)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.slide(4, 2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.slide(2, 2)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.slide(2, 2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.slide(3, 1)
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.slide(3, 1)
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         lift.join
+// CHECK-NEXT:         arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         lift.reduce(
+// CHECK-NEXT:           arith.addf
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         arith.addf
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.join
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @tile_stencil_2d_zip(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N + 2, M>>
+  %1 = lift.map(%2 in %0) : (tensor<?x?xf32, #lift.sizes<N + 2, M>>) -> tensor<?x?xf32, #lift.sizes<N + 2, M + 2>> {
+    %3 = lift.pad(1, 1, clamp) %2 : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M + 2>>
+    lift.yield %3 : tensor<?xf32, #lift.sizes<M + 2>>
+  }
+  %4 = lift.map(%5 in %1) : (tensor<?x?xf32, #lift.sizes<N + 2, M + 2>>) -> tensor<?x?x3xf32, #lift.sizes<N + 2, M>> {
+    %6 = lift.slide(3, 1) %5 : (tensor<?xf32, #lift.sizes<M + 2>>) -> tensor<?x3xf32, #lift.sizes<M>>
+    lift.yield %6 : tensor<?x3xf32, #lift.sizes<M>>
+  }
+  %7 = lift.slide(3, 1) %4 : (tensor<?x?x3xf32, #lift.sizes<N + 2, M>>) -> tensor<?x3x?x3xf32, #lift.sizes<N, M>>
+  %8 = lift.map(%9 in %7) : (tensor<?x3x?x3xf32, #lift.sizes<N, M>>) -> tensor<?x?x3x3xf32, #lift.sizes<N, M>> {
+    %10 = lift.transpose %9 : (tensor<3x?x3xf32, #lift.sizes<M>>) -> tensor<?x3x3xf32, #lift.sizes<M>>
+    lift.yield %10 : tensor<?x3x3xf32, #lift.sizes<M>>
+  }
+  %11 = lift.zip %8, %y : (tensor<?x?x3x3xf32, #lift.sizes<N, M>>, tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xtuple<tensor<?x3x3xf32, #lift.sizes<M>>, tensor<?xf32, #lift.sizes<M>>>, #lift.sizes<N>>
+  %12 = lift.map(%13 in %11) : (tensor<?xtuple<tensor<?x3x3xf32, #lift.sizes<M>>, tensor<?xf32, #lift.sizes<M>>>, #lift.sizes<N>>) -> tensor<?x?xtuple<tensor<3x3xf32>, f32>, #lift.sizes<N, M>> {
+    %14 = lift.get(0) %13 : (tuple<tensor<?x3x3xf32, #lift.sizes<M>>, tensor<?xf32, #lift.sizes<M>>>) -> tensor<?x3x3xf32, #lift.sizes<M>>
+    %15 = lift.get(1) %13 : (tuple<tensor<?x3x3xf32, #lift.sizes<M>>, tensor<?xf32, #lift.sizes<M>>>) -> tensor<?xf32, #lift.sizes<M>>
+    %16 = lift.zip %14, %15 : (tensor<?x3x3xf32, #lift.sizes<M>>, tensor<?xf32, #lift.sizes<M>>) -> tensor<?xtuple<tensor<3x3xf32>, f32>, #lift.sizes<M>>
+    lift.yield %16 : tensor<?xtuple<tensor<3x3xf32>, f32>, #lift.sizes<M>>
+  }
+  %17 = lift.map(%18 in %12) : (tensor<?x?xtuple<tensor<3x3xf32>, f32>, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %19 = lift.map(%20 in %18) : (tensor<?xtuple<tensor<3x3xf32>, f32>, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %w = lift.get(0) %20 : (tuple<tensor<3x3xf32>, f32>) -> tensor<3x3xf32>
+      %a = lift.get(1) %20 : (tuple<tensor<3x3xf32>, f32>) -> f32
+      %21 = lift.join %w : (tensor<3x3xf32>) -> tensor<9xf32>
+      %22 = arith.constant 0.000000e+00 : f32
+      %23 = lift.reduce(%a_1 from %22, %b in %21) : (f32, tensor<9xf32>) -> f32 {
+        %24 = arith.addf %a_1, %b : f32
+        lift.yield %24 : f32
+      }
+      %25 = arith.addf %23, %a : f32
+      lift.yield %25 : f32
+    }
+    lift.yield %19 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %17 : tensor<?x?xf32, #lift.sizes<N, M>>
 }
 
 // A stencil on three axes in tiles of `u` x `u` x `u` that overlap, where `u - v == n - s`.

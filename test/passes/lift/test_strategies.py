@@ -1,0 +1,175 @@
+"""Strategies, derivations, and rules of users' own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tiledialect import TileError, lift
+from tiledialect.passes.lift import (
+    RULES,
+    Derivation,
+    NotApplicable,
+    applicable,
+    apply,
+    at,
+    at_input,
+    attempt,
+    bottom_up,
+    choice,
+    everywhere,
+    in_function,
+    load_rules,
+    macro,
+    repeat,
+    replay,
+    rule,
+    sequence,
+    to_svg,
+    top_down,
+)
+from tiledialect.passes.lift import patterns as p
+
+fusion, fission = RULES["map_fusion"], RULES["map_fission"]
+split_join, map_glb = RULES["split_join"], RULES["map_glb"]
+f = lift.map(lambda a: a + 1.0)
+
+
+@lift.fun
+def four(x: lift.array("N")):
+    return x >> f >> f >> f >> f
+
+
+@lift.fun
+def pair(x: lift.array("N"), y: lift.array("N")):
+    return x >> f >> f, y >> f >> f
+
+
+def steps(derivation: Derivation) -> list[str]:
+    return derivation.text.splitlines()
+
+
+def test_top_down_and_bottom_up():
+    assert steps(apply(four, top_down(fusion))) == ["map_fusion at map.3"]
+    assert steps(apply(four, bottom_up(fusion))) == ["map_fusion at map.1"]
+
+
+def test_repeat_and_everywhere():
+    assert steps(apply(four, repeat(fusion))) == [f"map_fusion at {p}" for p in ("map.3", "map.2", "map.1")]  # fmt: skip
+    assert str(apply(four, everywhere(fusion)).module).count("lift.map") == 1
+    assert apply(four, repeat(RULES["join_split"])).steps == ()
+
+
+def test_sequence_leaves_nothing_behind():
+    with pytest.raises(NotApplicable):
+        apply(four, sequence(fusion, RULES["join_split"]))
+    tried = apply(four, attempt(sequence(fusion, RULES["join_split"])))
+    assert tried.steps == () and str(tried.module) == str(four.module)
+    chosen = apply(four, choice(sequence(fusion, RULES["join_split"]), split_join(n=4)))
+    assert steps(chosen) == ["split_join(n=4) at map.3"]
+
+
+def test_places():
+    done = apply(four, sequence(at_input(at_input(map_glb)), split_join(n=2)))
+    assert steps(done) == ["map_glb(dim=0) at map.1", "split_join(n=2) at map.2"]
+    inside = apply(done, at(p.map(p.map("f")), in_function(map_glb(dim=1))))
+    assert steps(inside)[-1] == "map_glb(dim=1) at map.2/map"
+    assert steps(apply(four, map_glb, "map.2")) == ["map_glb(dim=0) at map.2"]
+    with pytest.raises(NotApplicable, match=r"there is nothing at reduce; there is map, map\.1"):
+        apply(four, map_glb, "reduce")
+
+
+def test_several_results():
+    """Each result is tried, and a place may be of any."""
+    once = apply(pair, fusion)
+    twice = once.apply(fusion)
+    assert steps(twice) == ["map_fusion at map.1", "map_fusion at map.2"]
+    assert ("map_fusion", "map.3") in [(r.name, place) for r, place in applicable(pair)]
+
+
+def test_history_and_drawing():
+    derivation = apply(four, split_join, "map").bind(n=4).apply(fusion)
+    assert [len(d.steps) for d in derivation.history()] == [0, 1, 2, 3]
+    assert derivation.before is not None and derivation.initial.steps == ()
+    again = replay(four, derivation.text)
+    assert str(again) == str(derivation)
+    drawn = to_svg(derivation)
+    assert drawn.startswith("<svg") and drawn.count("<text class") == 3 and "changed" in drawn
+    assert "changed" not in to_svg(derivation.initial).partition("</style>")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "map_fusion",
+            "a step is written as 'rule(n=4) at place' or 'bind(n=4)', not 'map_fusion'",
+        ),
+        ("split_join(n) at map", "a size is given as name=size, not 'n'"),
+        ("split_join(n=4 4) at map", "'4 4' is no size"),
+        ("fuse_all at map", "there is no rule fuse_all"),
+        ("bind(N=x y)", "'x y' is no size"),
+    ],
+)
+def test_wrong_steps(text: str, message: str):
+    with pytest.raises(TileError) as raised:
+        replay(four, text)
+    assert raised.value.message.startswith(message)
+
+
+def test_rules_that_are_wrong():
+    @rule(p.map("f"))
+    def unknown_name(x, g): ...
+
+    @rule(p.map("f"))
+    def nothing(x): ...
+
+    @rule(p.map("f"))
+    def crash(x):
+        return x.nonsense
+
+    @rule(p.map("f"))
+    def other_type(x):
+        return x >> lift.split(2)
+
+    @macro
+    def no_strategy(): ...
+
+    for wrong, message in (
+        (unknown_name, "the rule unknown_name: TypeError: g is not in its pattern, map(f)"),
+        (nothing, "the rule nothing: TypeError: its replacement is None, no value"),
+        (crash, "the rule crash: AttributeError: 'Value' object has no attribute 'nonsense'"),
+        (other_type, "other_type: that would give tensor<?x2xf32, #lift.sizes<N / 2>> instead of tensor<?xf32, #lift.sizes<N>>"),
+        (no_strategy, "the macro no_strategy gives None, no strategy"),
+    ):  # fmt: skip
+        with pytest.raises(TileError) as raised:
+            apply(four, wrong)
+        assert raised.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "defines no rules"),
+        ("x = ", "rules.py: SyntaxError"),
+        ("import nonsense_", "rules.py: ModuleNotFoundError: No module named 'nonsense_'"),
+    ],
+)
+def test_files_of_rules(text: str, message: str, tmp_path: Path):
+    path = tmp_path / "rules.py"
+    path.write_text(text)
+    with pytest.raises(TileError) as raised:
+        load_rules(str(path))
+    assert message in raised.value.message
+
+
+def test_the_example_of_a_file():
+    path = Path(__file__).parents[3] / "examples" / "lift_rules.py"
+    rules = load_rules(str(path))
+    padded = lift.pad(1, 1, lift.clamp) >> lift.pad(2, 0, lift.clamp)
+    program = lift.fun(lift.array("N"), lambda x: x >> padded)
+    assert "lift.pad(3, 1, clamp)" in str(apply(program, rules["pad_pad"]).module)
+    wrapped = lift.fun(lift.array("N"), lambda x: x >> lift.pad(1, 1, lift.wrap) >> lift.pad(1, 0, lift.wrap))  # fmt: skip
+    with pytest.raises(NotApplicable, match="the boundary is wrap"):
+        apply(wrapped, rules["pad_pad"])
