@@ -85,6 +85,11 @@ class Vectorizer:
         strides = {constant_difference(b, a, self.scope.env) for a, b in pairwise(at)}
         return strides.pop() if len(strides) == 1 else None
 
+    @property
+    def _names(self) -> dict[str, SSAValue]:
+        """The index values behind names; of those computed in the loop, what takes their place."""
+        return {name: self.values.get(v, v) for name, v in self.scope.values.items()}
+
     def _at(self, exprs: Sequence[Expr], lane: int = 0) -> list[Expr]:
         """Expressions at a lane."""
         value = {str(self.lane): Expr.const(lane)}
@@ -108,14 +113,9 @@ class Vectorizer:
         default = None if op.default is None else self.values.get(op.default, op.default)
         if stride and default is not None:
             default = self._wide(default)
-        new = LoadOp(
-            self.scope.values,
-            op.memory,
-            self._at(self.scope.access(op)),
-            self._condition(op),
-            default,
-            lanes=self.lanes if stride else 1,
-        )
+        access, condition = self._at(self.scope.access(op)), self._condition(op)
+        lanes = self.lanes if stride else 1
+        new = LoadOp(self._names, op.memory, access, condition, default, lanes=lanes)
         self._keep(op, new)
 
     def _store(self, op: StoreOp) -> None:
@@ -127,15 +127,9 @@ class Vectorizer:
             raise NotVectorizedError("there are no vectors of truth values in memory")
         if not stride and isinstance(value.type, VectorType):
             raise NotVectorizedError("the steps store different values in one place")
-        self.ops.append(
-            StoreOp(
-                self.scope.values,
-                self._wide(value) if stride else value,
-                op.memory,
-                self._at(self.scope.access(op)),
-                self._condition(op),
-            )
-        )
+        access, condition = self._at(self.scope.access(op)), self._condition(op)
+        value = self._wide(value) if stride else value
+        self.ops.append(StoreOp(self._names, value, op.memory, access, condition))
 
     def _gather(self, op: LoadOp) -> None:
         """A load for each lane, as they are no neighbours."""
@@ -145,7 +139,7 @@ class Vectorizer:
         t = VectorType(op.result.type, [self.lanes])
         for lane in range(self.lanes):
             access = self._at(self.scope.access(op), lane)
-            load = LoadOp(self.scope.values, op.memory, access, condition)
+            load = LoadOp(self._names, op.memory, access, condition)
             load.result.name_hint = op.result.name_hint
             if total is None:
                 new = vector.BroadcastOp(load.result, t)
@@ -166,7 +160,7 @@ class Vectorizer:
                 self.ops.append(extract)
                 element = extract.result
             access = self._at(self.scope.access(op), lane)
-            self.ops.append(StoreOp(self.scope.values, element, op.memory, access, condition))
+            self.ops.append(StoreOp(self._names, element, op.memory, access, condition))
 
     def _compute(self, op: Operation) -> None:
         operands = [self.values.get(v, v) for v in op.operands]

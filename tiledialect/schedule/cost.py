@@ -384,7 +384,7 @@ class Model:
 
 def _rounded(run: int, sector: int) -> float:
     """How much more than a run of bytes is fetched, as sectors are whole."""
-    return ceil(run / sector) * sector / run
+    return ceil(run / sector) * sector / run if run else 1.0
 
 
 def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:

@@ -202,8 +202,8 @@ def _gpu_row(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
 
 
 GPU_COLUMNS = 32
-GPU_SHARERS = 8
-GPU_CHUNK = 8
+GPU_SHARERS = 16
+GPU_CHUNK = 16
 
 
 def _gpu_column(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:

@@ -70,3 +70,19 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// A place that the data says, the same in all lanes.
+// CHECK-LABEL: @gathered
+// CHECK: %[[POSITION:.*]] = arith.index_cast
+// CHECK-NEXT: nest.load %W[%[[POSITION]], 0] : memref<8x4xf32>, vector<4xf32>
+func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
+  nest.for %i : vector to 4 {
+    %n = nest.load %I[0] : memref<4xi32>
+    %position = arith.index_cast %n : i32 to index
+    %v = nest.load %W[%position, %i] : memref<8x4xf32>
+    nest.store %v, %O[%i] : f32, memref<4xf32>
+  }
+  func.return
+}
