@@ -20,6 +20,8 @@ from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Role, Schedule
 
+MOVED = 32
+"""How many bytes of a tensor a work-item of a GPU has at most: with more, few are under way."""
 SHORT = 4
 """Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
 
@@ -38,7 +40,8 @@ def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
 def _on_gpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
     first = order[0]
     width = _width(facts, device, first)
-    for count in (1, 2, 4):
+    most = MOVED // (width * max(t.bytes for t in facts.outputs))
+    for count in (n for n in (1, 2, 4, 8) if n <= most):
         for items in (ITEMS // 2, ITEMS):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)

@@ -24,6 +24,8 @@ from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Role, Schedule
 
+LEAST_ITEMS = 128
+"""How many work-items share a row at least, if it is long enough for that."""
 READ_TWICE = 2
 """How often each element of the largest input is read at most, on average."""
 
@@ -58,9 +60,10 @@ def _rows_on_gpu(
     first = summed[0]
     width = lanes(device, [source], facts.extents[first])
     rows = [n for n in order if n not in summed]
-    for items in (1, 8, 32, 128, 256, 512, 1024):
-        if items > power_above(facts.extents[first] // width):
-            break
+    most = power_above(facts.extents[first] // width)
+    for items in (1, 4, 8, 32, 128, 256, 512, 1024):
+        if not min(LEAST_ITEMS, most // 2) <= items <= most:
+            continue
         for count in (1, 4):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
