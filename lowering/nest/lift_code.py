@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -31,12 +31,10 @@ from tiledialect.index.ranges import Env
 from tiledialect.lowering.nest import views
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.grid import AXES, ONE, SHARED, Grid
-from tiledialect.lowering.nest.index_maps import inverse
+from tiledialect.lowering.nest.lift_layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
 from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory, OpenSizeError
-from tiledialect.lowering.nest.routes import Router, Routes, inner_size, routes
+from tiledialect.lowering.nest.routes import Router, Routes, routes
 from tiledialect.lowering.nest.views import Access, Computed, Index, View
-
-Scope = dict[SSAValue, View]
 
 SPACES: dict[type[Operation], IntegerAttr] = {
     memory.ToGlobalOp: GLOBAL,
@@ -439,81 +437,6 @@ def space_of(op: Operation, default: IntegerAttr | None = None) -> IntegerAttr:
     return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
 
 
-# -- layout --------------------------------------------------------------------------------------
-
-
-def _size(op: Any) -> Expr:
-    return expression(leading(as_array(op.input, op.pattern())))
-
-
-def _pad_constant(code: LiftCode, op: layout.PadConstantOp, scope: Scope) -> View:
-    value = scope[op.value]
-    if op.value.type != element_of(as_array(op.input, "pad_constant")):
-        value = views.Everywhere(value)
-    return views.PadConstant(scope[op.input], expression(op.left.data), _size(op), value)
-
-
-def _concat(code: LiftCode, op: layout.ConcatOp, scope: Scope) -> View:
-    *first, last = op.inputs
-    view = scope[last]
-    for value in reversed(first):
-        view = views.Concat(scope[value], expression(leading(as_array(value, "concat"))), view)
-    return view
-
-
-def _at(code: LiftCode, op: values.AtOp, scope: Scope) -> View:
-    index = code.as_index(scope[op.index], op.index.type)
-    inside = maximum(0, minimum(index, _size(op) - 1))
-    return Access(scope[op.input], inside)
-
-
-def _generate(code: LiftCode, op: values.GenerateOp, scope: Scope) -> View:
-    function = code.function(op, scope)
-    return views.Generated(len(op.block.args), lambda *at: function(*map(Index, at)))
-
-
-def _extract(code: LiftCode, op: tensor.ExtractOp, scope: Scope) -> View:
-    view = scope[op.tensor]
-    for index in op.indices:
-        view = Access(view, code.as_index(scope[index], index.type))
-    return view
-
-
-def scattered(code: LiftCode, op: layout.ScatterOp, scope: Scope) -> View | None:
-    """The view of what a scatter gives, if its map can be undone."""
-    back = inverse(op.map.data, _size(op), code.router.env)
-    return None if back is None else views.Reorder(scope[op.input], back)
-
-
-LAYOUTS: dict[type[Operation], Callable[[LiftCode, Any, Scope], View]] = {
-    layout.SplitOp: lambda c, op, s: views.Split(s[op.input], expression(op.size.data)),
-    layout.AsVectorOp: lambda c, op, s: views.Split(s[op.input], expression(op.size.data)),
-    layout.JoinOp: lambda c, op, s: views.Join(s[op.input], inner_size(op.input)),
-    layout.AsScalarOp: lambda c, op, s: views.Join(s[op.input], inner_size(op.input)),
-    layout.TransposeOp: lambda c, op, s: views.Transpose(s[op.input]),
-    layout.SlideOp: lambda c, op, s: views.Slide(
-        s[op.input], expression(op.size.data), expression(op.step.data)
-    ),
-    layout.PadOp: lambda c, op, s: views.Pad(
-        s[op.input], expression(op.left.data), _size(op), op.boundary.data
-    ),
-    layout.PadConstantOp: _pad_constant,
-    layout.GatherOp: lambda c, op, s: views.Reorder(s[op.input], op.map.data),
-    layout.SliceOp: lambda c, op, s: views.Slice(s[op.input], expression(op.start.data)),
-    layout.ConcatOp: _concat,
-    values.ZipOp: lambda c, op, s: views.Parts(tuple(s[v] for v in op.inputs)),
-    values.TupleOp: lambda c, op, s: views.Parts(tuple(s[v] for v in op.components)),
-    values.GetOp: lambda c, op, s: views.Get(s[op.input], op.index.data),
-    values.AtOp: _at,
-    values.SizeOp: lambda c, op, s: Index(expression(op.size.data)),
-    values.GenerateOp: _generate,
-    maps.MapOp: lambda c, op, s: views.Mapped(s[op.input], c.function(op, s)),
-    tensor.ExtractOp: _extract,
-    tensor.FromElementsOp: lambda c, op, s: s[op.elements[0]],
-    **dict.fromkeys(memory.MEMORY_OPS, lambda c, op, s: s[op.input]),
-}
-"""The views that ops are."""
-
 COMPUTING: dict[type[Operation], Callable[[LiftCode, Any, Scope, Sequence[View]], None]] = {
     **dict.fromkeys((maps.MapGlbOp, maps.MapWrgOp, *SHARED), LiftCode.map_by),
     maps.MapSeqOp: LiftCode.map_seq,
@@ -531,12 +454,3 @@ KEEPING: dict[type[Operation], Callable[[LiftCode, Any, Scope], View]] = {
     reductions.SearchOp: LiftCode.search,
 }
 """The ops that keep their results in memory of their own."""
-
-INDEX_ARITHMETIC: dict[type[Operation], Callable[[Expr, Expr], Expr]] = {
-    arith.AddiOp: lambda a, b: a + b,
-    arith.SubiOp: lambda a, b: a - b,
-    arith.MuliOp: lambda a, b: a * b,
-    arith.MinSIOp: lambda a, b: minimum(a, b),
-    arith.MaxSIOp: lambda a, b: maximum(a, b),
-}
-"""What ops on indices compute."""

@@ -10,10 +10,12 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IndexType,
+    IntegerAttr,
     MemRefType,
     NoneAttr,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.traits import Pure
@@ -109,6 +111,8 @@ class KernelBuilder(LiftCode):
             known_grid_size=numbers if len(numbers) == 3 and max(numbers) < 2**31 else None,
         )
         function.attributes[WHOLE] = UnitAttr()
+        for key, number in (("before", self.before), ("after", self.after)):
+            function.attributes[f"index_operations.{key}"] = IntegerAttr(number, i64)
         if facts := facts_about(self.facts, names):
             function.attributes[FACTS] = ConditionAttr(facts)
         return LiftKernel(function, tuple(buffers), tuple(names), grid, block)

@@ -35,7 +35,7 @@ from tiledialect.index.integer import (
     negate,
 )
 from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import is_multiple, prove, simplify, simplify_condition
+from tiledialect.index.simplify import is_multiple, operations, prove, simplify, simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.nest.views import (
@@ -86,6 +86,8 @@ class LiftMemory(NestBuilder):
         """When the values that are being computed are used."""
         self.free: dict[str, Expr] = {}
         """The work-groups and work-items that do the same so far, by the axis."""
+        self.before = self.after = 0
+        """The operations on indices of all accesses, as views compose them and simplified."""
         self.traces: list[Trace] | None = None
         """How each access was found, if that is wanted."""
 
@@ -235,7 +237,10 @@ class LiftMemory(NestBuilder):
         return value
 
     def _address(self, memory: Memory, path: Path) -> list[Expr]:
-        address = simplify(memory.address(path), self.env)
+        written = memory.address(path)
+        address = simplify(written, self.env)
+        self.before += operations(written)
+        self.after += operations(address)
         t = self.memory_of(memory).type
         return [address] if isinstance(t, MemRefType) and t.get_num_dims() else []
 

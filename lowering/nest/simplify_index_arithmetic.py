@@ -27,6 +27,7 @@ from tiledialect.dialects.nest.ops import (
 from tiledialect.index.integer import Condition, Expr, Truth, both, expressions_of
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import operations, simplify, simplify_condition
+from tiledialect.lowering.nest.kernel_indices import KernelIndices
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 
@@ -38,6 +39,13 @@ class Simplifier:
     scope: NestScope = field(default_factory=NestScope)
     before: int = 0
     after: int = 0
+
+    def function(self, function: gpu.FuncOp) -> None:
+        """All of a function."""
+        self.block(function.body.block, ALWAYS)
+        for index in [x for x in function.walk() if isinstance(x, IndexOp)]:
+            if not index.result.uses:
+                Rewriter.erase_op(index)
 
     def block(self, block: Block, facts: Condition) -> None:
         """The ops of a block that is run where a condition holds."""
@@ -116,10 +124,12 @@ class Simplifier:
 
 @dataclass(frozen=True)
 class SimplifyIndexArithmeticPass(ModulePass):
-    """Simplifies the index expressions and conditions of nests by the ranges of their indices.
+    """Simplifies the index expressions and conditions of kernels by the ranges of their indices.
 
     Quotients and remainders that loops decide, tests that always hold and branches that are never
-    taken go. With `count`, every function says how many operations on indices it had and has.
+    taken go. It works on nests, and on the kernel level, where ops of `arith` on `index` are read
+    back as expressions. With `count`, every function says how many operations on indices it had
+    and has.
     """
 
     name = "simplify-index-arithmetic"
@@ -128,15 +138,14 @@ class SimplifyIndexArithmeticPass(ModulePass):
     """Note the numbers of operations in the attributes `index_operations.before` and `.after`."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Simplify every nest."""
+        """Simplify every kernel."""
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            if not any(isinstance(x, ForOp | LoadOp | StoreOp) for x in function.walk()):
-                continue
-            simplifier = Simplifier()
-            simplifier.block(function.body.block, ALWAYS)
-            for index in [x for x in function.walk() if isinstance(x, IndexOp)]:
-                if not index.result.uses:
-                    Rewriter.erase_op(index)
+            if any(isinstance(x, ForOp | LoadOp | StoreOp) for x in function.walk()):
+                simplifier = Simplifier()
+                simplifier.function(function)
+            else:
+                simplifier = KernelIndices(function)
+                simplifier.run()
             if self.count:
                 for key in ("before", "after"):
                     number = IntegerAttr(getattr(simplifier, key), i64)

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.lift_memory import OpenSizeError
-from tiledialect.lowering.nest.lift_to_nest import index_width, is_open
+from tiledialect.lowering.nest.lift_sizes import index_width, is_open
 from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.build import (
     binary_of,

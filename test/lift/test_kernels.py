@@ -14,6 +14,7 @@ from tiledialect import lift
 from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.host_closing import closed
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.nest.simplify_index_arithmetic import SimplifyIndexArithmeticPass
 from tiledialect.lowering.tile_to_gpu import nest_passes
 from tiledialect.passes.lift_lower import LiftLowerPass
 
@@ -223,7 +224,8 @@ def test_after_each_pass(name: str):
     found = td.compile(source).reference(*inputs)
     expected = found if isinstance(found, tuple) else (found,)
     module = source.module.clone()
-    for lower in (LiftLowerPass(), LiftToNestPass(), *nest_passes()):
+    simplify = SimplifyIndexArithmeticPass()
+    for lower in (LiftLowerPass(), LiftToNestPass(), *nest_passes(), simplify):
         lower.apply(Context(), module)
         module.verify()
         if lower.name != "lift-lower":

@@ -1,0 +1,115 @@
+"""The sizes of a lift program that have names: what tells them, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    TensorType,
+)
+from xdsl.ir import Operation
+
+from tiledialect.dialects.lift import reductions
+from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.types import all_sizes, is_array_type, names_in, sizes_of
+from tiledialect.dialects.tile.base import TileOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Condition, Expr, at_least_zero, both, divides, floordiv
+from tiledialect.index.simplify import simplify_condition
+from tiledialect.index.size import Size
+
+
+def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
+    """Each name of a size, the axis of an input that tells it, and it in terms of `axis`."""
+    found: dict[str, tuple[int, int, Expr]] = {}
+    axes = [
+        (size, number, axis)
+        for number, t in enumerate(function.function_type.inputs)
+        if isinstance(t, TensorType)
+        for axis, size in enumerate(sizes_of(t))
+    ]
+    # Plain names first; of `2*N + 1`, N is (axis - 1) / 2.
+    for size, number, axis in sorted(axes, key=lambda entry: len(entry[0].terms)):
+        unknown = size.names - found.keys()
+        if len(unknown) != 1:
+            continue
+        (name,) = unknown
+        constant = Size(tuple(t for t in size.terms if name not in dict(t[0])))
+        factor = (size - constant) / Size.of(name)
+        if name not in factor.names:
+            top, bottom = (expression(part) for part in factor.fraction)
+            value = floordiv((Expr.var("axis") - expression(constant)) * bottom, top)
+            found[name] = (number, axis, value)
+    for op in function.walk():
+        for t in (*op.result_types, *op.operand_types):
+            if missing := names_in(t) - found.keys() - _local(op):
+                raise TileError.at(op, f"no input tells what size {min(missing)} is")
+    return found
+
+
+def _local(op: Operation) -> frozenset[str]:
+    """Names that only iterations around an op know."""
+    found: frozenset[str] = frozenset()
+    outer: Operation | None = op
+    while outer is not None:
+        if isinstance(outer, reductions.IterateOp):
+            found |= names_in(outer.block.args[0].type)
+        outer = outer.parent_op()
+    return found
+
+
+def facts_of_sizes(function: func.FuncOp, names: Iterable[str]) -> Condition:
+    """What is known about sizes: arrays have no less than 0 elements, quotients are exact."""
+    known = {*names}
+    found: dict[Condition, None] = dict.fromkeys(at_least_zero(Expr.var(n)) for n in names)
+    for op in function.walk():
+        for t in (
+            *op.result_types,
+            *(a.type for r in op.regions for b in r.blocks for a in b.args),
+        ):
+            for size in all_sizes(t):
+                if size.names and size.names <= known:
+                    top, bottom = (expression(part) for part in size.fraction)
+                    found[at_least_zero(top)] = None
+                    if bottom.value != 1:
+                        found[divides(bottom, top)] = None
+    return simplify_condition(both(*found))
+
+
+def has_patterns(function: func.FuncOp) -> bool:
+    """Whether a function has ops of lift, or inputs whose sizes have names."""
+    has_names = any(names_in(t) for t in function.function_type.inputs if is_array_type(t))
+    return has_names or any(isinstance(op, LiftOp) for op in function.walk())
+
+
+SAFE = 2**30
+"""Sizes below this leave room for sums of a few of them in 32 bits."""
+
+
+def index_width(function: func.FuncOp) -> int:
+    """The bits that the index arithmetic of a function of patterns takes."""
+    return 32 if largest(function) < SAFE else 64
+
+
+def is_open(function: func.FuncOp) -> bool:
+    """Whether a function is of patterns alone, and leaves sizes of its inputs open."""
+    types = function.function_type.inputs.data
+    return (
+        has_patterns(function)
+        and not any(isinstance(op, TileOp) for op in function.walk())
+        and any(names_in(t) for t in types)
+    )
+
+
+def largest(function: func.FuncOp) -> int:
+    """The number of elements of the largest array; of one that is open it is not known."""
+    most = 0
+    for op in function.walk():
+        for t in (*op.result_types, *op.operand_types):
+            total = 1
+            for size in all_sizes(t):
+                total *= SAFE if size.value is None else max(1, size.value)
+            most = max(most, total)
+    return most
