@@ -156,7 +156,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 private pad 1' is in registers: it has no copies and no padding
+// CHECK: the stage 'input 1 private pad 1' is in registers: it has no copies, no padding and no rotated rows
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b private pad 1> {
@@ -168,7 +168,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 private copies 2' is in registers: it has no copies and no padding
+// CHECK: the stage 'input 1 private copies 2' is in registers: it has no copies, no padding and no rotated rows
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b private copies 2> {

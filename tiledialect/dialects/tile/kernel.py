@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -169,11 +170,12 @@ class KernelOp(IRDLOperation):
     def values(self) -> tuple[SSAValue, ...]:
         """What stages number: the inputs, as the body sees them, and what its ops compute.
 
-        In a kernel without axes, that is what its contraction takes of that.
+        In a kernel without axes, that is what its contraction takes of that. What is staged comes
+        first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or make
+        one of two that are alike, leave those numbers alone.
         """
-        computed = (
-            r for op in self.block.ops if not isinstance(op, ConstantOp) for r in op.results
-        )
+        ops = [op for op in self.block.ops if not isinstance(op, ConstantOp)]
+        computed = (r for op in sorted(ops, key=_staged_number) for r in op.results)
         if self.axes is None:
             taken = self.contraction.inputs if self.contraction is not None else ()
             computed = (v for v in computed if v in taken)
@@ -335,8 +337,23 @@ class KernelOp(IRDLOperation):
         if attributes is not None:
             op.attributes.update(attributes.data)
         if schedule is not None:
-            op.schedule = ScheduleAttr(op._with_computed(schedule, computed, parser))
+            op.schedule = ScheduleAttr(op.mark(op._with_computed(schedule, computed, parser)))
         return op
+
+    def mark(self, schedule: Schedule) -> Schedule:
+        """Give what a schedule stages numbers that last; the schedule with those."""
+        values = self.values
+        chosen = [s.operand for s in schedule.stages if s.operand < len(values)]
+        for op in self.block.ops:
+            op.attributes.pop(STAGED, None)
+        for number, k in enumerate(k for k in dict.fromkeys(chosen) if k >= len(self.inputs)):
+            owner = values[k].owner
+            assert isinstance(owner, Operation)
+            owner.attributes[STAGED] = IntegerAttr(number, i64)
+        now = {v: k for k, v in enumerate(self.values)}
+        numbers = {k: now[v] for k, v in enumerate(values)}
+        stages = (replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages)
+        return replace(schedule, stages=tuple(stages))
 
     def _print_staged(self, printer: Printer, number: int) -> None:
         """Print a value by its name, if that tells which one is meant."""
@@ -367,6 +384,15 @@ class KernelOp(IRDLOperation):
             numbers[-k - 1] = found[0]
         stages = (replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages)
         return replace(schedule, stages=tuple(stages))
+
+
+STAGED = "staged"
+"""The attribute of ops whose results are staged: which of those they are."""
+
+
+def _staged_number(op: Operation) -> float:
+    number = op.attributes.get(STAGED)
+    return number.value.data if isinstance(number, IntegerAttr) else inf
 
 
 KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)

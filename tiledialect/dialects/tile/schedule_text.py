@@ -82,7 +82,7 @@ def set_schedules(op: Operation, schedules: Mapping[str, str]) -> None:
             raise TileError(f"there is no kernel {name} to schedule; there is {there}")
         kernel = kernels[name]
         try:
-            kernel.schedule = ScheduleAttr(parse_schedule_text(text, kernel))
+            kernel.schedule = ScheduleAttr(kernel.mark(parse_schedule_text(text, kernel)))
             kernel.verify_()
         except (TileError, VerifyException) as error:
             raise TileError.at(kernel, f"the schedule of {name}: {error}") from None
