@@ -14,6 +14,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tiledialect.dialects.tile import Tile
+from tiledialect.dialects.tile.schedule_text import read_schedules
 from tiledialect.errors import TileError
 from tiledialect.lowering.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host_closing import closed
@@ -52,7 +53,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileSplitScanPass(),
         TileReducePass(),
         TileDefractPass(),
-        TileSplitReductionPass(),
+        TileSplitReductionPass(keep=_whole(schedules)),
         TileFusePass(),
         TileLoopTilingPass(local_size, schedules),
         LiftLowerPass(),
@@ -60,6 +61,12 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileToGpuPass(),
         GpuArenaPass(),
     )
+
+
+def _whole(schedules: tuple[str, ...]) -> tuple[str, ...]:
+    """What is scheduled as a whole, and so not in parts."""
+    names = {name for text in schedules for name in read_schedules(text)}
+    return tuple(sorted(name for name in names if f"{name}_parts" not in names))
 
 
 def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:

@@ -87,6 +87,19 @@ def _seconds(ops: Sequence[Operation], device: Device) -> float:
     )
 
 
+def results_with(op: ContractionOp) -> set[str]:
+    """The names of what a kernel of the contraction may compute: it, and elementwise ops of it."""
+    found: dict[SSAValue, None] = {op.result: None}
+    pending: list[SSAValue] = [op.result]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, ElementwiseOp) and user.res not in found:
+                found[user.res] = None
+                pending.append(user.res)
+    return {value.name_hint for value in found if value.name_hint}
+
+
 def _begins_rows(op: ContractionOp) -> bool:
     """Whether the result goes back to each element of what was summed, as in a softmax."""
     users = [use.operation for use in op.result.uses]

@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.passes.reduction_split import Split, why_not_split
-from tiledialect.passes.split_choice import best_split
+from tiledialect.passes.split_choice import best_split, results_with
 from tiledialect.schedule.device import device_of
 
 
@@ -40,6 +40,8 @@ class TileSplitReductionPass(ModulePass):
     """Into how many parts its values are divided, at most."""
     contraction: str | None = None
     """The result of the contraction, without the `%`; by default, all that sum over the index."""
+    keep: tuple[str, ...] = ()
+    """Results that the cost model leaves whole, and what they are computed from elementwise."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split every contraction that is meant."""
@@ -58,8 +60,9 @@ class TileSplitReductionPass(ModulePass):
             raise TileError("tile-split-reduction needs the index to split at")
         device = device_of(module)
         for op in [op for op in module.walk() if isinstance(op, ContractionOp)]:
-            made = best_split(op, device) if device is not None else []
-            if made:
+            if device is None or not results_with(op).isdisjoint(self.keep):
+                continue
+            if made := best_split(op, device):
                 Rewriter.replace_op(op, made, [made[-1].results[0]])
 
     def _named(self, module: ModuleOp, index: str) -> list[ContractionOp]:

@@ -26,6 +26,23 @@ func.func @product(%A: tensor<2048x2048xf32>, %B: tensor<2048x2048xf32>) -> tens
   func.return %C : tensor<2048x2048xf32>
 }
 
+// A convolution: pixels in rows, a window of them in registers, taps inside the chunks.
+// CHECK: @convolution
+// CHECK: schedule <group.z n : 32
+// CHECK-SAME: local.x 4*co : 8
+// CHECK-SAME: unroll j : 3, unroll i : 3, unroll x : {{[0-9]+}}
+// CHECK-SAME: vector co : 4>
+// CHECK-SAME: stage <%a local at
+// CHECK-SAME: order (0, 1, 3, 2)
+// CHECK-SAME: %a private at j
+func.func @convolution(%A: tensor<32x56x56x64xf32>, %B: tensor<3x3x64x64xf32>) -> tensor<32x56x56x64xf32> {
+  %C = tile.kernel(%a = %A : tensor<32x56x56x64xf32>, %b = %B : tensor<3x3x64x64xf32>) -> tensor<32x56x56x64xf32> {
+    %c = tile.contraction add(%a[n, y + j - 1, x + i - 1, ci] mul %b[j, i, ci, co]) -> [n, y, x, co] domain <n = 0 to 32, y = 0 to 56, x = 0 to 56, co = 0 to 64, j = 0 to 3, i = 0 to 3, ci = 0 to 64> : (tensor<32x56x56x64xf32>, tensor<3x3x64x64xf32>) -> tensor<32x56x56x64xf32>
+    tile.yield %c : tensor<32x56x56x64xf32>
+  }
+  func.return %C : tensor<32x56x56x64xf32>
+}
+
 // A schedule that the user gave stays.
 // CHECK: schedule <unroll i : 2, serial k : 2, unroll j : 2> {
 func.func @given(%A: tensor<2x2xf32>, %B: tensor<2x2xf32>) -> tensor<2x2xf32> {

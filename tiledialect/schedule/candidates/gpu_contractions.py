@@ -26,13 +26,13 @@ LEAST_ITEMS, MOST_ITEMS = 64, 256
 """How many work-items groups have."""
 CHUNKS = (4, 8, 16, 32)
 MOST_CHUNKS = 4
-MOST_ALIKE = 4
+MOST_ALIKE = 2
 """How many tilings the cost model compares that differ only in how items make groups."""
 WRITTEN_OUT = (640, 1152)
 """How many copies of a multiplication an item has at most: a small body, or a large one."""
 WRITTEN_OUT_PLAIN = (1152, 2304)
 """The same without taps, which makes it simpler."""
-MOST_TILINGS = 10
+MOST_TILINGS = 6
 """How many tilings are looked at with all chunks."""
 ROWS = 64
 """Up to which size an index is cut into any tiles that divide it."""

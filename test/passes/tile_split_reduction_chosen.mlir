@@ -1,0 +1,41 @@
+// RUN: tile-opt %s -p tile-split-reduction | filecheck %s
+// RUN: tile-opt %s -p 'tile-split-reduction{keep=Y}' | filecheck %s --check-prefix=KEPT
+// RUN: not tile-opt %s -p 'tile-split-reduction{parts=4}' 2>&1 | filecheck %s --check-prefix=WHERE
+
+// WHERE: tile-split-reduction needs the index to split at
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
+    "platform" = "NVIDIA CUDA", "compute_units" = 132 : i64, "max_work_group_size" = 1024 : i64,
+    "local_mem_size" = 49152 : i64>>} {
+
+// Few results of long sums leave most of the device idle: they are split.
+// CHECK-LABEL: @deep
+// CHECK: %S_parts = tile.contraction add(%A[i, {{[0-9]+}}*k_part + k] mul %B[{{[0-9]+}}*k_part + k, j]) -> [k_part, i, j]
+// CHECK: %S = tile.contraction add(%S_parts[k_part, i, j]) -> [i, j]
+// KEPT-LABEL: @deep
+// KEPT-NOT: parts
+// KEPT: return
+func.func @deep(%A: tensor<64x8192xf32>, %B: tensor<8192x64xf32>) -> tensor<64x64xf32> {
+  %S = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] domain <i = 0 to 64, j = 0 to 64, k = 0 to 8192> : (tensor<64x8192xf32>, tensor<8192x64xf32>) -> tensor<64x64xf32>
+  %Y = tile.relu %S : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %Y : tensor<64x64xf32>
+}
+
+// Many results fill it.
+// CHECK-LABEL: @square
+// CHECK-NOT: parts
+// CHECK: return
+func.func @square(%A: tensor<4096x4096xf32>, %B: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %S = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] domain <i = 0 to 4096, j = 0 to 4096, k = 0 to 4096> : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  func.return %S : tensor<4096x4096xf32>
+}
+
+// Short sums are done before a second kernel has begun.
+// CHECK-LABEL: @short
+// CHECK-NOT: parts
+// CHECK: return
+func.func @short(%A: tensor<8x64xf32>, %B: tensor<64x8xf32>) -> tensor<8x8xf32> {
+  %S = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 64> : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  func.return %S : tensor<8x8xf32>
+}
+}
