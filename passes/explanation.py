@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
-from tiledialect.schedule.choice import Candidate
+from tiledialect.schedule.choice import DEFAULT, Candidate
 from tiledialect.schedule.cost import Estimate
 
 SHOWN = 4
@@ -23,7 +23,7 @@ def explained(name: str, kernel: KernelOp, weighed: Sequence[Candidate]) -> str:
     lines.append(
         "  " + "".join(f"{c:>11}" for c in COLUMNS) + "   groups  a unit  registers  local B"
     )
-    default = [candidate for candidate in weighed[SHOWN:] if candidate.family == "default"]
+    default = [candidate for candidate in weighed[SHOWN:] if candidate.family == DEFAULT]
     shown = [*weighed[:SHOWN], *default]
     for candidate in shown:
         lines.append("  " + _row(candidate.estimate) + f"  {candidate.family}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -22,7 +23,6 @@ from tiledialect.schedule.choice import Candidate, default, ranked
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
-from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.scans import ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
@@ -43,33 +43,37 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     return scan_schedule(shape, device.kind is Kind.GPU, device.max_work_group_size)
 
 
-def _only(
-    family: str, kernel: KernelOp, schedule: Schedule, facts: Facts, device: Device
-) -> tuple[Candidate, ...]:
-    """Give a kernel a schedule that needs no comparing."""
-    kernel.schedule = ScheduleAttr(schedule)
-    return (Candidate(family, schedule, cost(facts, schedule, device)),)
+def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
+    """The candidates for a kernel, the best first; the default one is there, or the only one."""
+    facts = kernel_facts(kernel)
+    if kernel.scan is not None:
+        schedule = scan_schedule_of(kernel.scan, device)
+        return [Candidate("scan", schedule, cost(facts, schedule, device))]
+    if kernel.scatter is not None:
+        schedule = scatter_schedule(shape_of(tensor_type(kernel.scatter.result)) or (), device)
+        return [Candidate("scatter", schedule, cost(facts, schedule, device))]
+    found = (*ranked(facts, device), default(facts, device))
+    return sorted(found, key=lambda candidate: candidate.estimate.seconds)
 
 
 def choose(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     """Give a kernel the best schedule that it can run by; what was weighed, the best first."""
-    facts = kernel_facts(kernel)
-    if kernel.scan is not None:
-        return _only("scan", kernel, scan_schedule_of(kernel.scan, device), facts, device)
-    if kernel.scatter is not None:
-        shape = shape_of(tensor_type(kernel.scatter.result)) or ()
-        return _only("scatter", kernel, scatter_schedule(shape, device), facts, device)
-    fallback = default(facts, device)
-    weighed = sorted((*ranked(facts, device), fallback), key=lambda c: c.estimate.seconds)
-    while True:
-        kernel.schedule = ScheduleAttr(weighed[0].schedule)
-        if weighed[0] is fallback or _runs(kernel):
-            return tuple(weighed)
+    weighed = weighed_for(kernel, device)
+    while not _runs(kernel, weighed[0]) and len(weighed) > 1:
         weighed.pop(0)
+    return tuple(weighed)
 
 
-def _runs(kernel: KernelOp) -> bool:
-    """Whether a kernel can run by its schedule."""
+def runnable(kernel: KernelOp, device: Device) -> Iterator[ScheduleAttr]:
+    """The schedules that a kernel can run by, the best first."""
+    for candidate in weighed_for(kernel, device):
+        if _runs(kernel, candidate):
+            yield ScheduleAttr(candidate.schedule)
+
+
+def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
+    """Give a kernel a schedule; whether it can run by it."""
+    kernel.schedule = ScheduleAttr(candidate.schedule)
     try:
         kernel.verify_()
     except VerifyException:

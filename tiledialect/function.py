@@ -42,6 +42,7 @@ def compile(
     *,
     device: Device | str | int | None = None,
     name: str | None = None,
+    tune: int = 0,
 ) -> Function:
     """A function of arrays from Tile text, a ``.tile`` or ``.mlir`` file or an xDSL module.
 
@@ -51,6 +52,8 @@ def compile(
         device: where to run: a ``Device``, its id or a part of its name; else what the variable
             ``TILE_DEVICE`` says, else a GPU, else the fastest CPU.
         name: which function, if there are several; or a name for a Tile function that has none.
+        tune: how many schedules of each kernel to measure, at the first call with new shapes,
+            on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
 
     Raises:
         TileError: the source, the name or the device is wrong.
@@ -62,7 +65,7 @@ def compile(
     with sourced(loaded.text):
         chosen = find_function(loaded.module, loaded.symbol(name))
         check_tensors(chosen)
-    return Function(loaded, chosen.sym_name.data, device)
+    return Function(loaded, chosen.sym_name.data, device, tune=tune)
 
 
 class Function:
@@ -81,6 +84,7 @@ class Function:
         device: Device | str | int | None,
         gradients: tuple[Gradient, ...] = (),
         schedules: tuple[str, ...] = (),
+        tune: int = 0,
     ):
         from tiledialect.signature import argument_names, find_function, result_names
 
@@ -90,6 +94,7 @@ class Function:
         self._base_name = name
         self._gradients = gradients
         self._schedules = schedules
+        self._tune = _checked_tune(tune)
         self._wanted_device = device
         inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
         for step in gradients:
@@ -138,7 +143,7 @@ class Function:
         wanted = device if device is None or isinstance(device, str | int) else device.id
         text = print_module(self._source.module, locations=True)
         program = (text, self._source.text, self._base_name)
-        return _restored, (*program, wanted, self._gradients, self._schedules)
+        return _restored, (*program, wanted, self._gradients, self._schedules, self._tune)
 
     def _dims(self) -> list[tuple[str, ...] | None]:
         """The dimensions that the header gives each input; None where it gives none."""
@@ -175,7 +180,8 @@ class Function:
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
         steps = (*self._gradients, step)
-        return Function(self._source, self._base_name, self._wanted_device, steps)
+        given = self._source, self._base_name, self._wanted_device
+        return Function(*given, steps, tune=self._tune)
 
     def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
         """The function that gives the outputs and then the gradient, as one named tuple.
@@ -267,7 +273,8 @@ class Function:
         signature = tuple(part for a in arrays for part in (a.shape, a.dtype))
         runner = self._runners.find(signature)
         if runner is None:
-            runner = self._runners.put(signature, self._host_runner(types_of(arrays)))
+            tuned = self._tuned_for(arrays, self.device)
+            runner = self._runners.put(signature, tuned._host_runner(types_of(arrays)))
         return runner(arrays)
 
     def _host_runner(self, types: Types) -> Runner:
@@ -302,7 +309,7 @@ class Function:
         signature = (queue, *(part for a in arrays for part in (a.shape, a.dtype)))
         runner = self._device_runners.find(signature)
         if runner is None:
-            runner = self._device_runner(types_of(arrays), queue)
+            runner = self._tuned_on(arrays, queue)._device_runner(types_of(arrays), queue)
             self._device_runners.put(signature, runner)
         return runner(arrays)
 
@@ -370,6 +377,33 @@ class Function:
         self._warned.update(fresh)
         warn(fresh)
 
+    @front_door
+    def tuned(self, *args: Any, **named: Any) -> Function:
+        """This function with the schedules that were the fastest on these inputs, host arrays.
+
+        Without ``tune`` it is the function itself. A call does the same by itself.
+        """
+        return self._tuned_for(self._host_arrays(args, named), self.device)
+
+    def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
+        if self._tune < 2:
+            return self
+        from tiledialect.lowering.runtime.tune import tuned_schedules
+
+        with sourced(self._source.text):
+            types = types_of(arrays)
+            texts = tuned_schedules(self._program, types, device, arrays, self._tune)
+        steps = (self._source, self._base_name, self._wanted_device, self._gradients)
+        return Function(*steps, (*self._schedules, *texts))
+
+    def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
+        """The same for arrays on a queue's device."""
+        if self._tune < 2:
+            return self
+        from tiledialect.lowering.runtime.devices import device_of
+
+        return self._tuned_for([a.get() for a in arrays], device_of(queue.device))
+
     # -- what can be read --------------------------------------------------------------------
 
     @front_door
@@ -406,7 +440,7 @@ class Function:
         for text in texts:
             read_schedules(text)
         steps = (self._source, self._base_name, self._wanted_device, self._gradients)
-        return Function(*steps, (*self._schedules, *texts))
+        return Function(*steps, (*self._schedules, *texts), self._tune)
 
     @property
     @front_door
@@ -467,7 +501,14 @@ def _restored(
     device: str | int | None,
     gradients: tuple[Gradient, ...],
     schedules: tuple[str, ...],
+    tune: int,
 ) -> Function:
     """A function that was pickled."""
     source = Source(parse_mlir(module, name), text)
-    return Function(source, name, device, gradients, schedules)
+    return Function(source, name, device, gradients, schedules, tune)
+
+
+def _checked_tune(tune: int) -> int:
+    if isinstance(tune, bool) or not isinstance(tune, int) or tune < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"tune says how many schedules to measure, not {tune!r}")
+    return tune

@@ -14,6 +14,8 @@ from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.tiles import UNROLLED_COPIES
 
+DEFAULT = "default"
+"""What the family of the default schedule is called."""
 LOCAL_SIZE = 64
 """How many work-items the groups of the default schedule have."""
 KEPT = 256
@@ -40,7 +42,7 @@ def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)
     schedule = Schedule(default_leaves(facts.indices, local_size))
-    return Candidate("default", schedule, cost(facts, schedule, device))
+    return Candidate(DEFAULT, schedule, cost(facts, schedule, device))
 
 
 def best_seconds(facts: Facts, device: Device) -> float:

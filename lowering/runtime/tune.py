@@ -1,0 +1,126 @@
+"""Tuning: the cost model's best candidates are measured, and the winners kept on disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime import cache, disk
+from tiledialect.lowering.runtime.devices import Device, queue_for, target_system_spec
+from tiledialect.lowering.runtime.launch import lane_of
+from tiledialect.lowering.runtime.program import Program, Specialization, Types
+from tiledialect.lowering.runtime.progress import progress
+from tiledialect.passes.tile_loop_tiling import runnable
+from tiledialect.schedule import device as described
+
+RUNS = 3
+"""How often each kernel is run; the median counts."""
+
+Texts = Mapping[str, Sequence[str]]
+"""The candidates of each kernel, as texts, those first that are thought to be fastest."""
+
+
+def tuned_schedules(
+    program: Program, types: Types, device: Device, arrays: Sequence[Any], count: int
+) -> tuple[str, ...]:
+    """The fastest of each kernel's best ``count`` candidates on the device, as texts.
+
+    Kernels that the program has schedules for keep those.
+    """
+    name = cache.key(
+        *("tune", str(count), program.text, program.name, repr(program.gradients)),
+        *(*program.schedules, *map(str, types), str(target_system_spec(device))),
+        *(device.platform, device.name, device.driver),
+    )
+    path = disk.folder() / "tuned" / name if name is not None else None
+    if path is not None and (found := _kept(disk.read(path))) is not None:
+        return found
+    candidates = _candidates(program, types, device, count)
+    best = _measured(program, types, device, arrays, candidates)
+    texts = tuple(f"{kernel}: {text}" for kernel, text in best.items())
+    if path is not None:
+        disk.write(path, json.dumps(texts).encode())
+    return texts
+
+
+def _kept(data: bytes | None) -> tuple[str, ...] | None:
+    """The schedules in a file; None if it holds none."""
+    try:
+        found = json.loads(data) if data is not None else None
+        texts = tuple(found) if isinstance(found, list) else None
+        for text in texts or ():
+            read_schedules(text)
+    except (ValueError, TypeError, TileError):
+        return None
+    return texts
+
+
+def _candidates(program: Program, types: Types, device: Device, count: int) -> Texts:
+    module = program.lowered(types, device, "tile-fuse")
+    target = described.device_of(module)
+    given = {name for text in program.schedules for name in read_schedules(text)}
+    if target is None:
+        return {}
+    return {
+        name: _texts(kernel, target, count)
+        for name, kernel in named_kernels(module).items()
+        if kernel.schedule is None and name not in given
+    }
+
+
+def _texts(kernel: KernelOp, target: described.Device, count: int) -> list[str]:
+    found: list[str] = []
+    for schedule in runnable(kernel, target):
+        kernel.schedule = schedule
+        found.append(schedule_text(kernel))
+        if len(found) == count:
+            break
+    return found
+
+
+def _measured(
+    program: Program, types: Types, device: Device, arrays: Sequence[Any], candidates: Texts
+) -> dict[str, str]:
+    """The fastest candidate of each kernel.
+
+    A run has the candidates of one rank for all kernels, so that there are few runs.
+    """
+    most = max(map(len, candidates.values()), default=0)
+    best = {kernel: (float("inf"), texts[0]) for kernel, texts in candidates.items()}
+    for rank in range(most if most > 1 else 0):
+        chosen = {k: texts[min(rank, len(texts) - 1)] for k, texts in candidates.items()}
+        with progress(f"tuning {program.result_name}: {rank + 1} of {most}"):
+            for kernel, seconds in _times(program, types, device, arrays, chosen):
+                best[kernel] = min(best[kernel], (seconds, chosen[kernel]))
+    return {kernel: text for kernel, (_, text) in best.items()}
+
+
+def _times(
+    program: Program,
+    types: Types,
+    device: Device,
+    arrays: Sequence[Any],
+    chosen: Mapping[str, str],
+) -> Iterator[tuple[str, float]]:
+    """How long each kernel takes by a schedule; nothing if the device refuses one of them."""
+    texts = tuple(f"{kernel}: {text}" for kernel, text in chosen.items())
+    scheduled = replace(program, schedules=(*program.schedules, *texts))
+    try:
+        executable = Specialization(scheduled, types, device).executable(
+            lane_of(queue_for(device, profiling=True)), on_host=True
+        )
+        _, profile = executable.profile(arrays, RUNS)
+    except TileError:
+        return
+    names = list(named_kernels(scheduled.lowered(types, device, "tile-loop-tiling")))
+    for kernel in chosen:
+        if len(names) == len(profile.kernels):
+            yield kernel, profile.kernels[names.index(kernel)].seconds
+        else:
+            # Launches are not kernels one by one: then they win or lose together.
+            yield kernel, profile.seconds

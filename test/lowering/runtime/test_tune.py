@@ -1,0 +1,70 @@
+"""Tuning: candidates are measured at the first call, and the winners kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime import tune
+
+SOURCE = "function (A[M, N]) -> (S, Y) { S[i: M] = +(A[i, j]); Y = A * 2; }"
+DATA = np.arange(24 * 40, dtype=np.float32).reshape(24, 40)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
+
+
+def check(f: td.Function) -> None:
+    """Fail unless the function does what it says."""
+    s, y = f(DATA)
+    assert np.array_equal(s, DATA.sum(1)) and np.array_equal(y, DATA * 2)
+
+
+def test_the_fastest_are_taken_and_kept(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    f = td.compile(SOURCE, device=device, tune=3)
+    check(f)
+    chosen = f.tuned(DATA).schedules(DATA)
+    if device.type != "simulator":
+        assert len(list((Path(tune.disk.folder()) / "tuned").iterdir())) == 1
+
+    def again(*_: Any) -> None:
+        raise AssertionError("nothing is measured twice")
+
+    if device.type != "simulator":
+        monkeypatch.setattr(tune, "_measured", again)
+    g = td.compile(SOURCE, device=device, tune=3)
+    check(g)
+    assert g.tuned(DATA).schedules(DATA) == chosen
+
+
+def test_what_is_not_sound_is_measured_anew(device: td.Device):
+    f = td.compile(SOURCE, device=device, tune=2)
+    check(f)
+    for path in (Path(tune.disk.folder()) / "tuned").iterdir():
+        path.write_bytes(b'["no schedule"]')
+    check(td.compile(SOURCE, device=device, tune=2))
+
+
+def test_given_schedules_stay(device: td.Device):
+    given = {"Y": "<group.x d0 : 24, serial d1 : 40>"}
+    f = td.compile(SOURCE, device=device, tune=2).with_schedules(given)
+    check(f)
+    assert f.tuned(DATA).schedules(DATA)["Y"] == given["Y"]
+
+
+def test_the_gradient_is_tuned_too(device: td.Device):
+    f = td.compile("function (A) -> (B) { B = A * A; }", device=device, tune=2).gradient()
+    assert np.array_equal(f(np.float32([1, 2]), np.float32([1, 1])), [2, 4])
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "all"])
+def test_wrong_numbers(wrong: Any):
+    with pytest.raises(TileError, match="tune says how many schedules to measure"):
+        td.compile(SOURCE, tune=wrong)
