@@ -10,8 +10,11 @@ from lift_programs import EXAMPLES, SIZES, Make
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
+from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.passes.lift import Derivation, NotApplicable, replay
 from tiledialect.passes.lift.families import RULES
+from tiledialect.passes.lift.places import places
+from tiledialect.passes.lift.rules import Named
 
 
 def inputs(module: ModuleOp, sizes: dict[str, int], seed: int) -> list[np.ndarray]:
@@ -67,15 +70,26 @@ def test_random_sequences(seed: int):
 
 
 def one_step(derivation: Derivation, random: Random) -> Derivation:
-    from tiledialect.passes.lift.places import places
-
-    rules, addresses = list(RULES.values()), list(places(derivation.function))
-    for _ in range(60):
-        rule, place = random.choice(rules), random.choice(addresses or [""])
+    """A rule that applies, at a place; mostly one that looks for something in particular."""
+    addresses = places(derivation.function)
+    rules = random.sample(list(RULES.values()), len(RULES))
+    if random.random() < 0.8:
+        rules.sort(key=lambda rule: rule.name.startswith(("add_", "to_")))
+    for rule in rules:
+        matching = [place for place, op in addresses.items() if matches(rule, op)]
         numbers = {name: random.choice([1, 2, 4]) for name in rule.parameters if name != "u"}
         numbers = {n: random.randrange(2) if n == "dim" else v for n, v in numbers.items()}
         try:
-            return derivation.apply(rule, place, **numbers)
+            if matching:
+                return derivation.apply(rule, random.choice(matching), **numbers)
         except NotApplicable:
             continue
     return derivation
+
+
+def matches(rule: Named, op: LiftOp) -> bool:
+    try:
+        rule.check(op.results[0])
+    except NotApplicable:
+        return False
+    return True
