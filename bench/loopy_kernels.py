@@ -24,13 +24,16 @@ def product(arrays: Sequence[Array], device: td.Device) -> Contestant:
         assumptions="m, n, l >= 16",
         lang_version=VERSION,
     )
-    (m, inner), (_, n) = (a.shape for a in arrays)
-    kernel = lp.fix_parameters(kernel, m=m, n=n, l=inner)
+    (m, length), (_, n) = (a.shape for a in arrays)
+    kernel = lp.fix_parameters(kernel, m=m, n=n, l=length)
     kernel = lp.split_iname(kernel, "i", 16, outer_tag="g.0", inner_tag="l.1")
     kernel = lp.split_iname(kernel, "j", 16, outer_tag="g.1", inner_tag="l.0")
     kernel = lp.split_iname(kernel, "k", 16)
-    kernel = lp.add_prefetch(kernel, "a", ["k_inner", "i_inner"], default_tag="l.auto")
-    kernel = lp.add_prefetch(kernel, "b", ["j_inner", "k_inner"], default_tag="l.auto")
+    outer = frozenset({"i_outer", "j_outer", "k_outer"})
+    for name, inner in (("a", ["i_inner", "k_inner"]), ("b", ["k_inner", "j_inner"])):
+        kernel = lp.add_prefetch(
+            kernel, name, inner, fetch_outer_inames=outer, default_tag="l.auto"
+        )
     return _contestant(kernel, device, a=arrays[0], b=arrays[1])
 
 

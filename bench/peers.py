@@ -67,9 +67,10 @@ def _torch(task: Task, arrays: Sequence[Array], device: td.Device) -> Contestant
 
 def _torch_compile(task: Task, arrays: Sequence[Array], device: td.Device) -> Contestant | None:
     import torch
+    from torch._functorch import config
 
     # What is computed backward is run again and again.
-    torch._functorch.config.donated_buffer = False  # type: ignore[attr-defined]
+    config.donated_buffer = False
     torch._dynamo.reset()
     return _torch_contestant(task, arrays, device, torch.compile)
 

@@ -142,6 +142,8 @@ class FunctionPrinter(MemoryScope):
         self.lines: list[str] = []
         self.indent = 1
         self.scopes: list[set[str]] = [set(functions)]
+        self.counts: list[dict[str, int]] = [{}]
+        """The last number that was added to a hint to make a name, in each scope."""
         self.values: dict[SSAValue, Expr] = {}
         self.buffers: dict[SSAValue, Buffer] = {}
         self.variables: dict[str, list[SSAValue]] = {}
@@ -196,11 +198,11 @@ class FunctionPrinter(MemoryScope):
     def new_name(self, hint: str | None, default: str = "v") -> str:
         """A name that nothing visible has."""
         base = sanitized(hint) if hint else default
-        name, count = base, 0
-        while any(name in scope for scope in self.scopes):
+        count = max(counts.get(base, -1) for counts in self.counts) + 1
+        while any((name := f"{base}_{count}" if count else base) in s for s in self.scopes):
             count += 1
-            name = f"{base}_{count}"
         self.scopes[-1].add(name)
+        self.counts[-1][base] = count
         return name
 
     def new_variable(self, value: SSAValue, e: Expr | None, hint: str | None, default: str) -> str:
@@ -254,7 +256,9 @@ class FunctionPrinter(MemoryScope):
         """A block of C."""
         self.indent += 1
         self.scopes.append(set())
+        self.counts.append({})
         yield
+        self.counts.pop()
         for name in self.scopes.pop():
             self.variables.pop(name, None)
         self.indent -= 1

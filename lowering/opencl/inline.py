@@ -43,8 +43,8 @@ WORK_ITEM_IDS: tuple[type[Operation], ...] = (
     gpu.GridDimOp,
     gpu.GlobalIdOp,
 )
-WITHOUT_EFFECT = (*PURE, *LOADS, *VIEWS, *WORK_ITEM_IDS, *REPEATING)
-HARMLESS = (*WITHOUT_EFFECT, memref.AllocaOp, memref.AllocOp, memref.DeallocOp)
+WITHOUT_EFFECT = frozenset((*PURE, *LOADS, *VIEWS, *WORK_ITEM_IDS, *REPEATING))
+HARMLESS = WITHOUT_EFFECT | {memref.AllocaOp, memref.AllocOp, memref.DeallocOp}
 
 
 def is_free(op: Operation) -> bool:
@@ -54,13 +54,11 @@ def is_free(op: Operation) -> bool:
     return isinstance(op, FREE)
 
 
-def writes(op: Operation) -> bool:
-    """May the op change memory that a load reads?"""
-    if isinstance(op, HARMLESS) or op.has_trait(IsTerminator):
+def _writes_itself(op: Operation) -> bool:
+    """May the op change memory that a load reads, whatever is in its regions?"""
+    if type(op) in HARMLESS or op.has_trait(IsTerminator):
         return False
-    if isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp | scf.IndexSwitchOp):
-        return any(writes(o) for region in op.regions for block in region.blocks for o in block.ops)
-    return True
+    return not isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp | scf.IndexSwitchOp)
 
 
 class Inlining:
@@ -68,6 +66,8 @@ class Inlining:
 
     def __init__(self, function: Operation) -> None:
         self._order = {op: i for i, op in enumerate(function.walk())}
+        self._written = self._count_writes()
+        """How many ops of its block, up to each op, write."""
         self._dead: set[Operation] = set()
         self._inlined: set[Operation] = set()
         self._place: dict[Operation, Use] = {}
@@ -78,6 +78,19 @@ class Inlining:
                 self._find_place(op)
                 if self._decide(op):
                     self._inlined.add(op)
+
+    def _count_writes(self) -> dict[Operation, int]:
+        writing: set[Operation] = set()
+        # What is inside an op comes before it.
+        for op in reversed(self._order):
+            inside = (o for region in op.regions for block in region.blocks for o in block.ops)
+            if _writes_itself(op) or any(o in writing for o in inside):
+                writing.add(op)
+        counts: dict[Operation, int] = {}
+        for op in self._order:
+            before = counts.get(op.prev_op, 0) if op.prev_op is not None else 0
+            counts[op] = before + (op in writing)
+        return counts
 
     def is_dead(self, op: Operation) -> bool:
         """Does nothing that is printed need the op?"""
@@ -92,7 +105,7 @@ class Inlining:
         return [use for use in value.uses if use.operation not in self._dead]
 
     def _is_needless(self, op: Operation) -> bool:
-        return isinstance(op, WITHOUT_EFFECT) and not any(self.uses(r) for r in op.results)
+        return type(op) in WITHOUT_EFFECT and not any(self.uses(r) for r in op.results)
 
     def _find_place(self, op: Operation) -> None:
         """The only place in the op's own block where its expression would stand, if there is
@@ -118,13 +131,18 @@ class Inlining:
             return (
                 isinstance(load, Operation)
                 and load.parent is op.parent
-                and not any(writes(o) for o in _between(load, place.operation))
+                and not self._writes_between(load, place.operation)
             )
         if not is_load:
             return True
         if isinstance(place.operation, scf.ForOp) and place.index in LOOP_BOUNDS:
             return False
-        return not any(writes(o) for o in _between(op, place.operation))
+        return not self._writes_between(op, place.operation)
+
+    def _writes_between(self, first: Operation, last: Operation) -> bool:
+        """May an op between two of a block change memory?"""
+        before = last.prev_op
+        return before is not None and self._written[before] > self._written[first]
 
     def _reading(self, value: SSAValue) -> Iterator[Use]:
         """The places where the value is really read: through what is inlined."""
@@ -153,10 +171,3 @@ class Inlining:
         if op.is_ancestor(reader):
             return inside
         return self._order[reader] < self._order[op]
-
-
-def _between(first: Operation, last: Operation) -> Iterator[Operation]:
-    op = first.next_op
-    while op is not None and op is not last:
-        yield op
-        op = op.next_op

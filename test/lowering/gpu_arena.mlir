@@ -12,9 +12,9 @@
 // CHECK-NEXT:   %r = memref.reinterpret_cast %x
 // CHECK-NEXT:   %y = memref.view %arena[%1][] : memref<768xi8, 1 : i32> to memref<50xf32, 1 : i32>
 // CHECK-NEXT:   "gpu.memcpy"(%y, %r)
-// CHECK-NEXT:   %b = memref.view %arena[%2][]
+// CHECK-NEXT:   %b = memref.view %arena[%0][]
 // CHECK-NEXT:   "gpu.memcpy"(%b, %y)
-// CHECK-NEXT:   %z = memref.view %arena[%0][] : memref<768xi8, 1 : i32> to memref<50xf32, 1 : i32>
+// CHECK-NEXT:   %z = memref.view %arena[%2][] : memref<768xi8, 1 : i32> to memref<50xf32, 1 : i32>
 // CHECK-NEXT:   "gpu.memcpy"(%z, %b)
 // CHECK-NEXT:   "gpu.memcpy"(%z, %y)
 // CHECK-NEXT:   %o = "gpu.alloc"()
