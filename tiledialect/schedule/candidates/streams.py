@@ -17,7 +17,7 @@ from tiledialect.schedule.candidates.memory import (
     work_of_group,
 )
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Role, Schedule
 
 MOVED = 32
@@ -31,10 +31,15 @@ def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
     if facts.is_rows or facts.aggregation not in (None, "assign") or facts.reduced_indices:
         return
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
-    if not order:
+    if not order or any(is_transposed(t, order[0]) for t in facts.inputs):
         return
     build = _on_cpu if device.kind is Kind.CPU else _on_gpu
     yield from build(facts, device, order)
+
+
+def is_transposed(tensor: Tensor, first: str) -> bool:
+    """Whether another index than the output's fastest one is the fastest of a tensor."""
+    return abs(tensor.strides.get(first, 0)) > 1 and bool(tensor.contiguous)
 
 
 def _on_gpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:

@@ -1,7 +1,7 @@
 """Copies of which input and output have different fastest indices.
 
-Squares go through local memory on a GPU, so that both sides are rows there. A CPU keeps a block of
-lines of the input in its first cache, and writes vectors.
+Squares go through local memory on a GPU, so that both sides are rows there. A CPU uses up the lines
+of the input that it reads while they are in its first cache, and writes vectors.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def _on_cpu(
     first = written[0]
     line = max(1, LINE // source.bytes)
     for width in {min(8, line), min(16, line)}:
-        for rows in (line, 2 * line):
+        for role in (Role.UNROLL, Role.SERIAL):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
-            loops.add(along, min(line, loops.rest(along)), Role.SERIAL)
-            loops.add(first, min(rows // width, loops.rest(first)), Role.SERIAL)
-            points = work_of_group(facts, device) // (line * rows)
-            loops.work((along, first), max(points, 1))
+            loops.add(along, min(line, loops.rest(along)), role)
+            loops.serial([along])
+            done = width * facts.extents[along]
+            loops.work([first], max(1, work_of_group(facts, device) // done))
             yield loops.schedule()

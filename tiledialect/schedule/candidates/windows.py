@@ -25,6 +25,8 @@ from tiledialect.schedule.leaves import Role, Schedule
 
 MOST_TAPS = 128
 """Windows of more taps are contractions."""
+LANES_AT_EDGES = 256
+"""How many lanes of taps that cross an edge are written out at most, one by one."""
 WRITTEN_OUT = 64
 """How many taps of neighbouring windows are written out at most."""
 
@@ -56,13 +58,15 @@ def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> 
     return next((n for n in found if n != order[0]), None)
 
 
-def _tiles(facts: Facts, beside: str | None, taps: list[str]) -> Iterator[tuple[int, int]]:
+def _tiles(
+    facts: Facts, beside: str | None, taps: list[str], written_out: int = WRITTEN_OUT
+) -> Iterator[tuple[int, int]]:
     """How many neighbouring windows are written out, and how many of the taps' loops."""
     most = facts.extents[beside] if beside is not None else 1
     for count in unrolls(most, 1, 8):
         inside, copies = 0, count
         for n in taps:
-            if copies * facts.extents[n] > WRITTEN_OUT:
+            if copies * facts.extents[n] > written_out:
                 break
             copies *= facts.extents[n]
             inside += 1
@@ -91,7 +95,9 @@ def _on_cpu(
     first, beside = order[0], sliding(facts, source, order, taps)
     one_by_one = source.strides.get(first) == 1
     width = lanes(device, [source], facts.extents[first]) if one_by_one else 1
-    for count, inside in _tiles(facts, beside, taps):
+    # At an edge along the vector, each lane has tests of its own.
+    at_edges = LANES_AT_EDGES // width if _meets(source, first, taps) else WRITTEN_OUT
+    for count, inside in _tiles(facts, beside, taps, at_edges):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         if beside is not None:
