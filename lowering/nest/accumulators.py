@@ -69,7 +69,7 @@ class Places:
             return None
         first = serial[-1] + 1
         inside = range(first, len(leaves))
-        is_summed = any(leaves[k].role is Role.SERIAL and k not in self.moving for k in inside)
+        is_summed = any(k not in self.moving and k not in self.lanes for k in inside)
         return first if is_summed else None
 
     @property

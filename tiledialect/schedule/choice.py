@@ -8,8 +8,9 @@ from functools import lru_cache
 
 from tiledialect.schedule.candidates import FAMILIES
 from tiledialect.schedule.cost import Estimate, cost
+from tiledialect.schedule.cpu_cost import cpu_cost
 from tiledialect.schedule.default import default_leaves
-from tiledialect.schedule.device import Device
+from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.tiles import UNROLLED_COPIES
@@ -31,6 +32,13 @@ class Candidate:
     estimate: Estimate
 
 
+def estimated(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
+    """What a schedule of a kernel is thought to cost on a device."""
+    is_contraction = facts.aggregation is not None and not facts.is_rows
+    model = cpu_cost if is_contraction and device.kind is Kind.CPU else cost
+    return model(facts, schedule, device)
+
+
 @lru_cache(maxsize=KEPT)
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
@@ -42,7 +50,7 @@ def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)
     schedule = Schedule(default_leaves(facts.indices, local_size))
-    return Candidate(DEFAULT, schedule, cost(facts, schedule, device))
+    return Candidate(DEFAULT, schedule, estimated(facts, schedule, device))
 
 
 def best_seconds(facts: Facts, device: Device) -> float:
@@ -58,7 +66,7 @@ def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
             if schedule in seen or schedule.work_items > device.max_work_group_size:
                 continue
             seen.add(schedule)
-            estimate = cost(facts, schedule, device)
+            estimate = estimated(facts, schedule, device)
             fits = estimate.local_memory <= device.local_mem_size
             if fits and estimate.copy_steps <= UNROLLED_COPIES:
                 yield Candidate(name, schedule, estimate)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
+from tiledialect.schedule.candidates.cpu_rows import cpu_rows
 from tiledialect.schedule.candidates.gpu_contractions import gpu_contractions
 from tiledialect.schedule.candidates.row_kernels import row_kernels
 from tiledialect.schedule.candidates.streams import streams
@@ -23,6 +25,8 @@ Family = Callable[[Facts, Device], Iterable[Schedule]]
 
 FAMILIES: Mapping[str, Family] = {
     "contractions on GPUs": gpu_contractions,
+    "contractions on CPUs": cpu_contractions,
+    "sums along memory on CPUs": cpu_rows,
     "streams": streams,
     "transpositions": transpositions,
     "sums": sums,

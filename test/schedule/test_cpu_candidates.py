@@ -1,0 +1,147 @@
+"""The schedules that are weighed on CPUs: all can run, and what is chosen computes the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.choice import estimated, ranked
+from tiledialect.schedule.default import default_leaves
+from tiledialect.schedule.device import GENERIC, Device, Kind, described
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import LoopIndex, Role, Schedule, check
+
+DEVICES = {
+    "narrow": described(Kind.CPU, {"compute_units": 2, "native_vector_width": 4}),
+    "wide": described(Kind.CPU, {"compute_units": 8, "native_vector_width": 16}),
+}
+
+
+def tensor(number: int, shape: tuple[int, ...], *access: IndexExpr | str) -> Tensor:
+    """A tensor of floats."""
+    exprs = tuple(IndexExpr.of(e) for e in access)
+    return Tensor(number, shape, exprs, "f32", 4)
+
+
+def facts(outputs: int, sizes: dict[str, int], result: Tensor, *inputs: Tensor) -> Facts:
+    """A contraction whose first indices are the output's."""
+    indices = tuple(
+        LoopIndex(name, Range(0, size), k < outputs) for k, (name, size) in enumerate(sizes.items())
+    )
+    return Facts(indices, inputs, (result,), "add", "mul", 2.0)
+
+
+def product(m: int, n: int, k: int, *, transposed: bool = False) -> Facts:
+    """A matrix product; the second factor may lie transposed."""
+    second = tensor(1, (n, k), "j", "k") if transposed else tensor(1, (k, n), "k", "j")
+    first, result = tensor(0, (m, k), "i", "k"), tensor(0, (m, n), "i", "j")
+    return facts(2, {"i": m, "j": n, "k": k}, result, first, second)
+
+
+def convolution(size: int, channels: int) -> Facts:
+    """A padded convolution of 3 x 3."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    image, kernel = (2, size, size, channels), (3, 3, channels, channels)
+    return facts(
+        4,
+        {"n": 2, "y": size, "x": size, "co": channels, "j": 3, "i": 3, "ci": channels},
+        tensor(0, image, "n", "y", "x", "co"),
+        tensor(0, image, "n", y + j - 1, x + i - 1, "ci"),
+        tensor(1, kernel, "j", "i", "ci", "co"),
+    )
+
+
+CASES = {
+    "product": product(64, 64, 64),
+    "uneven product": product(37, 29, 31),
+    "large product": product(2048, 1024, 4096),
+    "thin product": product(8, 8, 5000),
+    "transposed product": product(100, 48, 60, transposed=True),
+    "product with a vector": facts(
+        1,
+        {"i": 100, "k": 300},
+        tensor(0, (100,), "i"),
+        tensor(0, (100, 300), "i", "k"),
+        tensor(1, (300,), "k"),
+    ),
+    "convolution": convolution(14, 16),
+    "uneven convolution": convolution(7, 3),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_all_candidates_can_run(case: Facts, device: Device):
+    found = ranked(case, device)
+    ranks = [len(t.shape) for t in case.inputs]
+    assert found or case is CASES["uneven convolution"]
+    for candidate in found:
+        check(case.indices, candidate.schedule, ranks)
+        assert candidate.estimate.local_memory <= device.local_mem_size
+        assert candidate.schedule.work_items == 1
+
+
+@pytest.mark.parametrize("case", ["product", "large product", "convolution"])
+def test_vectors_are_as_wide_as_the_hardware(case: str):
+    for device in DEVICES.values():
+        last = ranked(CASES[case], device)[0].schedule.leaves[-1]
+        assert (last.role, last.extent) == (Role.VECTOR, device.native_vector_width)
+
+
+def test_what_is_padded_or_lies_across_is_packed():
+    device = DEVICES["wide"]
+    for case, number in (("convolution", 0), ("transposed product", 1)):
+        for candidate in ranked(CASES[case], device):
+            if candidate.family == "contractions on CPUs":
+                assert number in {stage.operand for stage in candidate.schedule.stages}
+
+
+def test_long_sums_are_made_in_parts():
+    """What a row of tiles reads of the second factor fits nowhere at once."""
+    device = replace(DEVICES["wide"], local_mem_size=1 << 17)
+    best = ranked(CASES["large product"], device)[0].schedule
+    outputs = {"i", "j"}
+    serial = [x for x in best.leaves if x.role is Role.SERIAL]
+    assert serial[0].index not in outputs and serial[1].index in outputs
+    assert best.stages[0].at == ("k", serial[0].stride)
+
+
+def test_tiles_of_vectors_beat_items_of_one_element():
+    device = GENERIC[Kind.CPU]
+    for case in CASES.values():
+        plain = estimated(case, Schedule(default_leaves(case.indices, 64)), device)
+        assert all(best.estimate.seconds < plain.seconds for best in ranked(case, device)[:1])
+
+
+PROGRAMS = {
+    "product": "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }",
+    "transposed": "function (A[L, M], B[N, L]) -> (C) { C[i, j: M, N] = +(A[k, i] * B[j, k]); }",
+    "vector": "function (A[M, L], B[L]) -> (C) { C[i: M] = +(A[i, k] * B[k]); }",
+    "maxima": """function (A[H, W, C]) -> (O) {
+        O[y, x, c: H/2, W/2, C] = >(A[2*y + j - 1, 2*x + i - 1, c]), j < 3, i < 3;
+    }""",
+    "depthwise": """function (A[H, W, C], B[3, 3, C]) -> (O) {
+        O[y, x, c: H, W, C] = +(A[y + j - 1, x + i - 1, c] * B[j, i, c]);
+    }""",
+}
+SHAPES = {
+    "product": [((70, 33), (33, 50)), ((5, 700), (700, 17)), ((1, 40), (40, 40))],
+    "transposed": [((33, 40), (64, 33))],
+    "vector": [((37, 100), (100,)), ((3, 15), (15,))],
+    "maxima": [((11, 14, 24),)],
+    "depthwise": [((9, 17, 24), (3, 3, 24))],
+}
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_chosen_one_computes_the_same(name: str, device: td.Device):
+    f = td.compile(PROGRAMS[name], device=device)
+    rng = np.random.default_rng(0)
+    for shapes in SHAPES[name]:
+        arrays = [rng.integers(-9, 9, shape).astype(np.float32) for shape in shapes]
+        np.testing.assert_array_equal(f(*arrays), f.reference(*arrays))

@@ -1,0 +1,319 @@
+"""Contractions on CPUs: a tile of vectors in registers, fed by operands that lie packed.
+
+Of the indices that move the output, `n` runs along its memory: its steps are lanes, and several
+vectors of them are the tile's columns. Other output indices are its rows. A work-group is one
+work-item, which takes a block of tiles, one after the other; an operand whose elements are no
+neighbours where a vector reads them, or which is padded, is staged once for the block. Where the
+sum is so long that the operands of a row of tiles do not fit the caches, it is summed in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import gcd, prod
+
+from tiledialect.schedule.candidates.loops import ceil_div, kept
+from tiledialect.schedule.cpu_cost import cpu_cost
+from tiledialect.schedule.default import on_grid
+from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
+
+TILES = (
+    *((1, n) for n in (1, 2, 4, 8)),
+    *((2, n) for n in (1, 2, 4, 8)),
+    *((3, 4), (3, 8), (4, 2), (4, 3), (4, 4), (5, 4), (6, 2), (6, 3), (6, 4), (7, 2), (7, 4)),
+    *((8, 1), (8, 2), (8, 3), (9, 2), (10, 2), (12, 1), (12, 2), (14, 1), (14, 2), (16, 1)),
+)
+"""Rows and vectors of the tiles that are tried."""
+MOST_TILES = 4
+"""How many tiles are looked at in all blocks."""
+WRITTEN_OUT = 32
+"""How many steps of a short sum are written out at most."""
+BODY = 128
+"""How many operations on vectors the innermost body has at most."""
+FEW_USES = 16
+"""How often an element of the largest input is used in sums, windows and the like."""
+GROUPS = (1, 4, 16, 64)
+"""How many work-groups there should be for each core, at least."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the indices of a contraction are good for."""
+
+    n: str
+    rows: tuple[str, ...]
+    """The other output indices: what a group has several values of first."""
+    sums: tuple[str, ...]
+    """The summed indices, outermost first."""
+    lanes: tuple[int, ...]
+    """The vectors that are tried."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers that make a schedule."""
+
+    lanes: int
+    columns: int
+    tile: tuple[tuple[str, int], ...] = ()
+    """How many rows the tile has along which indices."""
+    blocks: tuple[tuple[str, int], ...] = ()
+    """How many tiles a work-group has along which indices, outermost first."""
+    parts: int = 1
+    """In how many parts the outermost sum is made."""
+    packed: tuple[int, ...] = ()
+    """The operands that are staged."""
+    inside: str = ""
+    """The index in each tile of which operands are staged; empty: once for the group."""
+
+
+def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The best tiles, each in several blocks."""
+    if device.kind is not Kind.CPU or facts.is_rows or not facts.inputs:
+        return
+    if facts.aggregation in (None, "assign") or any(t.access is None for t in facts.inputs):
+        return
+    if not facts.points:
+        return
+    found = roles(facts, device)
+    if found is None or _is_read_once(facts):
+        return
+
+    def seconds(shape: Shape) -> float:
+        return cpu_cost(facts, Builder(facts, found, shape).schedule(), device).seconds
+
+    def in_blocks(tile: Shape) -> float:
+        counts = Builder(facts, found, tile).counts()
+        groups = GROUPS[1] * device.compute_units
+        return min(
+            seconds(replace(tile, blocks=_serial(found, counts, columns, groups), packed=packed))
+            for columns in {1, counts[found.n]}
+            for packed in _packings(facts, found, tile)
+        )
+
+    tiles = sorted(_tiles(facts, found), key=in_blocks)
+    for tile in tiles[:MOST_TILES]:
+        for shape in _blocks(facts, found, tile, device):
+            yield Builder(facts, found, shape).schedule()
+
+
+def _is_read_once(facts: Facts) -> bool:
+    """Whether what is read is used so seldom that nothing is gained by tiles of registers."""
+    largest = max(facts.inputs, key=lambda t: t.size)
+    elements = prod(largest.shape)
+    return prod(facts.outputs[0].shape) <= elements and facts.points <= FEW_USES * elements
+
+
+def roles(facts: Facts, device: Device) -> Roles | None:
+    """Those of a contraction; None if no output index runs along memory."""
+    extents, output = facts.extents, facts.outputs[0]
+    outputs = [name for name in facts.output_indices if extents[name] > 1]
+    outputs.sort(key=lambda name: abs(output.strides.get(name, 0)))
+    if not outputs or abs(output.strides.get(outputs[0], 0)) != 1:
+        return None
+    n, *rows = outputs
+    walked = next((t for t in facts.inputs if n not in t.names), facts.inputs[0])
+    reduced = [name for name in facts.reduced_indices if extents[name] > 1]
+    # What is left is summed over as it lies in memory.
+    reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
+    width = max(1, device.native_vector_width * 4 // max(output.bytes, 1))
+    lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]]
+    if not lanes:
+        return None
+    divides = next((k for k in lanes if extents[n] % k == 0), 0)
+    lanes = [k for k in lanes if k in (lanes[0], divides)]
+    # A group has all rows that share the vectors before it has others.
+    vectors = [t for t in facts.inputs if n in t.names]
+    apart = [name for name in rows if all(name in t.names for t in vectors)]
+    order = (*(name for name in rows if name not in apart), *apart)
+    return Roles(n, order, tuple(reduced), tuple(lanes))
+
+
+def _tiles(facts: Facts, r: Roles) -> Iterator[Shape]:
+    """Tiles with the operands staged that must be, the whole rest in work-groups."""
+    for lanes in r.lanes:
+        vectors = ceil_div(facts.extents[r.n], lanes)
+        for rows, columns in TILES:
+            if columns > vectors:
+                continue
+            is_uneven = bool(facts.extents[r.n] % (lanes * columns))
+            must = tuple(t.number for t in facts.inputs if _must_pack(facts, r, t, is_uneven))
+            for tile in _row_tiles(facts, r, rows):
+                yield Shape(lanes, columns, tile, packed=must)
+
+
+def _row_tiles(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, int], ...]]:
+    """The ways to have so many rows: along one index, or two of which one is short."""
+    if rows == 1:
+        yield ()
+        return
+    for name in r.rows[:2]:
+        if rows <= facts.extents[name]:
+            yield ((name, rows),)
+    if len(r.rows) > 1:
+        a, b = r.rows[0], r.rows[1]
+        for first, second in ((a, b), (b, a)):
+            few = facts.extents[first]
+            if 1 < few < 4 and rows % few == 0 and 1 < rows // few <= facts.extents[second]:
+                yield ((first, few), (second, rows // few))
+
+
+def _must_pack(facts: Facts, r: Roles, tensor: Tensor, is_uneven: bool) -> bool:
+    """Whether an operand is read outside itself, or its vectors are no neighbours."""
+    on_lanes = r.n in tensor.names and (is_uneven or abs(tensor.strides[r.n]) != 1)
+    return on_lanes or is_padded(facts, tensor)
+
+
+def is_padded(facts: Facts, tensor: Tensor) -> bool:
+    """Whether some points would read outside a tensor."""
+    ranges = {index.name: index.range for index in facts.indices}
+    for e, size in zip(tensor.access or (), tensor.shape, strict=True):
+        low = high = int(e.constant)
+        for name in e.names:
+            c, values = int(e.coefficient(name)), ranges[name]
+            ends = (c * values.lower, c * (values.upper - 1))
+            low, high = low + min(ends), high + max(ends)
+        if low < 0 or high >= size:
+            return True
+    return False
+
+
+def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Shape]:
+    """What a work-group does of all tiles: from few large groups to many small ones."""
+    counts = Builder(facts, r, tile).counts()
+    whole = counts[r.n]
+    for wanted in GROUPS:
+        for columns in {1, whole}:
+            blocks = _serial(r, counts, columns, wanted * device.compute_units)
+            for staged in _packings(facts, r, tile):
+                for inside in {"", *(name for name, count in blocks[:-1] if count > 1)}:
+                    for parts in _parts(facts, r):
+                        yield replace(
+                            tile, blocks=blocks, packed=staged, inside=inside, parts=parts
+                        )
+
+
+def _packings(facts: Facts, r: Roles, tile: Shape) -> set[tuple[int, ...]]:
+    """The operands that are staged: those that must be, or all that vectors are read from."""
+    vectors = (t.number for t in facts.inputs if r.n in t.names)
+    return {tile.packed, tuple(sorted({*tile.packed, *vectors}))}
+
+
+def _serial(
+    r: Roles, counts: dict[str, int], columns: int, groups: int
+) -> tuple[tuple[str, int], ...]:
+    """How many tiles along each index a work-group has so that there are at least so many."""
+    blocks = {r.n: columns}
+    left = prod(counts.values()) // columns
+    for name in r.rows:
+        most = max(1, left // groups)
+        count = counts[name]
+        size = count if count <= most else max(k for k in range(1, count + 1) if k <= most)
+        # Of equal size, where that costs little.
+        size = ceil_div(count, ceil_div(count, size))
+        blocks[name] = size
+        left //= size
+    return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
+
+
+def _parts(facts: Facts, r: Roles) -> Iterator[int]:
+    """Numbers of parts of the outermost sum."""
+    yield 1
+    if r.sums:
+        extent = facts.extents[r.sums[0]]
+        # Without rows nothing is read again: whole rows of memory are added one after the other.
+        for size in (256, 512) if r.rows else (4, 8, 16):
+            if extent >= 3 * size // 2:
+                yield ceil_div(extent, size)
+        if len(r.sums) > 1 and extent > 1:
+            yield extent
+
+
+class Builder:
+    """The schedule of a shape."""
+
+    def __init__(self, facts: Facts, r: Roles, shape: Shape):
+        self.facts = facts
+        self.roles = r
+        self.shape = shape
+        self.steps = dict(shape.tile) | {r.n: shape.lanes * shape.columns}
+        """How far a tile reaches along each output index."""
+
+    def counts(self) -> dict[str, int]:
+        """How many tiles there are along each output index."""
+        names = (*self.roles.rows, self.roles.n)
+        return {n: ceil_div(self.facts.extents[n], self.steps.get(n, 1)) for n in names}
+
+    def schedule(self) -> Schedule:
+        """The leaves, then the stages."""
+        r, s, counts = self.roles, self.shape, self.counts()
+        blocks = dict(s.blocks)
+        grid = [
+            (n, self.steps.get(n, 1) * blocks.get(n, 1), ceil_div(counts[n], blocks.get(n, 1)))
+            for n in (*reversed(r.rows), r.n)
+        ]
+        grid = [block for block in grid if block[2] > 1]
+        serial = [Leaf(n, self.steps.get(n, 1), count, Role.SERIAL) for n, count in s.blocks]
+        outer, sums, written = self._sums()
+        rows = [Leaf(n, 1, count, Role.UNROLL) for n, count in s.tile]
+        columns = [
+            Leaf(r.n, s.lanes, s.columns, Role.UNROLL),
+            Leaf(r.n, 1, s.lanes, Role.VECTOR),
+        ]
+        inner = kept((*outer, *serial, *sums, *written, *rows, *columns))
+        return Schedule((*on_grid(grid), *inner), tuple(self._stages(outer, inner)))
+
+    def _sums(self) -> tuple[list[Leaf], list[Leaf], list[Leaf]]:
+        """The leaves of the summed indices: around the tiles, inside, and written out."""
+        r, s, extents = self.roles, self.shape, self.facts.extents
+        outer: list[Leaf] = []
+        left = {name: extents[name] for name in r.sums}
+        if s.parts > 1:
+            first = r.sums[0]
+            left[first] = ceil_div(extents[first], s.parts)
+            outer = [Leaf(first, left[first], ceil_div(extents[first], left[first]), Role.SERIAL)]
+        room = min(WRITTEN_OUT, max(1, BODY // self._vectors))
+        sums: list[Leaf] = []
+        written: list[Leaf] = []
+        for name in reversed(r.sums):
+            size = left[name]
+            if not sums and size <= room:
+                written.insert(0, Leaf(name, 1, size, Role.UNROLL))
+                room //= size
+                continue
+            few = next((k for k in (4, 3, 2) if k <= room and size % k == 0), 1)
+            if sums or written:
+                few = 1
+            if few > 1:
+                written.insert(0, Leaf(name, 1, few, Role.UNROLL))
+            sums.insert(0, Leaf(name, few, size // few, Role.SERIAL))
+        return outer, sums, written
+
+    @property
+    def _vectors(self) -> int:
+        return self.shape.columns * prod(count for _, count in self.shape.tile)
+
+    def _stages(self, outer: Sequence[Leaf], inner: Sequence[Leaf]) -> Iterator[Stage]:
+        """A stage of each packed operand, with the axis along `n` fastest."""
+        r, s = self.roles, self.shape
+        for tensor in self.facts.inputs:
+            if tensor.number not in s.packed:
+                continue
+            rank = len(tensor.shape)
+            axes = [k for k, e in enumerate(tensor.access or ()) if r.n in e.names]
+            last = axes[-1] if axes else rank - 1
+            order = (*(k for k in range(rank) if k != last), last)
+            place = next((x for x in reversed(outer) if x.extent > 1), None)
+            if s.inside and s.inside in tensor.names:
+                place = next((x for x in inner if x.index == s.inside), place)
+            yield Stage(
+                tensor.number,
+                local=True,
+                at=(place.index, place.stride) if place is not None else None,
+                order=() if order == tuple(range(rank)) else order,
+                # Rows that vectors do not divide are copied one by one.
+                vector=gcd(s.lanes, tensor.shape[-1]) if last == rank - 1 else 1,
+            )

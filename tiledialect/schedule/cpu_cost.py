@@ -1,0 +1,274 @@
+"""How long a contraction takes on a CPU by a schedule, without running it.
+
+A core is counted in cycles. The innermost body takes as long as its arithmetic (two vectors a
+cycle), its loads (two a cycle), the chain of additions to one register, or what it fetches from the
+cache that holds it, whichever is most. Loops, copies to tiles, blocks of sums that wait in memory,
+and stores come on top; groups are shared among the cores, whose last round may be short.
+"""
+
+from __future__ import annotations
+
+from math import ceil, prod
+
+from tiledialect.schedule.cost import Estimate, Model, Walk
+from tiledialect.schedule.device import Device
+from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage, place_of
+
+FLOPS = 4
+"""Additions and multiplications of a lane in a cycle: two fused ones."""
+CHAIN = 4.0
+"""Cycles until a sum can be added to."""
+STEP = 1.5
+"""Cycles of a step of a loop."""
+COPY = {True: 2.0, False: 5.0}
+"""Cycles to copy a vector of neighbours, or one element of a tile that lies otherwise."""
+SPILLED = 2.0
+"""Cycles for each register too many."""
+COMPARED = 4.0
+"""Operations of a maximum or minimum that carries NaN along."""
+LINE = 64
+"""Bytes of a cache line."""
+RATES = (64.0, 28.0, 8.0)
+"""Bytes a cycle from the first cache, the second, and from further away."""
+SCATTERED_ROWS = 512
+SCATTERED = 2.0
+"""How much slower the caches give what lies in many places, which cannot be foreseen."""
+WAYS = 8
+"""How many lines at the same place of a page the first cache has, surely."""
+PAGE = 4096
+PAGES = 64
+"""How many pages the core finds at once, and what another one costs."""
+PAGE_CYCLES = 8.0
+GROUP = 1500.0
+"""Cycles of starting a work-group."""
+EDGE = 3.0
+"""How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
+ALONE = 8.0
+"""How much slower the same is by work-items of one element, which a compiler makes vectors of."""
+UNEVEN = 0.3
+"""Which part of a group cores wait for one another in the end."""
+OVERLAP_LOSS = 0.15
+"""How much of what is not the bottleneck shows all the same."""
+SHARED_RATE = 3.0
+"""How much faster the last cache is than memory."""
+
+
+class CpuModel(Model):
+    """A contraction, its schedule and a CPU."""
+
+    def __init__(self, facts: Facts, schedule: Schedule, device: Device):
+        super().__init__(facts, schedule, device)
+        size = max(facts.outputs[0].bytes, 1)
+        self.width = max(1, device.native_vector_width * 4 // size)
+        """The lanes that the hardware has."""
+        self.hardware = ceil(self.vector / self.width)
+        """Registers of a vector."""
+        self.inner = [*self.leaves[self.body :]]
+        self.steps = self.inner[:-1] if self.vector > 1 else self.inner
+        """The leaves that are written out, the lanes left out."""
+        self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
+
+    @property
+    def vectors(self) -> int:
+        """How many registers of sums there are in the innermost body."""
+        outputs = {*self.facts.output_indices}
+        count = prod(leaf.extent for leaf in self.inner if leaf.index in outputs)
+        if self.inner and self.inner[-1].index not in outputs:
+            count *= self.vector
+        return max(1, count // self.vector) * self.hardware
+
+    def is_vector(self, walk: Walk) -> bool:
+        """Whether the lanes read different elements."""
+        return self.vector > 1 and walk.moved_by(self.inner[-1])
+
+    def loads(self, walk: Walk) -> float:
+        """The instructions that load an operand in the body."""
+        places = walk.elements(self.steps)
+        if not self.is_vector(walk):
+            return places
+        if self._is_row(walk, self.inner[-1]):
+            return places * self.hardware
+        return 2.0 * walk.elements(self.inner)
+
+    @property
+    def operations(self) -> float:
+        """The arithmetic instructions of the body."""
+        steps = prod(leaf.extent for leaf in self.steps) * self.hardware
+        each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
+        return steps * (each + ceil(self.facts.operations / 2))
+
+    @property
+    def body_cycles(self) -> float:
+        """Cycles of the innermost body."""
+        operations = self.operations
+        loads = sum(self.loads(walk) for walk in self.walks)
+        chain = CHAIN * operations / self.vectors
+        needed = self.vectors + max((self.loads(w) for w in self.walks), default=0) / 4 + 1
+        spilled = max(0.0, needed - self.device.registers)
+        streamed = sum(map(self.streamed, self.walks))
+        return max(operations / 2, loads / 2, chain, streamed) + self.conflicts + SPILLED * spilled
+
+    def streamed(self, walk: Walk) -> float:
+        """Cycles for what the body fetches of an operand from where it lies."""
+        loop = self._innermost_loop
+        if loop is None or not walk.moved_by(loop):
+            return 0.0
+        size = walk.tensor.bytes
+        is_packed = bool(self.stages(walk.tensor))
+        row = size * abs(walk.tensor.strides.get(loop.index, 0))
+        run = max(1, walk.run(self.inner)) * size
+        each = walk.elements(self.inner) * size
+        if not is_packed and row >= LINE:
+            # Lines are fetched as a whole.
+            each *= ceil(run / LINE) * LINE / run if row > run else 1
+        first = walk.elements(self.leaves[self.first_reduction :]) * size
+        level = 0 if first <= self.caches[0] // 2 else 1
+        reused = walk.elements(self.leaves[self.parallel :]) * size
+        if level and not is_packed and reused > self.caches[1]:
+            level = 2
+        cycles = each / RATES[level]
+        if is_packed:
+            return cycles
+        if row >= SCATTERED_ROWS:
+            cycles *= SCATTERED
+        if row and row % (PAGE // 2) == 0:
+            cycles *= SCATTERED
+        if row >= PAGE and self.facts.extents[loop.index] > PAGES:
+            cycles += PAGE_CYCLES * max(1.0, walk.elements(self.inner) * size / run)
+        return cycles
+
+    @property
+    def conflicts(self) -> float:
+        """Cycles for rows of the body that the first cache cannot have at the same time."""
+        rows = 0
+        for walk in self.walks:
+            for leaf in self.steps:
+                step = self._stride(walk, leaf) * walk.tensor.bytes
+                if step and step % PAGE == 0 and not self.stages(walk.tensor):
+                    rows += leaf.extent
+        return max(0.0, rows - WAYS) * 2.0
+
+    @property
+    def _innermost_loop(self) -> Leaf | None:
+        inside = self.leaves[self.parallel : self.body]
+        return next((x for x in reversed(inside) if x.role is Role.SERIAL), None)
+
+    def _stride(self, walk: Walk, leaf: Leaf) -> int:
+        """How far a step of a leaf goes in memory, in elements."""
+        return abs(walk.tensor.strides.get(leaf.index, 0)) * leaf.stride
+
+    @property
+    def copy_cycles(self) -> float:
+        """Cycles of all copies that a group makes."""
+        return sum(map(self._copy, self.schedule.stages))
+
+    def _copy(self, stage: Stage) -> float:
+        walk = self.walk(stage.operand)
+        if walk is None:
+            return 0.0
+        elements = prod(walk.extents(self.inside(stage))) * self.trips(place_of(stage, self.leaves))
+        size = walk.tensor.bytes
+        rank = len(walk.tensor.shape)
+        together = stage.vector if not stage.order or stage.order[-1] == rank - 1 else 1
+        moved = elements * COPY[True] / together if together > 1 else elements * COPY[False]
+        return moved + elements * size / RATES[2]
+
+    @property
+    def blocked_cycles(self) -> float:
+        """Cycles for sums that wait in memory while others are added to."""
+        outputs = {*self.facts.output_indices}
+        moving = range(self.first_reduction, len(self.leaves))
+        serial = [
+            k
+            for k in moving
+            if self.leaves[k].index in outputs and self.leaves[k].role is Role.SERIAL
+        ]
+        if not serial:
+            return 0.0
+        return (
+            self.vectors * 4.0 * self.trips(serial[-1] + 1) + 4.0 * self.accumulators / self.width
+        )
+
+    @property
+    def stored_cycles(self) -> float:
+        """Cycles of writing the results of a group."""
+        count = self.accumulators * self.trips(self.first_reduction) / min(self.vector, self.width)
+        along = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
+        joined = 2.0 * self.vector if along else 0.0
+        return count * (2.0 + joined + self.facts.operations_after)
+
+    @property
+    def edges(self) -> float:
+        """How much slower all is by tiles that reach past the end."""
+        slower = 1.0
+        for name, extent in self.facts.extents.items():
+            own = [x for x in self.leaves if x.index == name]
+            reach = prod(x.extent for x in own)
+            last = [x for x in own if x.role in (Role.UNROLL, Role.VECTOR)]
+            if reach == extent or not last:
+                continue
+            is_lanes = self.vector > 1 and own[-1] is self.leaves[-1]
+            readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.stages(w.tensor)]
+            share = prod(x.extent for x in last) / reach
+            if readers:
+                slower += share * (self.vector if is_lanes else EDGE)
+        return slower
+
+    @property
+    def group_cycles(self) -> float:
+        """Cycles of a work-group."""
+        loops = sum(
+            self.trips(k + 1)
+            for k in range(self.parallel, self.body)
+            if self.leaves[k].role is Role.SERIAL
+        )
+        body = self.trips(self.body) * self.body_cycles * self.edges
+        if self.items > 1:
+            body *= ALONE * self.items / self.width
+        return (
+            body
+            + STEP * loops
+            + self.copy_cycles
+            + self.blocked_cycles
+            + self.stored_cycles
+            + GROUP
+        )
+
+
+def cpu_cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
+    """How long a contraction takes on a CPU by a schedule."""
+    m = CpuModel(facts, schedule, device)
+    units = device.compute_units
+    rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
+    group = m.group_cycles / rate
+    rounds = ceil(m.groups / units)
+    # Groups are handed out as cores are free, of which one may be late.
+    busy = group * (UNEVEN + (m.groups / units if rounds > 8 else rounds))
+    written = sum(t.size for t in (*facts.after, *facts.outputs))
+    far = (sum(t.size for t in {t.number: t for t in facts.inputs}.values()) + written) / (
+        device.bandwidth * 1e9
+    )
+    shared = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
+    parts = sorted((busy, shared, far), reverse=True)
+    launch = device.launch * 1e-6
+    return Estimate(
+        parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
+        busy,
+        0.0,
+        shared,
+        far,
+        0.0,
+        launch,
+        m.groups,
+        1,
+        m.vectors,
+        m.local_memory,
+        m.copy_steps,
+    )
+
+
+def _first_reads(m: CpuModel) -> float:
+    """Bytes that groups fetch from the last cache, each what it touches once."""
+    inside = m.leaves[m.parallel :]
+    return float(sum(w.elements(inside) * w.tensor.bytes for w in m.walks) * m.groups)
