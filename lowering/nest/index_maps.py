@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tiledialect.dialects.lift.attributes import IndexMap
-from tiledialect.index.integer import Expr, Product, Quotient, Remainder, floordiv, mod
+from tiledialect.index.integer import Expr, Product, Quotient, Remainder, floordiv, mod, rebuilt
 from tiledialect.index.polynomial import exact_quotient, linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify
@@ -14,12 +14,25 @@ from tiledialect.index.simplify import simplify
 def inverse(index_map: IndexMap, size: Expr, env: Env) -> IndexMap | None:
     """The map that undoes a permutation of ``size`` indices, if one is found and proved."""
     variable = index_map.variable
-    inside = env.with_range(variable, 0, size)
+    whole = Expr.var("_size")
+    # A size such as N*M is easier to reason about as one number.
+    ways: tuple[tuple[Env, Callable[[Expr], Expr]], ...] = (
+        (env.with_range(variable, 0, size), lambda e: e),
+        (Env({"_size": (1, None), variable: (0, whole)}), lambda e: _renamed(e, size, whole)),
+    )
     for candidate in _candidates(index_map, size):
-        there_and_back = candidate.substitute({variable: index_map.expr})
-        if simplify(there_and_back, inside) == Expr.var(variable):
-            return IndexMap(variable, candidate)
+        for inside, seen in ways:
+            there_and_back = seen(candidate).substitute({variable: seen(index_map.expr)})
+            if simplify(there_and_back - Expr.var(variable), inside) == Expr():
+                return IndexMap(variable, candidate)
     return None
+
+
+def _renamed(expr: Expr, size: Expr, name: Expr) -> Expr:
+    """The expression with a name for a size, where that stands by itself."""
+    if expr == size:
+        return name
+    return expr.map_atoms(lambda atom: rebuilt(atom, lambda part: _renamed(part, size, name)))
 
 
 def _candidates(index_map: IndexMap, size: Expr) -> Iterator[Expr]:

@@ -1,4 +1,5 @@
 // RUN: tile-opt %s -p 'lift-to-gpu{index-width=32}' -t opencl | filecheck %s
+// RUN: xdsl-opt %s -p 'lift-to-gpu{index-width=32}' -t opencl | filecheck %s
 
 // The kernels of the tutorial on views, for all sizes, but for names and layout. What differs:
 // loops of one step are none; get_global_size is written as its product.
