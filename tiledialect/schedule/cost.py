@@ -29,6 +29,8 @@ OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
 LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.08e-6}
 """Seconds until what is fetched from global memory is there."""
+BARRIER = {Kind.GPU: 0.07e-6, Kind.CPU: 0.0}
+"""Seconds that the items of a group wait for one another at each stage, if nobody else runs."""
 SEEN = 0.25
 """Which share of the waiting for what is not fetched ahead other groups do not hide."""
 LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
@@ -426,7 +428,7 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     seen = 0.0 if ahead else SEEN * wait
     rounds, last = divmod(groups_unit, resident)
     busy = sum(
-        times * (max(own * n / _issue(m, n), alone) + seen)
+        times * (max(own * n / _issue(m, n), alone) + seen + waits * BARRIER[device.kind] / n)
         for n, times in ((resident, rounds), (last, 1))
         if n
     )
