@@ -26,6 +26,8 @@ from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.scans import ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
+from tiledialect.schedule.tensor_cores import PRECISIONS, tensor_core_schedule
+from tiledialect.target_spec import precision_of
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
@@ -52,8 +54,16 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
     if kernel.scatter is not None:
         schedule = scatter_schedule(shape_of(tensor_type(kernel.scatter.result)) or (), device)
         return [Candidate("scatter", schedule, cost(facts, schedule, device))]
-    found = (*ranked(facts, device), default(facts, device))
-    return sorted(found, key=lambda candidate: candidate.estimate.seconds)
+    found = sorted(
+        (*ranked(facts, device), default(facts, device)),
+        key=lambda candidate: candidate.estimate.seconds,
+    )
+    module = kernel.get_toplevel_object()
+    precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
+    if (schedule := tensor_core_schedule(facts, device, precision)) is not None:
+        # Nothing else comes near them, which the model does not know.
+        found.insert(0, Candidate("tensor cores", schedule, cost(facts, schedule, device)))
+    return found
 
 
 def choose(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
@@ -87,7 +97,10 @@ class TileLoopTilingPass(ModulePass):
 
     The cost model weighs the candidates for the device of the module's DLTI target spec. Without
     one, and where no candidate fits, each element of the output has a work-item, in work-groups of
-    up to `local-size` items. `explain` prints what was weighed to the standard error.
+    up to `local-size` items. Matrix products of f16 run on tensor cores, where the device has them
+    and the sizes are multiples of the tiles; those of f32 do if the module's attribute
+    `tile.precision` is `"tf32"`, which rounds the factors to 10 bits. `explain` prints what was
+    weighed to the standard error.
     """
 
     name = "tile-loop-tiling"

@@ -479,3 +479,15 @@ def test_a_profile_of_several_runs():
     for repeat in (0, -1, 1.5, True):
         with pytest.raises(td.TileError, match="repeat says how often to run"):
             f.profile(A, B, repeat=repeat)  # pyright: ignore
+
+
+def test_precision():
+    product = "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
+    ones = np.ones((4, 4), np.float32)
+    plain, rounded = td.compile(product), td.compile(product, precision="tf32")
+    assert "tile.precision" not in plain.mlir(ones, ones)
+    for f in (rounded, rounded.gradient(), pickle.loads(pickle.dumps(rounded))):
+        assert 'tile.precision = "tf32"' in f.mlir(*[ones] * len(f.inputs))
+    assert np.array_equal(rounded(ones, ones), plain(ones, ones))
+    with pytest.raises(td.TileError, match="there is no precision 'f8'; there is f32, tf32"):
+        td.compile(product, precision="f8")

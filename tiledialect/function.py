@@ -22,6 +22,7 @@ from tiledialect.inputs import KEPT, Inputs, Types, types_of
 from tiledialect.loading import Source, load, parse_mlir, print_module, read_text
 from tiledialect.recent import Recent
 from tiledialect.results import pack, result_type
+from tiledialect.target_spec import PRECISION, precision_of
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -43,6 +44,7 @@ def compile(
     device: Device | str | int | None = None,
     name: str | None = None,
     tune: int = 0,
+    precision: str | None = None,
 ) -> Function:
     """A function of arrays from Tile text, a ``.tile`` or ``.mlir`` file or an xDSL module.
 
@@ -54,6 +56,8 @@ def compile(
         name: which function, if there are several; or a name for a Tile function that has none.
         tune: how many schedules of each kernel to measure, at the first call with new shapes,
             on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
+        precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
+            them, with factors of 10 bits; ``f32`` does not. Else the module says (f32).
 
     Raises:
         TileError: the source, the name or the device is wrong.
@@ -65,7 +69,18 @@ def compile(
     with sourced(loaded.text):
         chosen = find_function(loaded.module, loaded.symbol(name))
         check_tensors(chosen)
+        if precision is not None:
+            _set_precision(loaded.module, precision)
     return Function(loaded, chosen.sym_name.data, device, tune=tune)
+
+
+def _set_precision(module: ModuleOp, precision: str) -> None:
+    """Say in a module as what factors of f32 may be multiplied."""
+    from tiledialect.schedule.tensor_cores import PRECISIONS
+
+    if precision not in PRECISIONS:
+        raise TileError(f"there is no precision {precision!r}; there is {', '.join(PRECISIONS)}")
+    module.attributes[PRECISION] = StringAttr(precision)
 
 
 class Function:
@@ -355,6 +370,7 @@ class Function:
 
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
+        text += f"// {precision_of(self._source.module)}"
         return Program(self._source.module, self._base_name, text, self._gradients, self._schedules)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:

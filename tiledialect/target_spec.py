@@ -19,6 +19,16 @@ Value = bool | int | float | str | tuple["Value", ...]
 SPEC = "dlti.target_system_spec"
 
 
+PRECISION = "tile.precision"
+"""The module's attribute that says as what factors of f32 may be multiplied: `f32` or `tf32`."""
+
+
+def precision_of(module: ModuleOp) -> str:
+    """As what the factors of sums of f32 may be multiplied."""
+    given = module.attributes.get(PRECISION)
+    return given.data if isinstance(given, StringAttr) else "f32"
+
+
 def entries(module: ModuleOp) -> dict[str, Value] | None:
     """The entries of the target spec whose values are numbers, texts or lists; None without one."""
     spec = module.attributes.get(SPEC)

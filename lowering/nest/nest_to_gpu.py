@@ -160,9 +160,10 @@ class NestToGpu:
     def expr_of(self, value: SSAValue) -> Expr:
         """What an index operand is."""
         if value not in self.exprs:
-            self.exprs[value] = self.indices.variable(
-                self.values[value], value.name_hint or "index"
-            )
+            # In a loop that is written out, the same op gives another value in each step.
+            hint, value = value.name_hint or "index", self.values[value]
+            if value not in self.exprs:
+                self.exprs[value] = self.indices.variable(value, hint)
         return self.exprs[value]
 
     def numbered(self, op: IndexedOp) -> dict[SSAValue, Expr]:

@@ -63,6 +63,8 @@ class Device:
     launch: float
     """What starting a kernel costs, in microseconds."""
     fp16: bool
+    compute_capability: int = 0
+    """Of a device of NVIDIA: 80 is 8.0."""
 
 
 GENERIC = {

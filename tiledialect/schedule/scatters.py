@@ -11,7 +11,7 @@ ROW = "d0"
 CPU_LANES = 16
 CPU_VECTORS = 4
 GPU_COLUMNS = 64
-SLABS_OF_UNIT = 2
+SLABS_OF_UNIT = {Kind.CPU: 2, Kind.GPU: 16}
 """Among how many work-items the rows are divided for each compute unit, over all columns."""
 
 
@@ -43,7 +43,7 @@ def scatter_schedule(shape: tuple[int, ...], device: Device) -> Schedule:
     groups = -(-last // tile)
     for size in outer:
         groups *= size
-    slabs = min(shape[0], max(1, -(-SLABS_OF_UNIT * device.compute_units // groups)))
+    slabs = min(shape[0], max(1, -(-SLABS_OF_UNIT[device.kind] * device.compute_units // groups)))
     rows = -(-shape[0] // slabs)
     name = f"d{len(shape) - 1}"
     together = min(-(-shape[0] // rows), max(1, GPU_COLUMNS // items)) if gpu else 1

@@ -109,3 +109,26 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// A place that the data says is another one in each step of a loop that is written out.
+// CHECK: "gpu.func"
+// CHECK: %[[FIRST:.*]] = memref.load %I[%{{.*}}]
+// CHECK: %[[P:.*]] = arith.index_cast %[[FIRST]]
+// CHECK: memref.load %W[%[[P]]]
+// CHECK: %[[SECOND:.*]] = memref.load %I[%{{.*}}]
+// CHECK: %[[Q:.*]] = arith.index_cast %[[SECOND]]
+// CHECK: memref.load %W[%[[Q]]]
+"gpu.module"() <{sym_name = "kernels"}> ({
+  "gpu.func"() <{kernel, function_type = (memref<8xf32, 1 : i32>, memref<2xi32, 1 : i32>, memref<2xf32, 1 : i32>) -> ()}> ({
+  ^bb0(%W: memref<8xf32, 1 : i32>, %I: memref<2xi32, 1 : i32>, %O: memref<2xf32, 1 : i32>):
+    nest.for %i : unroll to 2 {
+      %n = nest.load %I[%i] : memref<2xi32, 1 : i32>
+      %position = arith.index_cast %n : i32 to index
+      %v = nest.load %W[%position] : memref<8xf32, 1 : i32>
+      nest.store %v, %O[%i] : f32, memref<2xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "gathered"} : () -> ()
+}) : () -> ()
