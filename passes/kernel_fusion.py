@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -14,6 +14,8 @@ from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
 from tiledialect.passes.load_fusion import at_loads, load_gain
 from tiledialect.passes.row_kernels import over_rows, row_gain
+
+Order = Mapping[Operation, int]
 
 WHY = "fused"
 """The attribute of a kernel that says why it is what it is."""
@@ -50,6 +52,10 @@ class Fusion:
     """Kernels that somebody has made already: they stay as they are."""
     notes: dict[KernelOp, list[str]] = field(default_factory=dict[KernelOp, list[str]])
 
+    def __post_init__(self):
+        self.order = order_of(self.block)
+        """Where the ops stand."""
+
     def run(self) -> None:
         """Merge each kernel with those that make its inputs, then those that read the same."""
         for rule, forced in self.forced.items():
@@ -68,13 +74,16 @@ class Fusion:
                 kernel.attributes[WHY] = ArrayAttr(map(StringAttr, self.notes[kernel]))
 
     def _merged(
-        self, rule: Rule, kernel: KernelOp, partners: Callable[[KernelOp], Iterator[KernelOp]]
+        self,
+        rule: Rule,
+        kernel: KernelOp,
+        partners: Callable[[KernelOp, Order], Iterator[KernelOp]],
     ) -> KernelOp | None:
         """What a kernel becomes with one of its partners; None if it stays."""
-        for first in list(partners(kernel)):
+        for first in list(partners(kernel, self.order)):
             if first in self.given or any(v.name_hint in self.apart for v in first.outputs):
                 continue
-            place = place_of(first, kernel)
+            place = place_of(first, kernel, self.order)
             both = rule.merge(first, kernel) if place is not None else None
             if both is None or place is None:
                 continue
@@ -84,6 +93,7 @@ class Fusion:
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
             if gain > 0 or self.forced[rule]:
                 replace(first, kernel, both, place)
+                self.order = order_of(self.block)
                 self.notes[both] = [*notes, f"{name} is {rule.text}: {worth}"]
                 return both
             refusal = f"{name} is not {rule.text}: {worth}"
@@ -98,20 +108,14 @@ def kernels_in(block: Block) -> list[KernelOp]:
     return [op for op in block.ops if isinstance(op, KernelOp)]
 
 
-def producers(kernel: KernelOp) -> Iterator[KernelOp]:
+def producers(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     """The kernels that make a kernel's inputs, the last one first."""
-    block = kernel.parent_block()
-    assert block is not None
-    order = order_of(block)
     found = {v.owner for v in kernel.inputs if isinstance(v.owner, KernelOp)}
     yield from sorted(found, key=order.__getitem__, reverse=True)
 
 
-def readers_of_the_same(kernel: KernelOp) -> Iterator[KernelOp]:
+def readers_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     """The kernels before a kernel that read the inputs that it reads, the last one first."""
-    block = kernel.parent_block()
-    assert block is not None
-    order = order_of(block)
     readers = {use.operation for v in kernel.inputs for use in v.uses}
     before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
     for op in sorted(before, key=order.__getitem__, reverse=True):
@@ -119,11 +123,8 @@ def readers_of_the_same(kernel: KernelOp) -> Iterator[KernelOp]:
             yield op
 
 
-def place_of(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None:
     """Where a kernel of both could stand: after all that they need, before all that need them."""
-    block = first.parent_block()
-    assert block is not None
-    order = order_of(block)
     if all(order[user] > order[second] for user in users_of(first) - {second} if user in order):
         return second
     owners = {v.owner for v in second.inputs} - {first}
