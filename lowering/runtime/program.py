@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import pyopencl as cl
@@ -122,7 +125,8 @@ class Specialization:
             stored = None
         self.plan: Plan
         if stored is None:
-            with progress(f"compiling {self.name} for {', '.join(map(type_text, types))}"):
+            text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
+            with progress(text), no_collection():
                 module = program.lowered(types, device)
                 plan = make_plan(module, self.name)
                 self.plan, self.binary = replace(plan, warnings=warnings_of(module)), b""
@@ -165,6 +169,18 @@ class Specialization:
         except TileError:
             self.binary = b""
             return None
+
+
+@contextmanager
+def no_collection() -> Generator[None]:
+    """Look for no garbage meanwhile: the IR is all in cycles, and hardly any of it is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def type_text(t: TensorType[Attribute]) -> str:
