@@ -25,6 +25,8 @@ from tiledialect.schedule.leaves import Role, Schedule
 
 MOST_TAPS = 128
 """Windows of more taps are contractions."""
+SHORTEST = 8
+"""Shorter vectors are not worth writing out windows for on CPUs."""
 LANES_AT_EDGES = 256
 """How many lanes of taps that cross an edge are written out at most, one by one."""
 WRITTEN_OUT = 64
@@ -95,6 +97,8 @@ def _on_cpu(
     first, beside = order[0], sliding(facts, source, order, taps)
     one_by_one = source.strides.get(first) == 1
     width = lanes(device, [source], facts.extents[first]) if one_by_one else 1
+    if width < SHORTEST:
+        return
     # At an edge along the vector, each lane has tests of its own.
     at_edges = LANES_AT_EDGES // width if _meets(source, first, taps) else WRITTEN_OUT
     for count, inside in _tiles(facts, beside, taps, at_edges):
