@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tiledialect as td
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, SizeOp
+from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
@@ -281,7 +282,7 @@ def test_cotangents_must_fit():
 
 def test_every_op_has_a_rule():
     constants = {ConstantOp, SizeOp}
-    assert set(DERIVATIVES) == {*ELEMENTWISE_OPS, *SPECIAL_OPS} - constants
+    assert set(DERIVATIVES) == {ScanOp, *ELEMENTWISE_OPS, *SPECIAL_OPS} - constants
 
 
 def test_softmax_needs_no_gradient_of_its_maximum():

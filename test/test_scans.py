@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
 from tiledialect.interpreters.host import run_host
+from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.lowering.tile_to_gpu import nest_passes
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
@@ -190,7 +191,7 @@ def test_each_level():
         text = module_of([scan])
         module, arrays = parsed(text), scan.arrays(np.random.default_rng(seed))
         (expected,) = reference(module, arrays)
-        for lower in nest_passes():
+        for lower in (TileToNestPass(), *nest_passes()):
             lower.apply(Context(), module)
             module.verify()
             note(f"after {lower.name}:\n{module}")

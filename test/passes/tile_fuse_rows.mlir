@@ -2,11 +2,13 @@
 
 // Sums along both axes have no rows in common.
 // CHECK-LABEL: @both
-// CHECK-NEXT:    %D = tile.kernel(%X_1 = %X : tensor<8x12xf32>) -> tensor<8x12xf32> axes <d0 = 0 to 8, d1 = 0 to 12> {
-// CHECK-NEXT:      %R = tile.contraction add(%X_1[d0, d1]) -> [d0, 0]
-// CHECK-NEXT:      %D_1 = tile.div
-// CHECK-NEXT:      tile.yield %D_1
-// CHECK:         %O = tile.kernel(%D_1 = %D : tensor<8x12xf32>) -> tensor<1x12xf32> {
+// CHECK-NEXT:    %R = tile.kernel(%X_1 = %X : tensor<8x12xf32>) -> tensor<8x1xf32> {
+// CHECK-NEXT:      %R_1 = tile.contraction add(%X_1[i, j]) -> [i, 0]
+// CHECK-NEXT:      tile.yield %R_1
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %O = tile.kernel(%X_1 = %X : tensor<8x12xf32>, %R_1 = %R : tensor<8x1xf32>) -> tensor<1x12xf32> {
+// CHECK-NEXT:      %D = tile.div %X_1, %R_1
+// CHECK-NEXT:      %O_1 = tile.contraction add(%D[i, j]) -> [0, j]
 func.func @both(%X: tensor<8x12xf32>) -> tensor<1x12xf32> {
   %R = tile.contraction add(%X[i, j]) -> [i, 0] : (tensor<8x12xf32>) -> tensor<8x1xf32>
   %D = tile.div %X, %R : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
@@ -45,8 +47,8 @@ func.func @later(%X: tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8xf32>) {
 // CHECK-LABEL: @product
 // CHECK:         tile.kernel
 // CHECK:         tile.kernel
-func.func @product(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  %E = tile.exp %A : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  %C = tile.contraction add(%E[i, k] mul %B[k, j]) -> [i, j] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-  func.return %C : tensor<8x8xf32>
+func.func @product(%A: tensor<512x512xf32>, %B: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %E = tile.exp %A : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %C = tile.contraction add(%E[i, k] mul %B[k, j]) -> [i, j] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  func.return %C : tensor<512x512xf32>
 }

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from lift_programs import EXAMPLES, SIZES, Make
-from test_rules import inputs, one_step, result
+from test_rewrite_rules import inputs, one_step, result
 
 import tiledialect as td
 from tiledialect.passes.lift import Derivation
