@@ -59,6 +59,21 @@ func.func @long_rows(%X: tensor<512x1048576xf32>) -> tensor<512x1048576xf32> {
   func.return %D : tensor<512x1048576xf32>
 }
 
+// Sums of one term each are streams, too: gradients of row sums, and of a matrix times a vector.
+// CHECK: @broadcast
+// CHECK: schedule <group.y i : 4096, group.x {{[0-9]+}}*j : {{[0-9]+}}, local.x 4*j : {{[0-9]+}}, unroll {{[0-9]+}}*j : 2, vector j : 4>
+func.func @broadcast(%R: tensor<4096xf32>) -> tensor<4096x4096xf32> {
+  %D = tile.contraction add(%R[i]) -> [i, j] : (tensor<4096xf32>) -> tensor<4096x4096xf32>
+  func.return %D : tensor<4096x4096xf32>
+}
+
+// CHECK: @outer
+// CHECK: schedule <group.y i : 4096, group.x {{[0-9]+}}*k : {{[0-9]+}}, local.x 4*k : {{[0-9]+}}, unroll {{[0-9]+}}*k : 2, vector k : 4>
+func.func @outer(%Y: tensor<4096xf32>, %X: tensor<4096xf32>) -> tensor<4096x4096xf32> {
+  %D = tile.contraction add(%Y[i] mul %X[k]) -> [i, k] : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096x4096xf32>
+  func.return %D : tensor<4096x4096xf32>
+}
+
 // Taps are written out, and what neighbouring windows have in common is loaded once.
 // CHECK: @pool
 // CHECK: schedule <{{.*}} local.x 4*c : 16, unroll j : 2, unroll i : 2, {{.*}}vector c : 4>

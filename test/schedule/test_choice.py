@@ -36,6 +36,16 @@ CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
     "convolution": (CONV, ((1, 8, 8, 4), (3, 3, 4, 8)), ""),
     "gradient by weights": (CONV, ((1, 8, 8, 8), (3, 3, 8, 8), (1, 8, 8, 8)), "K"),
     "strided gradient": (STRIDED, ((1, 24, 24, 4), (3, 3, 4, 8), (1, 8, 8, 8)), "I"),
+    "gradient of row sums": (
+        "function (X[M, N]) -> (S) { S[i: M] = +(X[i, j]); }",
+        ((19, 36), (19,)),
+        "X",
+    ),
+    "outer product": (
+        "function (Y[M], X[N]) -> (D) { D[i, k: M, N] = +(Y[i] * X[k]); }",
+        ((19,), (36,)),
+        "",
+    ),
     "depthwise": (DEPTHWISE, ((9, 10, 16), (3, 3, 16)), ""),
 }
 

@@ -1,4 +1,4 @@
-"""Kernels that go through memory once: elementwise ones, and copies that keep the fastest index.
+"""Kernels that go through memory once: elementwise ones, and those that reduce nothing, as copies.
 
 On a GPU neighbouring work-items have neighbouring accesses of 16 bytes, and each has several. On a
 CPU a work-item has wide vectors of a long piece of the output.
@@ -27,8 +27,8 @@ SHORT = 4
 
 
 def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """The ways to go through the output of an elementwise kernel or a copy."""
-    if facts.is_rows or facts.aggregation not in (None, "assign") or facts.reduced_indices:
+    """The ways to go through the output of a kernel that reduces nothing."""
+    if facts.is_rows or facts.reduced_indices:
         return
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
     if not order or any(is_transposed(t, order[0]) for t in facts.inputs):
