@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-WAITS_BEFORE_BRANCHES = ("Portable Computing Language",)
+LOSES_VALUES_IN_BRANCHES = ("Portable Computing Language",)
 """Platforms that need the pass: PoCL 3.0 loses values that are computed between the last barrier
-and a branch with barriers in it."""
+and a branch with barriers in it. It still loses some where both sides of a branch hold barriers:
+kernels whose work-items share memory are not peeled there."""
 
 
 @dataclass(frozen=True)

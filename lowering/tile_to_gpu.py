@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_wait_before_branches import (
-    WAITS_BEFORE_BRANCHES,
+    LOSES_VALUES_IN_BRANCHES,
     GpuWaitBeforeBranchesPass,
 )
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
@@ -23,11 +23,11 @@ from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.target_spec import platform
 
 
-def nest_passes() -> tuple[ModulePass, ...]:
-    """The passes from nests to the kernel level."""
+def nest_passes(device: str | None = None) -> tuple[ModulePass, ...]:
+    """The passes from nests to the kernel level, for devices of a platform."""
     return (
         NestPipelinePass(),
-        NestPeelPass(copies=False),
+        NestPeelPass(copies=False, sharing=device not in LOSES_VALUES_IN_BRANCHES),
         NestVectorizePass(),
         NestBarriersPass(),
         NestToGpuPass(),
@@ -72,8 +72,8 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    PassPipeline(nest_passes()).apply(ctx, op)
-    if platform(op) in WAITS_BEFORE_BRANCHES:
+    PassPipeline(nest_passes(platform(op))).apply(ctx, op)
+    if platform(op) in LOSES_VALUES_IN_BRANCHES:
         GpuWaitBeforeBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:
         GpuKeepLoopsPass().apply(ctx, op)

@@ -190,7 +190,7 @@ def test_rows_are_copied_and_loaded_together(name: str, options: str):
     check_by_reference(schedule, a, b, expected, target=NVIDIA)
 
 
-@pytest.mark.parametrize("options", ["copies 3", "copies 4 rotate 4"])
+@pytest.mark.parametrize("options", ["copies 3", "copies 4 rotate 4", "copies 2 vector 4"])
 def test_copies_ahead_on_devices(device: td.Device, options: str):
     """Devices that do not copy by themselves load and store."""
     a, b, expected = matrices(37, 19, 61, np.float32)
