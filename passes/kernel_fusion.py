@@ -89,9 +89,11 @@ class Fusion:
                 continue
             gain = rule.gain(first, kernel, both, self.machine)
             name = name_of(first.outputs[0])
-            worth = f"{abs(gain):.0f} bytes' time {'less' if gain > 0 else 'more'}"
+            # Over rows, a launch is saved where bytes are equal.
+            pays = gain > 0 or (gain == 0 and rule is OVER_ROWS)
+            worth = f"{abs(gain):.0f} bytes' time {'less' if pays else 'more'}"
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
-            if gain > 0 or self.forced[rule]:
+            if pays or self.forced[rule]:
                 replace(first, kernel, both, place)
                 self.order = order_of(self.block)
                 self.notes[both] = [*notes, f"{name} is {rule.text}: {worth}"]

@@ -33,3 +33,15 @@ func.func @long_rows(%X: tensor<512x65536xf32>) -> tensor<512x65536xf32> {
   %D = tile.sub %X, %M : (tensor<512x65536xf32>, tensor<512x1xf32>) -> tensor<512x65536xf32>
   func.return %D : tensor<512x65536xf32>
 }
+
+// As many bytes as apart, and a launch less.
+// CHECK-LABEL: @exponentials_of_long_rows
+// CHECK-NEXT:    %E, %S = tile.kernel(%{{.*}}) -> (tensor<512x131072xf32>, tensor<512x1xf32>) axes
+// CHECK-SAME:      "E is in one kernel over the same rows: 0 bytes' time less"
+func.func @exponentials_of_long_rows(%X: tensor<512x131072xf32>) -> (tensor<512x131072xf32>, tensor<512x1xf32>) {
+  %M = tile.contraction max(%X[i, j]) -> [i, 0] : (tensor<512x131072xf32>) -> tensor<512x1xf32>
+  %D = tile.sub %X, %M : (tensor<512x131072xf32>, tensor<512x1xf32>) -> tensor<512x131072xf32>
+  %E = tile.exp %D : (tensor<512x131072xf32>) -> tensor<512x131072xf32>
+  %S = tile.contraction add(%E[i, j]) -> [i, 0] : (tensor<512x131072xf32>) -> tensor<512x1xf32>
+  func.return %E, %S : tensor<512x131072xf32>, tensor<512x1xf32>
+}
