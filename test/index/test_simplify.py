@@ -158,6 +158,12 @@ def test_conditions(text, simple):
     assert prove(condition, ENV) is {"true": True, "false": False}.get(simple)
 
 
+def test_a_quotient_by_what_cannot_be_positive_may_be_anything():
+    nothing = Env({"k": (0, 1)}).range(I // K)
+    assert nothing == Range(-inf, inf)
+    assert Range(8, 9).quotients(Range(-1, 2)) == Range(4, 9)
+
+
 def test_ranges():
     assert ENV.range(I * K) == Range(-9, 6)
     assert ENV.range(Y) == Range(-inf, inf)

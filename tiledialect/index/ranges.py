@@ -90,7 +90,10 @@ class Range:
         return Range(0 if straddles else min(ends), max(ends))
 
     def quotients(self, divisor: Range) -> Range:
-        """The range of a quotient, if the divisor is positive."""
+        """The range of a quotient, of which only positive divisors have one."""
+        if divisor.greatest < 1:
+            return Range()
+        divisor = divisor.meet(Range(1))
         ends = [_quotient(a, b) for a, b in self._corners(divisor)]
         return Range(min(ends), max(ends))
 
