@@ -132,7 +132,7 @@ def compile_open(
     context = Context()
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    passes = open_pipeline(_local_size(module), index_width)
+    passes = open_pipeline(local_size_of(module), index_width)
     PassPipeline(_until(passes, after)).apply(context, module)
     return module
 
@@ -163,10 +163,11 @@ def warnings_of(module: ModuleOp) -> tuple[str, ...]:
 
 def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
-    return pipeline(_local_size(module), schedules)
+    return pipeline(local_size_of(module), schedules)
 
 
-def _local_size(module: ModuleOp) -> int:
+def local_size_of(module: ModuleOp) -> int:
+    """How many work-items a work-group has at most, where a program leaves it open."""
     return min(LOCAL_SIZE, limit(module, "max_work_group_size", LOCAL_SIZE))
 
 

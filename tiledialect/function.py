@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
     import pyopencl.array as cla
 
+    from tiledialect.lowering.nest.view_drawing import Views
     from tiledialect.lowering.runtime.devices import Device
     from tiledialect.lowering.runtime.launch import Executable, Profile
     from tiledialect.lowering.runtime.program import Program, Specialization
@@ -493,6 +494,19 @@ class Function:
         types = self.types(args, named) if args or named else self._inputs.known(self._last_types)
         with sourced(self._source.text):
             return print_module(self._program.lowered(types, self.device, after))
+
+    @front_door
+    def views(self, *args: Any, **named: Any) -> Views:
+        """The views through which the patterns of Lift access memory; inputs as for ``opencl``.
+
+        Without any they are those for all sizes that the function leaves open. As text they are
+        printed, ``svg`` draws them, and a notebook shows the drawing.
+        """
+        types: Types | None = None
+        if args or named or not self._program.is_open:
+            types = self.types(args, named)
+        with sourced(self._source.text):
+            return self._program.views(types, self.device)
 
     @front_door
     def opencl(self, *args: Any, **named: Any) -> str:

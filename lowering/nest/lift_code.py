@@ -34,7 +34,7 @@ from tiledialect.lowering.nest.grid import AXES, ONE, SHARED, Grid
 from tiledialect.lowering.nest.lift_layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
 from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory, OpenSizeError
 from tiledialect.lowering.nest.routes import Router, Routes, routes
-from tiledialect.lowering.nest.views import Access, Computed, Index, View
+from tiledialect.lowering.nest.views import Access, Computed, Index, View, made_by
 
 SPACES: dict[type[Operation], IntegerAttr] = {
     memory.ToGlobalOp: GLOBAL,
@@ -95,15 +95,15 @@ class LiftCode(LiftMemory):
     def _op(self, op: Operation, scope: Scope, found: Routes) -> None:
         result = op.results[0]
         if isinstance(op, layout.ScatterOp) and (view := scattered(self, op, scope)) is not None:
-            scope[result] = view
+            scope[result] = made_by(op, view)
         elif type(op) in KEEPING:
             scope[result] = KEEPING[type(op)](self, op, scope)
         elif type(op) in COMPUTING:
             self.compute(op, scope, found)
         elif (view := LAYOUTS.get(type(op))) is not None:
-            scope[result] = view(self, op, scope)
+            scope[result] = made_by(op, view(self, op, scope))
         elif isinstance(op, TileOp):
-            scope[result] = self.pointwise(op, scope)
+            scope[result] = made_by(op, self.pointwise(op, scope))
         elif op.regions or isinstance(op, LiftOp):
             raise TileError.at(op, f"{op.name} cannot be part of a kernel")
         else:
@@ -272,8 +272,8 @@ class LiftCode(LiftMemory):
             self._step(op, scope, places, lane)
 
     def _step(self, op: FunctionOp, scope: Scope, places: Sequence[View], i: Expr) -> None:
-        element = Access(scope[op.operands[0]], i)
-        self.body(op, scope, [element], [Access(place, i) for place in places])
+        element = Access(scope[op.operands[0]], i, origin=op)
+        self.body(op, scope, [element], [Access(place, i, origin=op) for place in places])
 
     def slide(self, op: maps.MapSeqSlideOp, scope: Scope, places: Sequence[View]) -> None:
         """Windows that move through registers: only what is new in each is loaded."""
@@ -288,14 +288,14 @@ class LiftCode(LiftMemory):
 
         def load(first: int, last: int, base: Expr) -> None:
             for k in range(first, last):
-                place = Access(window, Expr.const(k))
-                self.copy(Access(source, base + k), [place], element, role=UNROLL)
+                place = Access(window, Expr.const(k), origin=op)
+                self.copy(Access(source, base + k, origin=op), [place], element, role=UNROLL)
 
         load(0, kept, Expr())
         assert isinstance(op.result.type, TensorType)
         with self.span(SERIAL, expression(leading(op.result.type)), "i") as i:
             load(kept, size, i * step)
-            self.body(op, scope, [window], [Access(place, i) for place in places])
+            self.body(op, scope, [window], [Access(place, i, origin=op) for place in places])
             for k in range(kept):
                 moved = Access(window, Expr.const(k + step))
                 self.copy(moved, [Access(window, Expr.const(k))], element, role=UNROLL)
@@ -310,7 +310,7 @@ class LiftCode(LiftMemory):
         self.copy(scope[op.initial], [total], t)
         size = expression(leading(as_array(op.input, op.pattern())))
         with self.span(role, size, "k") as k:
-            arguments = [total, Access(scope[op.input], k)]
+            arguments = [total, Access(scope[op.input], k, origin=op)]
             if self._may_overwrite(op):
                 self.body(op, scope, arguments, [total])
             else:
@@ -377,7 +377,7 @@ class LiftCode(LiftMemory):
             if binary:
                 at = floordiv(at + self.as_index(high, i32), 2)
             inside = maximum(0, minimum(at, size - 1))
-            side = self.read(self.body(op, scope, [Access(scope[op.input], inside)]))
+            side = self.read(self.body(op, scope, [Access(scope[op.input], inside, origin=op)]))
             zero = self.scalars.constant(0, side.type)
             after = self._as_i32(at + 1)
             is_here = self.emit(arith.CmpiOp(side, zero, "eq"))

@@ -34,10 +34,10 @@ from tiledialect.lowering.nest.kernel import buffer_type
 from tiledialect.lowering.nest.lift_code import COMPUTING, KEEPING, LiftCode
 from tiledialect.lowering.nest.lift_kernel import KernelBuilder, LiftKernel, flat
 from tiledialect.lowering.nest.lift_layout import Scope, scattered
-from tiledialect.lowering.nest.lift_memory import Trace
 from tiledialect.lowering.nest.lift_sizes import facts_of_sizes, solvable_names
 from tiledialect.lowering.nest.routes import Router, Routes, routes
 from tiledialect.lowering.nest.tile_to_nest import HostFunction
+from tiledialect.lowering.nest.view_traces import Trace
 from tiledialect.lowering.nest.views import Memory, Parts, Reorder, View
 
 

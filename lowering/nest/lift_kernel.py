@@ -38,9 +38,9 @@ from tiledialect.index.simplify import simplify
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.grid import AXES, LANES, Grid
 from tiledialect.lowering.nest.lift_code import LiftCode
-from tiledialect.lowering.nest.lift_memory import Trace
 from tiledialect.lowering.nest.nest_peel import WHOLE
 from tiledialect.lowering.nest.scope import FACTS
+from tiledialect.lowering.nest.view_traces import Trace
 from tiledialect.lowering.nest.views import Access, Memory, View
 from tiledialect.schedule.leaves import Role
 

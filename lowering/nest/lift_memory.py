@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -19,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.base import label
 from tiledialect.dialects.lift.types import element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ALWAYS, ForOp
@@ -38,12 +38,14 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import is_multiple, operations, prove, simplify, simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.grid import AXES, ONE, Grid
+from tiledialect.lowering.nest.view_traces import Step, Trace
 from tiledialect.lowering.nest.views import (
     Access,
     Choice,
     Computed,
     Get,
     Index,
+    Layout,
     Memory,
     Nowhere,
     Parts,
@@ -58,21 +60,6 @@ SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, 
 
 class OpenSizeError(TileError):
     """Memory of a kernel has a size that is not known when it is compiled."""
-
-
-@dataclass(frozen=True)
-class Trace:
-    """How an access was found: the views from the last to memory, and the path into each."""
-
-    memory: str
-    what: str
-    steps: tuple[tuple[str, str], ...]
-
-    def __str__(self) -> str:
-        """A line for each view; the last index is the flat one."""
-        width = max(len(view) for view, _ in self.steps)
-        lines = [f"  {view:{width}}  {path}" for view, path in self.steps]
-        return "\n".join([f"{self.memory} is {self.what}:", *lines])
 
 
 class LiftMemory(NestBuilder):
@@ -186,21 +173,21 @@ class LiftMemory(NestBuilder):
         """The view behind all layout, and the path into it."""
         if self.traces is None:
             return resolve(view, path)
-        steps: list[tuple[str, str]] = []
+        steps: list[Step] = []
 
         def watch(view: View, path: Path) -> None:
-            shown = [str(simplify(s, self.env) if isinstance(s, Expr) else s) for s in path]
-            steps.append((str(view), f"[{', '.join(shown)}]"))
+            shown = (simplify(s, self.env) if isinstance(s, Expr) else s for s in path)
+            origin = view.origin if isinstance(view, Layout) else None
+            pattern = "" if origin is None else label(origin)
+            steps.append(Step(str(view), tuple(shown), pattern))
 
         leaf, rest = resolve(view, path, watch)
         if isinstance(leaf, Memory) and (rest or len(steps) > 1):
-            if len(rest) > 1:
-                steps.append(("", f"[{simplify(leaf.address(rest), self.env)}]"))
-            self.traces.append(Trace(leaf.name, what, tuple(steps)))
+            flat = simplify(leaf.address(rest), self.env)
+            self.traces.append(Trace(leaf.name, what, tuple(steps), flat))
         elif isinstance(leaf, Choice):
             test = simplify_condition(leaf.condition, self.env)
-            steps[-1] = ("choice", f"where {test}")
-            self.traces.append(Trace("one of two", what, tuple(steps)))
+            self.traces.append(Trace("one of two", what, tuple(steps[:-1]), test))
         return leaf, rest
 
     # -- reading ---------------------------------------------------------------------------

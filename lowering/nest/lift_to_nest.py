@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -22,9 +21,9 @@ from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.nest.lift_host import LiftHost
-from tiledialect.lowering.nest.lift_memory import Trace
 from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
+from tiledialect.lowering.nest.view_traces import views_text
 
 
 def expand(function: func.FuncOp) -> None:
@@ -66,14 +65,18 @@ def _write_out(op: reductions.IterateOp | values.LetOp) -> None:
     op.erase()
 
 
-def views_text(traces: Mapping[str, Sequence[Trace]]) -> str:
-    """How the accesses of some kernels are found, as comments of MLIR."""
-    texts = [
-        text
-        for name, found in traces.items()
-        for text in (f"In {name}", *dict.fromkeys(map(str, found)))
-    ]
-    return "\n".join(f"// {line}" for text in texts for line in text.splitlines())
+def functions_of_patterns(module: ModuleOp) -> list[func.FuncOp]:
+    """The functions that have patterns."""
+    found = (f for f in module.walk() if isinstance(f, func.FuncOp))
+    return [f for f in found if has_patterns(f)]
+
+
+def host_of(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
+    """What will build the kernels of a function and its host's side."""
+    region_dce(function.body)
+    expand(function)
+    name = f"{function.sym_name.data}_kernels"
+    return LiftHost(function, name, local_size=local_size, tracing=tracing)
 
 
 COUNTS = ("index_operations.before", "index_operations.after")
@@ -105,19 +108,11 @@ class LiftToNestPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has patterns."""
-        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
-            if not has_patterns(function):
-                continue
-            region_dce(function.body)
-            expand(function)
-            host = LiftHost(
-                function,
-                f"{function.sym_name.data}_kernels",
-                local_size=self.local_size,
-                tracing=self.print_views is not False,
-            )
+        for function in functions_of_patterns(op):
+            tracing = self.print_views is not False
+            host = host_of(function, self.local_size, tracing=tracing)
             host_function = host.build()
-            if host.tracing:
+            if tracing:
                 print(views_text(host.traces))
             module = kernel_module(host, self.index_width or index_width(function))
             for kernel in host.functions:

@@ -32,6 +32,7 @@ from tiledialect.lowering.nest.views import (
     Transpose,
     View,
     Within,
+    made_by,
 )
 
 Inverse = Callable[[View], View]
@@ -56,7 +57,8 @@ class Router:
     def inverses(self, op: Operation) -> list[tuple[SSAValue, Inverse]] | None:
         """The place of each operand; None if the op is no plain change of places."""
         find = INVERSES.get(type(op))
-        return None if find is None else find(self, op)
+        found = None if find is None else find(self, op)
+        return None if found is None else [(v, partial(_made_by, op, back)) for v, back in found]
 
     def origins(self, value: SSAValue, block: Block) -> list[tuple[SSAValue, Inverse]]:
         """From where in a block a value comes, and its places there."""
@@ -92,6 +94,10 @@ class Router:
             found.append((value, partial(Slice, start=start)))
             start += expression(leading(as_array(value, "concat")))
         return found
+
+
+def _made_by(op: Operation, back: Inverse, out: View) -> View:
+    return made_by(op, back(out))
 
 
 def _after(first: Inverse, then: Inverse) -> Inverse:

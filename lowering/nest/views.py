@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
+from xdsl.ir import Operation
 
 from tiledialect.dialects.lift.attributes import Boundary, IndexMap
 from tiledialect.index.integer import (
@@ -101,8 +102,12 @@ class Choice(View):
     no: tuple[View, Path]
 
 
+@dataclass(frozen=True)
 class Layout(View, ABC):
     """A view of other views."""
+
+    origin: Operation | None = field(default=None, compare=False, kw_only=True)
+    """The op of the program that it is for."""
 
     @abstractmethod
     def behind(self, path: Path) -> tuple[View, Path]:
@@ -382,7 +387,7 @@ class Mapped(Layout):
     @override
     def behind(self, path: Path) -> tuple[View, Path]:
         index, rest = one(path)
-        return self.function(Access(self.input, index)), rest
+        return self.function(Access(self.input, index, origin=self.origin)), rest
 
     def __str__(self) -> str:
         return "map"
@@ -401,6 +406,11 @@ class Generated(Layout):
 
     def __str__(self) -> str:
         return "generate"
+
+
+def made_by(op: Operation, view: View) -> View:
+    """A view that an op is."""
+    return replace(view, origin=op) if isinstance(view, Layout) and not view.origin else view
 
 
 # -- paths ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.lift_memory import OpenSizeError
 from tiledialect.lowering.nest.lift_sizes import index_width, is_open
+from tiledialect.lowering.nest.view_drawing import Views, views_of
 from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.build import (
     binary_of,
@@ -36,6 +37,7 @@ from tiledialect.lowering.tile_compile import (
     close,
     compile_module,
     compile_open,
+    local_size_of,
     warnings_of,
 )
 from tiledialect.passes.tile_gradient import Gradient
@@ -76,14 +78,32 @@ class Program:
         function leaves open.
         """
         target = target_system_spec(device)
-        serves_all = not self.gradients and (after is None or after in OPEN_PASSES)
-        if serves_all and is_open(find_function(self.module, self.name)):
+        if self.is_open and (after is None or after in OPEN_PASSES):
             found = self._open(types, target, after)
             if found is not None:
                 return found if after is not None else close(found, self.name, types)
         return compile_module(
             self.module, self.name, types, target, self.gradients, after, self.schedules
         )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its patterns leave sizes open."""
+        return not self.gradients and is_open(find_function(self.module, self.name))
+
+    def views(self, types: Types | None, device: Device) -> Views:
+        """How the kernels of its patterns access memory; for all sizes if there are no types."""
+        target = target_system_spec(device)
+        if types is None:
+            module = compile_open(self.module, self.name, 64, target, "lift-lower")
+            return views_of(module, local_size_of(module))
+        module = self.lowered(types, device, "lift-lower")
+        try:
+            return views_of(module, local_size_of(module))
+        except OpenSizeError:
+            given = self.module, self.name, types, target, self.gradients, "lift-lower"
+            module = compile_module(*given, self.schedules)
+            return views_of(module, local_size_of(module))
 
     def _open(self, types: Types, target: Attribute, after: str | None) -> ModuleOp | None:
         """The module for inputs of all sizes, if there is one."""

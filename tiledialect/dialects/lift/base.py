@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
 from typing import ClassVar, Protocol, cast
 
 from xdsl.dialects.builtin import FunctionType, NoneAttr, TensorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -363,3 +364,13 @@ def _at_least(size: Size, least: int, what: str) -> None:
     number = size.number
     if number is not None and (number < least or number.denominator != 1):
         raise VerifyException(f"{what} is {size}; it must be an integer of at least {least}")
+
+
+def label(op: Operation) -> str:
+    """What an op is called, with its parameters."""
+    if not isinstance(op, LiftOp):
+        value = op.properties.get("value")
+        return op.name.partition(".")[2] if value is None else str(value).partition(" ")[0]
+    stream = StringIO()
+    op.print_parameters(Printer(stream))
+    return op.pattern() + stream.getvalue()
