@@ -373,6 +373,7 @@ EXAMPLES = {
         "pool",
         f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline,simplify-index-arithmetic",
     ),
+    "nest-share-memory": ("tree_sum.mlir", "lift-to-nest,nest-share-memory"),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
     "gpu-wait-before-branches": (

@@ -17,6 +17,7 @@ from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
+from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
@@ -29,6 +30,7 @@ def nest_passes(device: str | None = None) -> tuple[ModulePass, ...]:
         NestPipelinePass(),
         NestPeelPass(copies=False, sharing=device not in LOSES_VALUES_IN_BRANCHES),
         NestVectorizePass(),
+        NestShareMemoryPass(),
         NestBarriersPass(),
         NestToGpuPass(),
     )

@@ -43,6 +43,7 @@ TILE_UNIVERSE = Universe(
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
         "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
+        "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
         "simplify-index-arithmetic": _load(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"

@@ -8,9 +8,9 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.lift import maps
+from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.attributes import expression
-from tiledialect.dialects.lift.types import as_array, leading
+from tiledialect.dialects.lift.types import as_array, leading, names_in
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
 
@@ -68,7 +68,7 @@ def grid_of(op: Operation, local_size: int) -> Grid:
         raise TileError.at(
             lanes, f"{lanes.pattern()} and map_lcl(0) share out the same work-items: use one"
         )
-    items = _items([(*sizes,) for sizes in local], found, local_size)
+    items = _items([(*sizes,) for sizes in local], [*op.walk()], local_size)
     axes = [Axis(_groups(_extents(found, maps.MapWrgOp, d)), items[d]) for d in range(3)]
     if lanes is not None:
         most = max(1, local_size * 4 // LANES)
@@ -108,6 +108,8 @@ def _items(
 ) -> list[int]:
     """The work-items along each axis: as many as the largest map has elements, if that may be."""
     count = sum(map(bool, extents))
+    steps = [x for x in ops if isinstance(x, reductions.IterateOp)]
+    own = {name for x in steps for name in names_in(x.block.args[0].type)}
     shares = iter(ITEMS.get(count, ()))
     items: list[int] = []
     for dim, sizes in enumerate(extents):
@@ -115,7 +117,8 @@ def _items(
             items.append(1)
             continue
         share = next(shares)
-        known = [e.value for e in sizes]
+        # What an iteration goes on with is no larger than what it begins with, as a rule.
+        known = [e.value for e in sizes if own.isdisjoint(e.names)] or [None]
         wanted = int(local_size * share) if share <= 1 else int(share)
         largest = max((n for n in known if n is not None), default=0)
         items.append(max(1, wanted if None in known else largest))

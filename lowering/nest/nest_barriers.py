@@ -206,6 +206,13 @@ class Barriers:
         return any(self._differs(v) for v in loop.indices)
 
 
+def add_barriers(function: gpu.FuncOp) -> None:
+    """Add the barriers of a kernel, if a group has more than one work-item."""
+    loops = [x for x in function.walk() if isinstance(x, ForOp)]
+    if any(x.role.data.role is Role.LOCAL and x.extent != 1 for x in loops):
+        Barriers(function).run()
+
+
 @dataclass(frozen=True)
 class NestBarriersPass(ModulePass):
     """Adds the barriers that nests need.
@@ -220,6 +227,4 @@ class NestBarriersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Add barriers to every kernel with more than one work-item in a group."""
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            loops = [x for x in function.walk() if isinstance(x, ForOp)]
-            if any(x.role.data.role is Role.LOCAL and x.extent != 1 for x in loops):
-                Barriers(function).run()
+            add_barriers(function)

@@ -1,0 +1,140 @@
+"""nest-share-memory: arrays in local memory that live at different times share their place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from xdsl.context import Context
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import MemRefType, ModuleOp, NoneAttr
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.nest.ops import BufferOp, ForOp
+from tiledialect.errors import TileError
+from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.nest_barriers import add_barriers
+
+
+def arrays(function: gpu.FuncOp) -> list[BufferOp]:
+    """The plain arrays of one axis in local memory, in the order of their first use."""
+    found = [op for op in function.walk() if isinstance(op, BufferOp) and _is_plain(op)]
+    places = {op: k for k, op in enumerate(function.walk())}
+    return sorted(found, key=lambda op: min(places[use.operation] for use in op.result.uses))
+
+
+def _is_plain(op: BufferOp) -> bool:
+    t = op.result.type
+    return (
+        isinstance(t, MemRefType)
+        and t.memory_space == LOCAL
+        and t.get_num_dims() == 1
+        and isinstance(t.layout, NoneAttr)
+        and op.copies is None
+        and op.asynchronous is None
+        and not op.attributes
+        and any(op.result.uses)
+    )
+
+
+def _type(op: BufferOp) -> MemRefType[Attribute]:
+    assert isinstance(op.result.type, MemRefType)
+    return op.result.type
+
+
+def _steps(op: BufferOp) -> Iterator[Operation]:
+    """The ops of the buffer's block in which it is used."""
+    for use in op.result.uses:
+        step = use.operation
+        while step.parent is not op.parent:
+            step = step.parent_op()
+            assert step is not None
+        yield step
+
+
+def _is_over_before(a: BufferOp, b: BufferOp) -> bool:
+    """Whether in their block nothing uses one array after something used the other."""
+    assert a.parent is not None
+    order = {op: k for k, op in enumerate(a.parent.ops)}
+    return max(order[op] for op in _steps(a)) < min(order[op] for op in _steps(b))
+
+
+def _share(a: BufferOp, b: BufferOp) -> None:
+    """Use the place of one array for the other as well."""
+    size = max(_type(op).get_shape()[0] for op in (a, b))
+    t = MemRefType(_type(a).element_type, [size], NoneAttr(), LOCAL)
+    b.result.replace_all_uses_with(a.result)
+    Rewriter.erase_op(b)
+    Rewriter.replace_value_with_new_type(a.result, t)
+
+
+def _barriers(function: gpu.FuncOp) -> Counter[int]:
+    """How many barriers a function has in loops of each depth."""
+    found = function.clone()
+    add_barriers(found)
+    return Counter(_depth(op) for op in found.walk() if isinstance(op, gpu.BarrierOp))
+
+
+def _depth(op: Operation) -> int:
+    depth, outer = 0, op.parent_op()
+    while outer is not None:
+        depth += isinstance(outer, ForOp)
+        outer = outer.parent_op()
+    return depth
+
+
+def _is_no_more(new: Counter[int], old: Counter[int]) -> bool:
+    """Whether there are no more barriers, in the loops of any depth and those inside."""
+    depths = {*new, *old}
+    return all(
+        sum(n for k, n in new.items() if k >= depth) <= sum(n for k, n in old.items() if k >= depth)
+        for depth in depths
+    )
+
+
+def share_memory(function: gpu.FuncOp) -> None:
+    """Let arrays share their place, as long as that needs no more barriers."""
+    before: Counter[int] | None = None
+    while True:
+        for a, b in combinations(range(len(found := arrays(function))), 2):
+            if not _may_share(found[a], found[b]):
+                continue
+            before = before if before is not None else _barriers(function)
+            trial = function.clone()
+            tried = arrays(trial)
+            _share(tried[a], tried[b])
+            try:
+                after = _barriers(trial)
+            except TileError:
+                continue
+            if _is_no_more(after, before):
+                _share(found[a], found[b])
+                before = after
+                break
+        else:
+            return
+
+
+def _may_share(a: BufferOp, b: BufferOp) -> bool:
+    alike = a.parent is b.parent and _type(a).element_type == _type(b).element_type
+    return alike and _is_over_before(a, b)
+
+
+@dataclass(frozen=True)
+class NestShareMemoryPass(ModulePass):
+    """Makes one array of arrays in local memory that live at different times.
+
+    They have elements of one type, and the last use of one is before the first of the other.
+    Where work-items would have to wait for one another once more, both stay.
+    """
+
+    name = "nest-share-memory"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Share the memory of every kernel."""
+        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+            share_memory(function)
