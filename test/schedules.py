@@ -22,6 +22,7 @@ from tiledialect.schedule.leaves import (
     Stage,
     check,
     place_of,
+    sub_group_share,
 )
 
 MOST_ITEMS = 32
@@ -142,5 +143,14 @@ def schedules(draw: st.DrawFn, kernel: KernelOp) -> ScheduleAttr:
     """A schedule that the kernel can run by."""
     order = draw(leaves(kernel.indices))
     schedule = Schedule(tuple(order), tuple(draw(stages(kernel, order))))
+    summed = {index.name for index in kernel.indices if not index.is_output}
+    sizes = [n for n in (2, 4, 8, 16) if joins_in_sub_groups(schedule, n, summed)]
+    schedule = replace(schedule, sub_groups=draw(st.sampled_from([0, *sizes, *sizes])))
     check(kernel.indices, schedule, [len(shape_of(tensor_type(v)) or ()) for v in kernel.values])
     return ScheduleAttr(schedule)
+
+
+def joins_in_sub_groups(schedule: Schedule, size: int, summed: set[str]) -> bool:
+    """Whether sub-groups of a size have something to join."""
+    shared = sub_group_share(replace(schedule, sub_groups=size), summed)
+    return schedule.extents(Role.LOCAL)[0] % size == 0 and shared > 1

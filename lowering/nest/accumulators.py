@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
+from tiledialect.dialects.nest.sub_group import ShuffleOp, can_shuffle
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
@@ -23,12 +24,12 @@ from tiledialect.dialects.tile.contraction import (
     compared_type,
 )
 from tiledialect.dialects.tile.elementwise import ConstantOp
-from tiledialect.index.integer import Expr, both, less
+from tiledialect.index.integer import Expr, both, equal, floordiv, less, mod
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import element_type
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import Scalars, kind_of
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import Role, sub_group_share
 from tiledialect.schedule.tiles import step_name
 
 Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
@@ -71,6 +72,12 @@ class Places:
         inside = range(first, len(leaves))
         is_summed = any(k not in self.moving and k not in self.lanes for k in inside)
         return first if is_summed else None
+
+    @property
+    def lanes_of_sub_group(self) -> int:
+        """How many neighbours in a sub-group share an accumulator."""
+        leaves = self.kernel.leaves
+        return sub_group_share(self.kernel.schedule, {leaves[k].index for k in self.shared})
 
     @property
     def extents(self) -> list[int]:
@@ -173,35 +180,63 @@ class Accumulator:
             self.nest.store(total, self.buffer, places.here(Expr()))
 
     def _join_items(self) -> None:
-        """Aggregate what the work-items that share an element hold, by a tree in local memory.
+        """Aggregate what the work-items that share an element hold; all of them get it.
 
-        All of them get it.
+        Neighbours in a sub-group exchange registers, if the schedule says so; the rest is a tree in
+        local memory, or sub-groups once more if one of them can hold all the parts.
         """
-        nest, kernel, places = self.nest, self.kernel, self.places
+        places = self.places
         if not places.shared:
             return
+        lanes = places.lanes_of_sub_group if can_shuffle(self.type) else 1
+        self._join_sub_groups(lanes)
+        parts = prod(self.kernel.leaves[k].extent for k in places.shared) // lanes
+        if parts > 1 or lanes == 1:
+            self._join_parts(parts, lanes)
+
+    def _join_sub_groups(self, lanes: int) -> None:
+        """Aggregate what so many neighbours hold: each step doubles how many have been joined."""
+        places, size = self.places, self.kernel.schedule.sub_groups
+        mask = lanes // 2
+        while mask:
+            with self.kernel.loops(places.moving):
+                own = self.total()
+                other = self.nest.emit(ShuffleOp(own, mask, size))
+                other.name_hint = "other"
+                self.nest.store(self._joined(own, other), self.buffer, places.here(Expr()))
+            mask //= 2
+
+    def _join_parts(self, parts: int, lanes: int) -> None:
+        """Aggregate, through local memory, parts of which so many neighbours hold the same."""
+        nest, kernel, places = self.nest, self.kernel, self.places
         others = [k for k in kernel.local_leaves if k not in places.shared]
-        count, rows = (
-            prod(kernel.leaves[k].extent for k in numbers) for numbers in (places.shared, others)
-        )
-        row, own = kernel.linear_id(others), kernel.linear_id(places.shared)
+        rows = prod(kernel.leaves[k].extent for k in others)
+        row, item = kernel.linear_id(others), kernel.linear_id(places.shared)
+        own, lane = floordiv(item, lanes), mod(item, lanes)
         tile = [kernel.leaves[k].extent for k in places.moving]
-        buffer = nest.buffer(self.type, [rows, count, *tile], LOCAL, "partial")
+        buffer = nest.buffer(self.type, [rows, parts, *tile], LOCAL, "partial")
 
-        def place(item: Expr) -> list[Expr]:
-            return [row, item, *places.here(Expr())[: len(tile)]]
+        def place(part: Expr) -> list[Expr]:
+            return [row, part, *places.here(Expr())[: len(tile)]]
 
-        with kernel.loops(places.moving):
+        def collect(part: Expr) -> None:
+            with kernel.loops(places.moving):
+                nest.store(nest.load(buffer, place(part)), self.buffer, places.here(Expr()))
+
+        with nest.when(equal(lane, 0)), kernel.loops(places.moving):
             nest.store(self.total(), buffer, place(own))
-        half = 1 << max(count - 1, 0).bit_length() >> 1
+        if lanes % parts == 0:
+            collect(mod(lane, parts))
+            self._join_sub_groups(parts)
+            return
+        half = 1 << max(parts - 1, 0).bit_length() >> 1
         while half:
-            inside = both(less(own, half), less(own + half, count))
+            inside = both(equal(lane, 0), less(own, half), less(own + half, parts))
             with nest.when(inside), kernel.loops(places.moving):
-                a, b = (nest.load(buffer, place(item)) for item in (own, own + half))
+                a, b = (nest.load(buffer, place(part)) for part in (own, own + half))
                 nest.store(self._joined(a, b), buffer, place(own))
             half //= 2
-        with kernel.loops(places.moving):
-            nest.store(nest.load(buffer, place(Expr())), self.buffer, places.here(Expr()))
+        collect(Expr())
 
 
 def combined(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
@@ -26,6 +26,7 @@ from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.schedule.leaves import PARALLEL, Role, Schedule
 from tiledialect.schedule.output_box import leaves_unwritten
 from tiledialect.schedule.tiles import index_values, step_name
+from tiledialect.target_spec import entries
 
 
 def buffer_type(t: Attribute) -> MemRefType[Attribute]:
@@ -196,7 +197,7 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
         )
     if kernel.contraction is not None:
         check_one_owner(kernel.contraction)
-    nest = KernelNest(kernel, kernel.schedule.data)
+    nest = KernelNest(kernel, runnable(kernel, kernel.schedule.data))
     if kernel.axes is not None:
         row_nest(nest)
     elif kernel.scatter is not None:
@@ -208,6 +209,16 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
     else:
         ContractionNest(nest, kernel.contraction).build()
     return nest.finish(name)
+
+
+def runnable(kernel: KernelOp, schedule: Schedule) -> Schedule:
+    """A schedule without sub-groups that the module's device does not have."""
+    module = kernel.get_toplevel_object()
+    given = entries(module) if isinstance(module, ModuleOp) else None
+    sizes = (given or {}).get("sub_group_sizes", ())
+    if given is None or (isinstance(sizes, tuple) and schedule.sub_groups in sizes):
+        return schedule
+    return replace(schedule, sub_groups=0)
 
 
 def elementwise_nest(nest: KernelNest) -> None:

@@ -13,6 +13,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.lowering.opencl.helpers import sub_groups_of
 from tiledialect.lowering.opencl.inline import PURE, Inlining
 from tiledialect.lowering.opencl.memory import (
     GLOBAL,
@@ -110,6 +112,11 @@ def access(value: SSAValue, functions: dict[str, Function]) -> Access:
             operand, kind = ACCESSES.get(type(op), (use.index, BOTH))
             result |= kind if operand == use.index else BOTH
     return result
+
+
+def sub_group_sizes(function: Operation) -> list[int]:
+    """The sizes that a function's sub-groups must have."""
+    return sorted({op.size.value.data for op in function.walk() if isinstance(op, ShuffleOp)})
 
 
 def is_read_as_vector(value: SSAValue) -> bool:
@@ -289,12 +296,15 @@ class FunctionPrinter(MemoryScope):
         return f"{head}\n{{\n{lines}\n}}"
 
     def attributes(self) -> str:
-        """The size of a work-group, if it is known."""
+        """The sizes of sub-groups and of a work-group, if they are known."""
         f = self.function
-        if not isinstance(f, gpu.FuncOp) or not self.is_kernel or f.known_block_size is None:
+        if not self.is_kernel:
             return ""
-        sizes = [*f.known_block_size.get_values(), 1, 1, 1][:3]
-        return f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"
+        found = "".join(f" {sub_groups_of(self, n)}" for n in sub_group_sizes(f))
+        if isinstance(f, gpu.FuncOp) and f.known_block_size is not None:
+            sizes = [*f.known_block_size.get_values(), 1, 1, 1][:3]
+            found += f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"
+        return found
 
     def parameter(self, value: SSAValue) -> str:
         """The declaration of an argument."""

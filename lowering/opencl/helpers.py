@@ -236,3 +236,37 @@ def atomic_loop(scope: Scope, kind: str, type: CType, space: str, result: str) -
     name = f"atomic_{kind}_{type.name}_{space.strip('_')}"
     fields = {"TYPE": type.name, "SPACE": space, "RESULT": result}
     return _template(scope, name, ATOMIC_LOOP, **fields)
+
+
+SUB_GROUPS = """
+#ifdef cl_intel_required_subgroup_size
+#define SUB_GROUPS_OF(n) __attribute__((intel_reqd_sub_group_size(n)))
+#else
+#define SUB_GROUPS_OF(n)
+#endif
+"""
+
+
+def sub_groups_of(scope: Scope, size: int) -> str:
+    """The attribute of a kernel whose sub-groups have a size; NVIDIA's have theirs always."""
+    scope.helper("SUB_GROUPS_OF", SUB_GROUPS.strip("\n"))
+    return f"SUB_GROUPS_OF({size})"
+
+
+SHUFFLE = """
+static inline int NAME(int x, int mask)
+{
+#ifdef cl_khr_subgroup_shuffle
+    return sub_group_shuffle_xor(x, mask);
+#else
+    int y;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(y) : "r"(x), "r"(mask));
+    return y;
+#endif
+}
+"""
+
+
+def shuffle_xor(scope: Scope) -> str:
+    """The function that gives the word which another work-item of the sub-group has."""
+    return _template(scope, "shuffle_xor", SHUFFLE)

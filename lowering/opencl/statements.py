@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
+from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.function import BOTH, FunctionPrinter, Statement, access, symbol
 from tiledialect.lowering.opencl.memory import (
@@ -185,6 +186,23 @@ def _print_fragment(p: FunctionPrinter, op: Operation) -> None:
     p.line(f"{helper}({', '.join([*(f'&{name}' for name in names), place])});")
 
 
+def _print_shuffle(p: FunctionPrinter, op: Operation) -> None:
+    """One word at a time; the variable stands where all work-items of the sub-group come by."""
+    assert isinstance(op, ShuffleOp)
+    type, value, mask = p.ctype(op.value.type), p.expr(op.value).alone, op.mask.value.data
+    name = helpers.shuffle_xor(p)
+    if type.bits == 64:
+        words = p.new_name(f"{op.value.name_hint or 'value'}_words", "words")
+        p.line(f"int2 {words} = as_int2({value});")
+        low, high = (f"{name}({words}.{half}, {mask})" for half in "xy")
+        text = f"as_{type.name}((int2)({low}, {high}))"
+    elif type.is_float:
+        text = f"as_float({name}(as_int({value}), {mask}))"
+    else:
+        text = f"{name}({value}, {mask})"
+    p.define(op.result, Expr(text))
+
+
 def _pointer(p: FunctionPrinter, memory: SSAValue, index: SSAValue) -> str:
     buffer = p.buffer(memory)
     return pointer(buffer, address(p, buffer, [index])).text
@@ -236,6 +254,7 @@ STATEMENTS: dict[type[Operation], Statement] = {
     vector.InsertOp: _print_insert,
     InstructionOp: _print_instruction,
     FragmentOp: _print_fragment,
+    ShuffleOp: _print_shuffle,
     CopyOp: _print_copy,
     CommitOp: _print_commit,
     WaitOp: _print_wait,

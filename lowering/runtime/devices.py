@@ -72,6 +72,8 @@ class Device:
     extensions: tuple[str, ...] = field(repr=False)
     local_mem_unit: int = 0
     """Local memory of a compute unit, which several groups share; 0: not known."""
+    sub_group_sizes: tuple[int, ...] = ()
+    """The sizes of sub-groups whose work-items can exchange registers; empty: they cannot."""
 
     @property
     def short_platform(self) -> str:
@@ -176,6 +178,7 @@ def _describe(device: cl.Device, identity: str) -> Device:
         compute_capability=_compute_capability(device, extensions),
         extensions=extensions,
         local_mem_unit=_local_mem_unit(device),
+        sub_group_sizes=_sub_group_sizes(device, extensions),
     )
 
 
@@ -191,6 +194,21 @@ def _local_mem_unit(device: cl.Device) -> int:
     except (cl.Error, AttributeError):
         return 0
     return 1024 * NVIDIA_LOCAL.get(10 * major + minor, 0)
+
+
+SUB_GROUP_EXTENSIONS = frozenset(("cl_khr_subgroup_shuffle", "cl_intel_required_subgroup_size"))
+"""What a device lists on which a kernel can say how large its sub-groups are."""
+
+
+def _sub_group_sizes(device: cl.Device, extensions: Sequence[str]) -> tuple[int, ...]:
+    import pyopencl as cl
+
+    if _compute_capability(device, extensions) >= 30:
+        # Its OpenCL lists none, but inline PTX has what a warp can do.
+        return (32,)
+    if not SUB_GROUP_EXTENSIONS.issubset(extensions):
+        return ()
+    return (4, 8, 16, 32, 64) if device.type & cl.device_type.CPU else (16, 32)
 
 
 # -- choosing --------------------------------------------------------------------------------
@@ -341,17 +359,19 @@ SPEC_KEYS = (
     "compute_capability",
 )
 """The fields of a device that its description in the IR has, under the same names."""
-IF_KNOWN = ("local_mem_unit",)
-"""Those that it has if they are not 0."""
+IF_KNOWN = ("local_mem_unit", "sub_group_sizes")
+"""Those that it has if they are not 0 or empty."""
 
 
 def target_spec(device: Device) -> TargetDeviceSpecAttr:
-    """The device as a ``#dlti.target_device_spec``: ``SPEC_KEYS`` as i64, bool or string."""
-    from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr
+    """The device as a ``#dlti.target_device_spec``: numbers as i64, bools, strings, or a list."""
+    from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr
     from xdsl.dialects.dlti import TargetDeviceSpecAttr
     from xdsl.ir import Attribute
 
-    def attribute(value: bool | int | str) -> Attribute:
+    def attribute(value: bool | int | str | tuple[int, ...]) -> Attribute:
+        if isinstance(value, tuple):
+            return ArrayAttr([IntegerAttr(number, 64) for number in value])
         if isinstance(value, bool):
             return BoolAttr.from_bool(value)
         return StringAttr(value) if isinstance(value, str) else IntegerAttr(value, 64)

@@ -210,3 +210,34 @@ def test_a_host_function_must_write_its_results():
     )
     with pytest.raises(TileError, match="element 0 of result 0 is never written"):
         run_host(module, None, [np.zeros(4, np.float32)])
+
+
+def test_sub_groups_exchange_values():
+    body = """
+        nest.for %i : local.x to 4 {
+          %a = nest.load %A[%i] : ARRAY
+          %b = nest.shuffle %a xor 1 in 2 : f32
+          nest.store %b, %A[%i] : f32, ARRAY
+        }"""
+    assert run(body, FOUR, 4) == [1, 0, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("condition", "size", "launch", "message"),
+    [
+        ("%i < 3", 4, FOUR, "some of 4 work-items do not execute it"),
+        ("%i < 4", 4, Launch((1, 1, 1), (2, 2, 1)), "a row of work-items has parts of 4"),
+    ],
+)
+def test_sub_groups_are_whole(condition: str, size: int, launch: Launch, message: str):
+    items = launch.block[0]
+    body = f"""
+        nest.for %i : local.x to {items} {{
+          nest.if {condition} {{
+            %a = nest.load %A[%i] : ARRAY
+            %b = nest.shuffle %a xor 1 in {size} : f32
+            nest.store %b, %A[%i] : f32, ARRAY
+          }}
+        }}"""
+    with pytest.raises(TileError, match=message):
+        run(body, launch)

@@ -33,6 +33,7 @@ from tiledialect.dialects.nest.ops import (
     LoadOp,
     StoreOp,
 )
+from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import (
     Atom,
@@ -50,7 +51,6 @@ from tiledialect.index.integer import (
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
-from tiledialect.schedule.instructions import Instruction
 from tiledialect.schedule.leaves import Role
 
 Array = npt.NDArray[Any]
@@ -302,20 +302,28 @@ class Kernel:
     def instruction(self, op: InstructionOp) -> None:
         """An instruction that all the work-items execute that it needs."""
         entry, items = op.entry, self.launch.items
-        self._check_together(entry)
+        self._check_together(entry.lanes)
         sums, factors = ([self.values[v] for v in values] for values in (op.sums, op.factors))
         self.values.update(zip(op.totals, execute(entry, items, sums, factors), strict=True))
 
-    def _check_together(self, entry: Instruction) -> None:
-        if prod(self.launch.block) % entry.lanes:
-            raise RunError(f"a work-group has parts of {entry.lanes} work-items")
-        groups = self.active.reshape(-1, entry.lanes)
+    def _check_together(self, lanes: int) -> None:
+        if prod(self.launch.block) % lanes:
+            raise RunError(f"a work-group has parts of {lanes} work-items")
+        groups = self.active.reshape(-1, lanes)
         if (groups.any(1) != groups.all(1)).any():
-            raise RunError(f"some of {entry.lanes} work-items do not execute it")
+            raise RunError(f"some of {lanes} work-items do not execute it")
+
+    def shuffle(self, op: ShuffleOp) -> None:
+        """The value of another work-item of the sub-group."""
+        if self.launch.block[0] % op.size.value.data:
+            raise RunError(f"a row of work-items has parts of {op.size.value.data}")
+        self._check_together(op.size.value.data)
+        value, item = self.values[op.value], np.arange(self.launch.items)
+        self.values[op.result] = np.broadcast_to(value, item.shape)[item ^ op.mask.value.data]
 
     def fragment(self, op: FragmentOp) -> None:
         """The registers of an operand, of which all the work-items of an instruction load rows."""
-        self._check_together(op.entry)
+        self._check_together(op.entry.lanes)
         rows = op.entry.operands[op.number].rows
         assert rows is not None
         place = self.exprs(op, op.access)
@@ -401,6 +409,7 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     IndexOp: Kernel.index,
     InstructionOp: Kernel.instruction,
     FragmentOp: Kernel.fragment,
+    ShuffleOp: Kernel.shuffle,
     CopyOp: Kernel.copy,
     CommitOp: Kernel.commit,
     WaitOp: Kernel.wait,

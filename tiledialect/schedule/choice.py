@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tiledialect.schedule.candidates import FAMILIES
@@ -12,7 +12,7 @@ from tiledialect.schedule.cpu_cost import cpu_cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
-from tiledialect.schedule.leaves import Schedule
+from tiledialect.schedule.leaves import Role, Schedule, sub_group_share
 from tiledialect.schedule.tiles import UNROLLED_COPIES
 
 DEFAULT = "default"
@@ -59,10 +59,24 @@ def best_seconds(facts: Facts, device: Device) -> float:
     return min(candidate.estimate.seconds for candidate in found)
 
 
+def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
+    """The same, but work-items of GPUs that share sums join them in sub-groups, if they can.
+
+    That saves barriers: most kernels wait for memory all the same, and none was slower.
+    """
+    if device.kind is Kind.CPU or not device.sub_group_sizes:
+        return schedule
+    size = max(device.sub_group_sizes)
+    joined = replace(schedule, sub_groups=size)
+    is_whole = schedule.extents(Role.LOCAL)[0] % size == 0
+    return joined if is_whole and sub_group_share(joined, facts.reduced_indices) > 1 else schedule
+
+
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
     seen: set[Schedule] = set()
     for name, family in FAMILIES.items():
-        for schedule in family(facts, device):
+        for proposed in family(facts, device):
+            schedule = in_sub_groups(facts, proposed, device)
             if schedule in seen or schedule.work_items > device.max_work_group_size:
                 continue
             seen.add(schedule)

@@ -65,6 +65,8 @@ class Device:
     fp16: bool
     compute_capability: int = 0
     """Of a device of NVIDIA: 80 is 8.0."""
+    sub_group_sizes: tuple[int, ...] = ()
+    """The sizes of sub-groups whose work-items can exchange registers."""
 
 
 GENERIC = {

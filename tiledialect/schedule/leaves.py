@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import gcd, prod
 
 from xdsl.utils.str_enum import StrEnum
 
@@ -116,11 +116,13 @@ class Placement:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a kernel runs: its loops, outermost first, its stages, and its instruction."""
+    """How a kernel runs: its loops, outermost first, and what else there is to say of it."""
 
     leaves: tuple[Leaf, ...] = ()
     stages: tuple[Stage, ...] = field(default=())
     instruction: Placement | None = None
+    sub_groups: int = 0
+    """How many neighbouring work-items join what they share without local memory; 0: none do."""
 
     def extents(self, role: Role) -> tuple[int, int, int]:
         """The steps of a parallel role along x, y and z."""
@@ -150,7 +152,8 @@ def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]
 
     The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
     next one's stride times its extent, the last is 1, and together they reach the whole range.
-    Parallel leaves come before the others, and vectors last. ``ranks`` are those of the values
+    Parallel leaves come before the others, and vectors last. Sub-groups lie along x, and share
+    what is summed. ``ranks`` are those of the values
     that can be staged: the inputs, and what a row kernel computes.
 
     Raises:
@@ -158,6 +161,7 @@ def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]
     """
     _check_leaves(indices, schedule.leaves)
     _check_order(indices, schedule.leaves)
+    _check_sub_groups(indices, schedule)
     for stage in schedule.stages:
         _check_stage(stage, schedule, ranks)
     for stage in schedule.stages:
@@ -202,6 +206,33 @@ def _check_order(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
             )
         if leaf.role is Role.VECTOR and leaf is not leaves[-1]:
             raise ScheduleError(f"the vector over {leaf.index} must be the innermost loop")
+
+
+def _check_sub_groups(indices: Sequence[LoopIndex], schedule: Schedule) -> None:
+    size, items = schedule.sub_groups, schedule.extents(Role.LOCAL)[0]
+    if not size:
+        return
+    if size < 2 or size & (size - 1):
+        raise ScheduleError(f"sub-groups have a power of two of work-items, not {size}")
+    if items % size:
+        raise ScheduleError(f"the {items} work-items along x are no sub-groups of {size}")
+    summed = {index.name for index in indices if not index.is_output}
+    if sub_group_share(schedule, summed) == 1:
+        raise ScheduleError(
+            f"sub-groups of {size} have nothing to join: the innermost local.x loop must be over "
+            "an index that is summed over, and of an even number of steps"
+        )
+
+
+def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
+    """How many neighbours in a sub-group work on the same element: they divide what is summed."""
+    neighbours = 1
+    for leaf in reversed(schedule.leaves):
+        if (leaf.role, leaf.axis) == (Role.LOCAL, "x"):
+            if leaf.index not in summed:
+                break
+            neighbours *= leaf.extent
+    return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
 def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:

@@ -109,3 +109,21 @@ nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
 // CHECK: nest.fragment cannot read memref<16x8xf16, 3 : i32> so
 %A, %i = "test.op"() : () -> (memref<16x8xf16, 3 : i32>, index)
 %f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %A[%i, %i] : memref<16x8xf16, 3 : i32>
+
+// -----
+
+// CHECK: a sub-group has a power of two of work-items, not 24
+%x = "test.op"() : () -> f32
+%y = nest.shuffle %x xor 4 in 24 : f32
+
+// -----
+
+// CHECK: no two of 16 work-items differ by 16
+%x = "test.op"() : () -> f32
+%y = nest.shuffle %x xor 16 in 16 : f32
+
+// -----
+
+// CHECK: nest.shuffle exchanges numbers, not i1
+%x = "test.op"() : () -> i1
+%y = nest.shuffle %x xor 1 in 16 : i1

@@ -91,3 +91,11 @@ func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index) {
   %f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
   func.return
 }
+
+// CHECK-LABEL: func.func @shuffle
+func.func @shuffle(%x: f32) {
+  // CHECK-NEXT: {{.*}} = nest.shuffle %x xor 4 in 32 : f32
+  // GENERIC:    "nest.shuffle"(%x) <{mask = 4 : i64, size = 32 : i64}> : (f32) -> f32
+  %y = nest.shuffle %x xor 4 in 32 : f32
+  func.return
+}

@@ -249,3 +249,39 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   }
   func.return %C : tensor<8x8xf32>
 }
+
+// -----
+
+// CHECK: sub-groups have a power of two of work-items, not 24
+func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
+  %S = tile.kernel(%a = %A : tensor<8x96xf32>) -> tensor<8xf32>
+    schedule <group.x i : 8, local.x k : 96> sub_groups 24 {
+    %s = tile.contraction add(%a[i, k]) -> [i] domain <i = 0 to 8, k = 0 to 96> : (tensor<8x96xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  func.return %S : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: the 48 work-items along x are no sub-groups of 32
+func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
+  %S = tile.kernel(%a = %A : tensor<8x96xf32>) -> tensor<8xf32>
+    schedule <group.x i : 8, local.x k : 48, serial 48*k : 2> sub_groups 32 {
+    %s = tile.contraction add(%a[i, k]) -> [i] domain <i = 0 to 8, k = 0 to 96> : (tensor<8x96xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  func.return %S : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: sub-groups of 8 have nothing to join: the innermost local.x loop must be over an index that is summed over, and of an even number of steps
+func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
+  %S = tile.kernel(%a = %A : tensor<8x96xf32>) -> tensor<8xf32>
+    schedule <local.x k : 96, local.x i : 8> sub_groups 8 {
+    %s = tile.contraction add(%a[i, k]) -> [i] domain <i = 0 to 8, k = 0 to 96> : (tensor<8x96xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  func.return %S : tensor<8xf32>
+}

@@ -8,6 +8,7 @@ from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleAttr
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.sub_group import ShuffleOp
 
 Nest = Dialect(
     "nest",
@@ -20,6 +21,7 @@ Nest = Dialect(
         IndexOp,
         InstructionOp,
         FragmentOp,
+        ShuffleOp,
         CommitOp,
         WaitOp,
         CopyOp,

@@ -243,8 +243,11 @@ StageOperand = Callable[[], int | None]
 
 
 def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: None) -> Schedule:
-    """Parse ``<role stride*index : extent, …>``, then an instruction and stages if they follow."""
+    """Parse ``<role stride*index : extent, …>``, then sub-groups, an instruction and stages."""
     leaves = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_leaf(parser))
+    sub_groups = 0
+    if parser.parse_optional_keyword("sub_groups"):
+        sub_groups = parser.parse_integer(allow_boolean=False, allow_negative=False)
     instruction = None
     if parser.parse_optional_keyword("instruction"):
         name = parser.parse_identifier(" of an instruction")
@@ -257,7 +260,7 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
         stages = parser.parse_comma_separated_list(
             parser.Delimiter.ANGLE, lambda: _parse_stage(parser, parse_operand)
         )
-    return Schedule(tuple(leaves), tuple(stages), instruction)
+    return Schedule(tuple(leaves), tuple(stages), instruction, sub_groups)
 
 
 def _parse_leaf(parser: AttrParser) -> Leaf:
@@ -313,6 +316,8 @@ def print_schedule(
 
     with printer.in_angle_brackets():
         printer.print_list(schedule.leaves, lambda leaf: printer.print_string(str(leaf)))
+    if schedule.sub_groups:
+        printer.print_string(f" sub_groups {schedule.sub_groups}")
     if schedule.instruction is not None:
         printer.print_string(f" instruction {schedule.instruction}")
     if schedule.stages:
@@ -326,7 +331,8 @@ class ScheduleAttr(Data[Schedule]):
     """`#tile.schedule<<group.x 32*x : 4, local.x x : 32, serial k : 7> stage <input 0 local>>`.
 
     How a kernel runs: the leaves of the loop nest, outermost first, each with its role, the index
-    it moves and by how much, and its number of steps; then, if there is one, the instruction that
+    it moves and by how much, and its number of steps; then, where they are given, the size of the
+    sub-groups that join what their work-items share (`sub_groups 32`), and the instruction that
     computes the innermost box, with the index along each of its axes
     (`instruction mma_m16n8k8_tf32 <i, j, k>`); then the operands that are staged. The kernel op's
     own syntax names the operands.
