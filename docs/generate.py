@@ -389,6 +389,11 @@ EXAMPLES = {
         ',tile-loop-tiling{schedules="O: <group.x 8*x : 2, serial x : 8, serial k : 2>"}'
         ",tile-to-nest,nest-to-gpu,gpu-keep-loops",
     ),
+    "gpu-widen-bf16": (
+        "pool",
+        f"{NORMAL.replace('8xf32', '21xbf16')},tile-fuse,tile-loop-tiling,tile-to-nest,nest-to-gpu"
+        ",gpu-widen-bf16",
+    ),
     "gpu-arena": (
         "histogram",
         'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose,tile-bounds'

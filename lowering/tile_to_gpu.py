@@ -13,6 +13,7 @@ from tiledialect.lowering.gpu_wait_before_branches import (
     LOSES_VALUES_IN_BRANCHES,
     GpuWaitBeforeBranchesPass,
 )
+from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
@@ -33,6 +34,7 @@ def nest_passes(device: str | None = None) -> tuple[ModulePass, ...]:
         NestShareMemoryPass(),
         NestBarriersPass(),
         NestToGpuPass(),
+        GpuWidenBf16Pass(),
     )
 
 
@@ -40,7 +42,8 @@ def nest_passes(device: str | None = None) -> tuple[ModulePass, ...]:
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
-    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, and what the device needs.
+    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-widen-bf16`, and what the
+    device needs.
     """
 
     name = "tile-to-gpu"
@@ -55,7 +58,8 @@ class TileToGpuPass(ModulePass):
 class LiftToGpuPass(ModulePass):
     """Lowers functions of low-level patterns to `gpu.module`s and host functions.
 
-    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, and what the device needs.
+    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-widen-bf16`, and what the
+    device needs.
     """
 
     name = "lift-to-gpu"

@@ -25,7 +25,7 @@ class TileSplitReductionPass(ModulePass):
     parts of equal size, but for the last. Each part has a result of its own, along a new first
     axis; a second contraction aggregates those. So work-groups can share what is one element.
     Elements on which nothing lands stay what they are; where that cannot be, the split is refused.
-    Sums and products of type f16 have partial results of type f32.
+    Sums and products of types f16 and bf16 have partial results of type f32.
 
     Without `index` the cost model chooses contractions, indices and parts, for the device of the
     module's DLTI target spec: those are split of which the results alone would leave units of the

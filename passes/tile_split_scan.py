@@ -126,8 +126,8 @@ class TileSplitScanPass(ModulePass):
     """Splits long scans of few rows into blocks that work-groups can scan at the same time.
 
     First the blocks are aggregated, then what they come to is scanned; last, each block is scanned
-    from what comes before it. Sums and products of type f16 are kept in f32 for that. Without
-    `block`, scans are split where the module's device needs it to be busy.
+    from what comes before it. Sums and products of types f16 and bf16 are kept in f32 for
+    that. Without `block`, scans are split where the module's device needs it to be busy.
     """
 
     name = "tile-split-scan"

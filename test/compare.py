@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
+
+from tiledialect.dialects.tile.numeric import kind_of
 
 Array = npt.NDArray[Any]
 
@@ -37,10 +40,10 @@ def assert_close(
     """
     assert actual.dtype == expected.dtype, f"{what} is {actual.dtype}, not {expected.dtype}"
     assert actual.shape == expected.shape, f"{what} is {actual.shape}, not {expected.shape}"
-    if expected.dtype.kind != "f":
+    if kind_of(expected.dtype) != "f":
         _fail_where(actual != expected, actual, expected, what)
         return
-    limits = np.finfo(expected.dtype)
+    limits = ml_dtypes.finfo(expected.dtype)
     finite = np.isfinite(expected)
     with np.errstate(invalid="ignore"):
         _fail_where(~finite & ~_same(actual, expected), actual, expected, what)

@@ -30,7 +30,7 @@ Array = npt.NDArray[Any]
 Access = tuple[IndexExpr, ...]
 Box = dict[str, range]
 
-FLOATS = ("float32", "float64", "float16")
+FLOATS = ("float32", "float64", "float16", "bfloat16")
 SIGNED = ("int32", "int64", "int16", "int8")
 DTYPES = (*FLOATS, *SIGNED, "uint8", "uint16", "uint32", "uint64", "bool")
 
@@ -223,7 +223,7 @@ def contractions(draw: st.DrawFn, general: bool = False) -> Contraction:
     combination = draw(st.sampled_from(list(Combination)))
     arity = draw(st.sampled_from(ARITY[combination]))
     dtypes = draw(st.lists(st.sampled_from(DTYPES), min_size=arity + 1, max_size=arity + 1))
-    with_reals = any(dtype.startswith("float") for dtype in dtypes)
+    with_reals = any(dtype in FLOATS for dtype in dtypes)
 
     def operand(dtype: str, shape: tuple[int, ...]) -> Operand:
         low, high = draw(value_range(aggregation, combination, dtype, with_reals))

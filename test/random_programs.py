@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import cosh, exp, prod
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 from building import function_module, type_of
@@ -25,14 +26,25 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_weak
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
 
 Array = npt.NDArray[Any]
 
-DTYPES = ("float32", "float32", "float16", "float64", "int32", "int8", "uint8", "int64", "bool")
-EXACT = {"float16": 2**11, "float32": 2**24, "float64": 2**53}
+DTYPES = (
+    "float32",
+    "float32",
+    "bfloat16",
+    "float16",
+    "float64",
+    "int32",
+    "int8",
+    "uint8",
+    "int64",
+    "bool",
+)
+EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53}
 """Up to where all integers are numbers of the type."""
 LARGEST_REAL = 500.0
 """How large other reals may get; squares of them are still of type float16 after a sum or two."""
@@ -66,7 +78,7 @@ class Value:
 
     @property
     def is_real(self) -> bool:
-        return self.dtype.kind == "f"
+        return kind_of(self.dtype) == "f"
 
 
 def settled(ssa: SSAValue, low: float, high: float, whole: bool, error: float) -> Value | None:
@@ -83,12 +95,14 @@ def settled(ssa: SSAValue, low: float, high: float, whole: bool, error: float) -
         return value if value.size <= EXACT[str(value.dtype)] else None
     if value.size > LARGEST_REAL:
         return None
-    return replace(value, error=error + 4 * float(np.finfo(value.dtype).eps) * (value.size + 1))
+    return replace(
+        value, error=error + 4 * float(ml_dtypes.finfo(value.dtype).eps) * (value.size + 1)
+    )
 
 
 def fits(value: Value, dtype: np.dtype[Any]) -> bool:
     """Whether conversion to ``dtype`` is defined and, of integers to reals, exact."""
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return not value.whole or value.size <= EXACT[str(dtype)]
     # Numbers of no width of their own are refused where they do not fit.
     is_number = is_weak(tensor_type(value.ssa).element_type)
@@ -168,7 +182,7 @@ class Maker:
         random = np.random.default_rng(self.integer(0, 999))
         low = 0 if dtype.kind in "ub" else -3
         high = 1 if dtype.kind == "b" else 4
-        whole = dtype.kind != "f" or self.draw(st.booleans())
+        whole = kind_of(dtype) != "f" or self.draw(st.booleans())
         data = random.integers(low, high, shape, endpoint=True)
         array = np.asarray(data if whole else random.uniform(low, high, shape)).astype(dtype)
         ssa = self.block.insert_arg(type_of(array), len(self.block.args))
@@ -196,7 +210,7 @@ class Maker:
         kind = self.draw(st.sampled_from(list(SMOOTH)))
         if a is not None and a.size <= SMOOTH[kind][0]:
             bound = SMOOTH[kind][1](a.size)
-            eps = float(np.finfo(a.dtype if a.is_real else np.float32).eps)
+            eps = float(ml_dtypes.finfo(a.dtype if a.is_real else np.float32).eps)
             self.add(kind.make(a.ssa), -bound, bound, False, a.error * bound + 16 * eps * bound)
 
     def rounding(self) -> None:
@@ -253,7 +267,7 @@ class Maker:
         a, dtype = self.pick(), np.dtype(self.draw(st.sampled_from(DTYPES)))
         assert a is not None
         if fits(a, dtype):
-            whole = dtype.kind != "f" or a.whole
+            whole = kind_of(dtype) != "f" or a.whole
             self.add(ew.CastOp.to(a.ssa, ELEMENT_TYPES[dtype]), a.low, a.high, whole, a.error)
 
     def position(self) -> None:
@@ -309,7 +323,7 @@ class Maker:
         op = ContractionOp(
             aggregation, Combination.none, output, [(a.ssa, access)], limits, shape=shape
         )
-        eps = float(np.finfo(a.dtype).eps) if a.is_real and not a.whole else 0.0
+        eps = float(ml_dtypes.finfo(a.dtype).eps) if a.is_real and not a.whole else 0.0
         if aggregation == Aggregation.add:
             error += eps * count * max(abs(low), abs(high))
         self.add(op, low, high, a.whole, error)
@@ -324,7 +338,7 @@ class Maker:
             return
         count = prod(a.shape)
         low, high = count * min(0.0, a.low), count * max(0.0, a.high)
-        eps = float(np.finfo(a.dtype).eps) if a.is_real and not a.whole else 0.0
+        eps = float(ml_dtypes.finfo(a.dtype).eps) if a.is_real and not a.whole else 0.0
         error = count * (a.error + eps * max(-low, high))
         self.add(SumToOp.make(a.ssa, like.ssa), low, high, a.whole, error)
 
@@ -346,7 +360,7 @@ class Maker:
         exp = ew.ExpOp.make(shifted.result)
         self.block.add_ops([shifted, exp])
         total = self.kept(Aggregation.add, exp.result, axis)
-        eps = float(np.finfo(a.dtype).eps)
+        eps = float(ml_dtypes.finfo(a.dtype).eps)
         # A difference that is rounded changes its exponential by as much, relatively.
         error = 4 * a.error + eps * (4 * a.size + 16 + 2 * a.shape[axis])
         self.add(ew.DivOp.make(exp.result, total), 0, 1, False, error)
@@ -409,7 +423,7 @@ class Maker:
         bound, whole = n * a.size * b.size, a.whole and b.whole
         error = n * (a.error * b.size + b.error * a.size)
         if not whole:
-            error += n * bound * float(np.finfo(dtype).eps)
+            error += n * bound * float(ml_dtypes.finfo(dtype).eps)
         self.add(op, -bound, bound, whole, error)
 
 

@@ -16,6 +16,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, SSAValue
 
 import tiledialect as td
+from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_specialize import specialize
@@ -69,7 +70,7 @@ def case(
     Where inputs are real, the function gets them as float64, so that its own rounding does not
     count; its results are given ``dtype``, else the element type of the first input.
     """
-    exact = [a.astype(np.float64) if a.dtype.kind == "f" else a for a in inputs]
+    exact = [a.astype(np.float64) if kind_of(a.dtype) == "f" else a for a in inputs]
     with np.errstate(all="ignore"):
         results = expected(*exact)
         results = results if isinstance(results, tuple) else (results,)

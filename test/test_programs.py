@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+import ml_dtypes
 import pytest
 from compare import assert_close
 from generators import Contraction, contraction_module, contractions
@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from random_programs import Program, programs
 from running import reference, run
+
+from tiledialect.dialects.tile.numeric import kind_of
 
 BATCH = 20
 """How many contractions are built as one program."""
@@ -48,7 +50,7 @@ def agrees(program: Program, device: Any) -> None:
     expected = reference(program.module, program.arrays)
     actual = run(program.module, program.arrays, device)
     for a, e, error in zip(actual, expected, program.errors, strict=True):
-        eps = float(np.finfo(e.dtype).eps) if e.dtype.kind == "f" else 1
+        eps = float(ml_dtypes.finfo(e.dtype).eps) if kind_of(e.dtype) == "f" else 1
         assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
 
 

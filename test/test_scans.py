@@ -7,6 +7,7 @@ from functools import cache
 from itertools import cycle, product
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -27,7 +28,13 @@ from tiledialect.schedule.leaves import Leaf, Role, Schedule
 from tiledialect.schedule.scans import ScanShape, scan_schedule
 
 Array = npt.NDArray[Any]
-TYPES = {"f32": np.float32, "i32": np.int32, "i8": np.int8, "f16": np.float16}
+TYPES = {
+    "f32": np.float32,
+    "i32": np.int32,
+    "i8": np.int8,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+}
 OPERATIONS = ("add", "mul", "max", "min")
 
 

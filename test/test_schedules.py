@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -27,6 +28,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
@@ -73,7 +75,7 @@ def batches(draw: st.DrawFn, size: int = BATCH) -> tuple[ModuleOp, ModuleOp, lis
 def agree(actual: Sequence[Array], expected: Sequence[Array], errors: Sequence[float]) -> None:
     """Fail unless results are what they must be, up to rounding."""
     for a, e, error in zip(actual, expected, errors, strict=True):
-        eps = float(np.finfo(e.dtype).eps) if e.dtype.kind == "f" else 1
+        eps = float(ml_dtypes.finfo(e.dtype).eps) if kind_of(e.dtype) == "f" else 1
         assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
 
 

@@ -165,6 +165,18 @@ def test_writing_to_what_backward_needs_is_noticed():
         b.backward()
 
 
+@pytest.mark.parametrize("shape", [(), (2, 3)])
+def test_bfloat16(shape: tuple[int, ...]):
+    f = td.torch.function("function (A) -> (B) { B = A * A; }")
+    a = torch.full(shape, 3, dtype=torch.bfloat16, requires_grad=True)
+    b = f(a)
+    assert b.dtype == torch.bfloat16 and (b == 9).all()
+    b.sum().backward()
+    assert a.grad is not None and a.grad.dtype == torch.bfloat16 and (a.grad == 6).all()
+    plain = td.compile("function (A) -> (B) { B = A + 1; }")(torch.ones(4, dtype=torch.bfloat16))
+    assert plain.dtype == "bfloat16" and (plain == 2).all()
+
+
 def test_without_pytorch_it_says_what_to_install():
     code = "import sys; sys.modules['torch'] = None; import tiledialect as td; td.torch"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -177,13 +189,12 @@ def test_without_pytorch_it_says_what_to_install():
     "tensor, words",
     [
         (torch.zeros(2, device="meta"), "A is on meta: move it to the CPU first"),
-        (torch.zeros(2, dtype=torch.bfloat16), "A cannot be read as an array"),
         (torch.zeros(2).to_sparse(), "A cannot be read as an array"),
         (torch.zeros(2, dtype=torch.complex64), "A holds complex numbers"),
         ("text", "A is a str, not an array of numbers"),
         ([[1], [1, 2]], "A cannot be made an array"),
     ],
-    ids=["meta", "bfloat16", "sparse", "complex", "text", "ragged"],
+    ids=["meta", "sparse", "complex", "text", "ragged"],
 )
 def test_what_is_refused(tensor, words):
     f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }"))

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from tiledialect.boundary import sourced
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
 from tiledialect.recent import Recent
 
@@ -99,7 +99,7 @@ class Inputs:
         """The names that ``wrt`` means; for None of all inputs that are not declared integers."""
         if wrt is None:
             given = zip(self.names, self.declared, strict=True)
-            reals = [name for name, dtype in given if dtype is None or dtype.kind == "f"]
+            reals = [name for name, dtype in given if dtype is None or kind_of(dtype) == "f"]
             if not reals:
                 raise TileError(f"no input of {self.name} holds reals to differentiate by")
             return tuple(reals)

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from xdsl.dialects.builtin import bf16
 
 from tiledialect.boundary import front_door
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
@@ -27,6 +28,7 @@ except ImportError:
     raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
 
 Tensor = torch.Tensor
+BFLOAT16 = NUMPY_TYPES[bf16]
 
 
 def function(f: Function | str | Path) -> Callable[..., Any]:
@@ -71,7 +73,7 @@ class _Call(torch.autograd.Function):
     def forward(f: Function, *tensors: Tensor) -> Any:  # pyright: ignore
         arrays = [_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)]
         result = f(*arrays)
-        outputs = [torch.from_numpy(a) for a in (result if len(f.outputs) > 1 else (result,))]
+        outputs = [_tensor(a) for a in (result if len(f.outputs) > 1 else (result,))]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     @staticmethod
@@ -124,7 +126,14 @@ def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
     array = np.ones((), dtype) if value is MISSING else as_array(name, value, dtype)
     host = array if isinstance(array, np.ndarray) else array.get()
     # PyTorch has no tensors that cannot be written.
-    return torch.from_numpy(np.require(host, requirements="W"))
+    return _tensor(np.require(host, requirements="W"))
+
+
+def _tensor(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor in an array's memory."""
+    if array.dtype == BFLOAT16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
@@ -132,7 +141,10 @@ def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
     if tensor.device.type != "cpu":
         raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
     try:
-        return tensor.detach().resolve_conj().resolve_neg().numpy()
+        plain = tensor.detach().resolve_conj().resolve_neg()
+        if plain.dtype == torch.bfloat16:
+            return plain.contiguous().view(torch.int16).numpy().view(BFLOAT16)
+        return plain.numpy()
     except (TypeError, RuntimeError) as error:
         raise TileError(f"{name} cannot be read as an array: {error}") from None
 

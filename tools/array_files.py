@@ -16,9 +16,10 @@ from zipfile import ZipFile
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
+from xdsl.dialects.builtin import bf16
 from xdsl.ir import Attribute
 
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
 from tiledialect.signature import parse_type
 from tiledialect.tools.output_files import replacing
@@ -110,7 +111,7 @@ def random_array(text: str, seed: int = 0) -> Array:
             f"random({text}) is not sizes, and perhaps dtype=f32 and seed=1; or 2x9xf32"
         ) from None
     try:
-        return DRAW[dtype.kind](np.random.default_rng(seed), shape).astype(dtype)
+        return DRAW[kind_of(dtype)](np.random.default_rng(seed), shape).astype(dtype)
     except (MemoryError, ValueError) as error:
         raise TileError(f"random({text}) is too large: {error}") from None
 
@@ -139,7 +140,9 @@ def _dtype(text: str) -> np.dtype[Any]:
 
 def read_npy(file: IO[bytes]) -> Array:
     """The array in a file in NumPy's format; any exception if it is damaged."""
-    return npy.read_array(file, allow_pickle=False)
+    array = npy.read_array(file, allow_pickle=False)
+    # The format has no name for bfloat16: it is written as two bytes of anything.
+    return array.view(NUMPY_TYPES[bf16]) if array.dtype == np.dtype("V2") else array
 
 
 def _read_npz(path: str, key: str) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tiledialect as td
+from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.tools.array_files import SPECS, destinations, read_array, write_arrays
 from tiledialect.tools.command import named, run_command, say
@@ -25,7 +26,7 @@ examples:
   tile-run edges.tile --input I=photo.jpg --input L=l.npy --input K=k.npy --output E=edges.png
 """
 
-TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
+TOLERANCES = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
 """How far --check lets reals be off, as a share of the largest value of the output."""
 
 SHOWN = 64
@@ -211,7 +212,7 @@ def run(args: Namespace) -> bool:
     if function is not forward:
         if not wrt:
             # What holds integers has no gradient.
-            kinds = {name: np.asarray(inputs.get(name)).dtype.kind for name in forward.inputs}
+            kinds = {name: kind_of(np.asarray(inputs.get(name)).dtype) for name in forward.inputs}
             wrt = tuple(name for name, kind in kinds.items() if kind == "f")
             function = forward.gradient(wrt or None)
         inputs = with_cotangents(forward, function, inputs)

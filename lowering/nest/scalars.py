@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -76,6 +76,9 @@ class Scalars:
         if target == i1:
             return self.compare("ne", value, self.constant(0, source), source)
         if a.is_float and b.is_float:
+            if a.width == b.width:
+                # Neither type of 16 bits holds the numbers of the other.
+                value = self.emit(arith.ExtFOp(value, f32))
             return self.emit(
                 (arith.ExtFOp if b.width > a.width else arith.TruncFOp)(value, storage)
             )

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import MemRefType, VectorType, f16, i16
+from xdsl.dialects.builtin import MemRefType, VectorType, i16
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ALWAYS
+from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
@@ -171,9 +172,9 @@ class Staging:
     def _allocate(self, operand: Operand, stage: Stage, box: Footprint) -> SSAValue:
         space = LOCAL if stage.local else PRIVATE
         hint = f"{operand.value.name_hint or 'operand'}_tile"
-        # Devices without f16 would convert what is only moved.
+        # Devices without f16 would convert what is only moved; instructions take bits.
         t = element_type(operand.value)
-        t = i16 if stage.local and t == f16 else t
+        t = i16 if stage.local and t in SHORT_FLOATS else t
         # A work-item by itself waits for nobody, and what is computed is not fetched.
         fetched = self.kernel.schedule.work_items > 1 and not operand.to_compute
         copies, asynchronous = (stage.copies, stage.asynchronous) if fetched else (1, False)
@@ -298,11 +299,11 @@ class Staging:
 
 
 def as_bits(nest: NestBuilder, value: SSAValue) -> SSAValue:
-    """An f16, or a vector of them, as i16; any other value as it is."""
+    """A real of 16 bits, or a vector of them, as i16; any other value as it is."""
     if isinstance(value.type, VectorType):
         t = VectorType(i16, value.type.get_shape())
-        return _converted(nest, value, t) if value.type.element_type == f16 else value
-    return _converted(nest, value, i16) if value.type == f16 else value
+        return _converted(nest, value, t) if value.type.element_type in SHORT_FLOATS else value
+    return _converted(nest, value, i16) if value.type in SHORT_FLOATS else value
 
 
 def _converted(nest: NestBuilder, value: SSAValue, t: Attribute) -> SSAValue:

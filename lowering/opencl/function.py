@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
 from tiledialect.lowering.opencl.helpers import sub_groups_of
 from tiledialect.lowering.opencl.inline import PURE, Inlining
 from tiledialect.lowering.opencl.memory import (
@@ -347,6 +348,8 @@ class FunctionPrinter(MemoryScope):
     def print_op(self, op: Operation) -> None:
         """One op that is not dead."""
         cls = type(op)
+        if computes_with_bf16(op):
+            raise self.error("it computes with bf16, which gpu-widen-bf16 leaves to f32")
         if cls in VIEWS:
             self.buffers[op.results[0]] = VIEWS[cls](self, op)
         elif cls in WRITES:

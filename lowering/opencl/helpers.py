@@ -62,6 +62,35 @@ def _of_bits(scope: Scope, way: str, text: str, type: CType) -> str:
     return _template(scope, f"round_half{lanes}_{way}_bits", text, **fields)
 
 
+FLOAT_FROM_BF16 = """
+static inline floatLANES NAME(shortLANES bits)
+{
+    return as_floatLANES(convert_uintLANES(as_ushortLANES(bits)) << 16);
+}
+"""
+# To nearest, of two to the one whose last bit is 0. A carry would take some NaNs to numbers.
+BF16_FROM_FLOAT = """
+static inline shortLANES NAME(floatLANES x)
+{
+    uintLANES bits = as_uintLANES(x);
+    uintLANES nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    return as_shortLANES(convert_ushortLANES(select(nearest, (uintLANES)0x7fc0, isnan(x))));
+}
+"""
+
+
+def float_from_bf16(scope: Scope, type: CType) -> str:
+    """The function from the bits of a bf16, or of each lane, to its value as a float."""
+    lanes = str(type.lanes) if type.is_vector else ""
+    return _template(scope, f"float{lanes}_from_bf16", FLOAT_FROM_BF16, LANES=lanes)
+
+
+def bf16_from_float(scope: Scope, type: CType) -> str:
+    """The function from a float, or each lane, to the bits of the nearest bf16."""
+    lanes = str(type.lanes) if type.is_vector else ""
+    return _template(scope, f"bf16_from_float{lanes}", BF16_FROM_FLOAT, LANES=lanes)
+
+
 # Not `a % b != 0`: for a division and a remainder LLVM makes what Oclgrind cannot run.
 DIVISION = """
 static inline TYPE NAME(TYPE a, TYPE b)

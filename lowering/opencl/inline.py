@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Float64Type
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
 
+from tiledialect.lowering.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl.memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
 from tiledialect.lowering.opencl.ops import ARITH, MATH
 
@@ -50,7 +51,7 @@ HARMLESS = WITHOUT_EFFECT | {memref.AllocaOp, memref.AllocOp, memref.DeallocOp}
 def is_free(op: Operation) -> bool:
     """Is the op no code of its own?"""
     if isinstance(op, arith.ExtFOp):
-        return not isinstance(op.result.type, Float64Type)
+        return not isinstance(op.result.type, Float64Type) and not is_bf16(op.input.type)
     return isinstance(op, FREE)
 
 

@@ -6,10 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    bf16,
+)
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
+from tiledialect.lowering.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.types import (
     ADD,
@@ -440,19 +447,27 @@ def _emit_index_cast(scope: Scope, op: Operation) -> Expr:
 
 
 def _emit_extend_float(scope: Scope, op: Operation) -> Expr:
-    """extf: a half is held in a float already."""
+    """extf: a half is held in a float already, and a bf16 becomes one."""
     e = scope.expr(op.operands[0])
     type = result_type(scope, op)
+    if is_bf16(op.operands[0].type):
+        e = call(helpers.float_from_bf16(scope, type), e)
+        return e if type.bits == 32 else convert(type, e)
     if operand_type(scope, op).bits == type.bits:
         return replace(e, unrounded=None)
     return convert(type, e)
 
 
 def _emit_truncate_float(scope: Scope, op: Operation) -> Expr:
-    """truncf rounds to nearest, ties to even, and once: from double to half directly."""
+    """truncf rounds to nearest, ties to even, and once: from double to half directly. Only to
+    bf16 it goes by way of float."""
     e = scope.expr(op.operands[0])
     source = operand_type(scope, op)
     type = result_type(scope, op)
+    if is_bf16(op.results[0].type):
+        single = replace(type, base="float", bits=32, kind="float")
+        e = e if source.bits == 32 else convert(single, e)
+        return call(helpers.bf16_from_float(scope, single), e)
     if type.kind == "half":
         return replace(call(helpers.round_half(scope, type, source), e), unrounded=e)
     return convert(type, e)
@@ -480,15 +495,22 @@ def _emit_constant(scope: Scope, op: Operation) -> Expr:
     type = result_type(scope, op)
     value = op.value
     if isinstance(value, IntegerAttr | FloatAttr):
-        return literal(value.value.data, type)
+        return literal(_held(value.value.data, op), type)
     if not isinstance(value, DenseIntOrFPElementsAttr):
         raise scope.error("the value is not in the module")
-    values = [v for v in value.get_values() if not isinstance(v, tuple)]
+    values = [_held(v, op) for v in value.get_values() if not isinstance(v, tuple)]
     if value.is_splat():
         return literal(values[0], type)
     lane = CType("int", 32, "int") if type.kind == "bool" else type.lane
     texts = [literal(-int(bool(v)) if type.kind == "bool" else v, lane).text for v in values]
     return Expr(f"({type.name})({', '.join(texts)})", UNARY)
+
+
+def _held(number: float, op: Operation) -> float:
+    """What a variable holds of a constant: of one of bf16 its bits."""
+    if not is_bf16(op.results[0].type):
+        return number
+    return int.from_bytes(bf16.pack([number]), "little", signed=True)
 
 
 ARITH: dict[type[Operation], Emitter] = {

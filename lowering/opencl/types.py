@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -37,8 +38,8 @@ Kind = Literal["int", "bool", "float", "half"]
 class CType:
     """The type of an SSA value in OpenCL C.
 
-    A half is held in a ``float``; the lanes of a vector of i1 are ints, -1 or 0, as OpenCL's
-    own comparisons give.
+    A half is held in a ``float``, a bf16 as its bits; the lanes of a vector of i1 are ints, -1 or
+    0, as OpenCL's own comparisons give.
     """
 
     base: str
@@ -102,6 +103,7 @@ FLOATS: dict[type[Attribute], CType] = {
     Float16Type: CType("float", 32, "half"),
     Float32Type: CType("float", 32, "float"),
     Float64Type: CType("double", 64, "float"),
+    BFloat16Type: CType("short", 16, "int"),
 }
 
 
@@ -345,7 +347,7 @@ RESERVED_PATTERN = re.compile(
     r"|(?:as|convert|vload|vstore|vloada|vstorea|atomic|atom|native|half|get|async|read|write)_"
     r"|v(?:load|store)\d|(?:CL|FLT|DBL|HALF|CHAR|SHRT|USHRT|UINT|ULONG|UCHAR|SCHAR|M|cl)_"
     r"|[A-Z]{2}[A-Z0-9]*_[A-Z]"  # Macros: every OpenCL may have some of its own.
-    r"|(?:floordiv|ceildiv|minimum|maximum|round_half|ipow|cttz|element|with_element|atomic)_"
+    r"|(?:bf16_from|float(?:2|3|4|8|16)?_from|floordiv|ceildiv|minimum|maximum|round_half|ipow|cttz|element|with_element|atomic)_"
 )
 
 

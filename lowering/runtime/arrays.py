@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.dlpack import from_dlpack
 
 if TYPE_CHECKING:
     import pyopencl.array as cla
 
 Array = npt.NDArray[Any]
 
-DTYPES = frozenset(
-    np.dtype(name)
-    for name in (
-        *("bool", "float16", "float32", "float64"),
-        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    )
-)
+DTYPES = frozenset(NUMPY_TYPES[t] for t in CONCRETE.values())
 """The element types that tensors can have, in the computer's own byte order."""
 
 WEAK_DTYPES = {"f": np.dtype("float32"), "i": np.dtype("int32"), "b": np.dtype("bool")}
@@ -118,7 +115,7 @@ def _foreign(name: str, value: object) -> Array | None:
     """The array behind another library's; None if it is no array."""
     readers: list[Callable[[], Array]] = []
     if hasattr(value, "__dlpack__"):
-        readers.append(lambda: np.from_dlpack(value))  # pyright: ignore[reportArgumentType]
+        readers.append(lambda: from_dlpack(value))
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         readers.append(lambda: np.asarray(value))
     reason = ""
@@ -148,7 +145,7 @@ def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Ar
     if declared is None:
         weak = WEAK_DTYPES.get(kind, array.dtype)
         return array.astype(weak) if _fits(array, weak) else array
-    if RANKS[kind] > RANKS[declared.kind] or not _fits(array, declared):
+    if RANKS[kind] > RANKS[kind_of(declared)] or not _fits(array, declared):
         raise TileError(
             f"{name} has values that are no {declared}, the type that it takes here; "
             "give it as an array of another type"

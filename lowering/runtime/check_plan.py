@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 
 DTYPES = frozenset(NUMPY_TYPES[t].name for t in CONCRETE.values())
@@ -99,7 +99,7 @@ def _is_number(scalar: Scalar) -> bool:
     if scalar.dtype not in DTYPES or type(scalar.value) not in (int, float):
         return False
     kind = np.dtype(scalar.dtype)
-    if kind.kind == "f":
+    if kind_of(kind) == "f":
         return True
     value = int(scalar.value)
     low, high = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)

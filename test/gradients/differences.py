@@ -11,7 +11,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, kind_of
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_gradient import gradient
@@ -67,7 +67,7 @@ def run(module: ModuleOp, inputs: Arrays) -> tuple[Array, ...]:
 def cotangents(outputs: Arrays, seed: int = 3) -> tuple[Array, ...]:
     random = np.random.default_rng(seed)
     return tuple(
-        np.asarray(random.normal(size=o.shape) if o.dtype.kind == "f" else np.zeros(o.shape))
+        np.asarray(random.normal(size=o.shape) if kind_of(o.dtype) == "f" else np.zeros(o.shape))
         .astype(o.dtype)
         .reshape(o.shape)
         for o in outputs
@@ -78,7 +78,7 @@ def wrt_of(function: FuncOp, inputs: Arrays, wrt: Sequence[str]) -> list[int]:
     names = argument_names(function)
     if wrt:
         return [names.index(name) for name in wrt]
-    return [k for k, a in enumerate(inputs) if a.dtype.kind == "f"]
+    return [k for k, a in enumerate(inputs) if kind_of(a.dtype) == "f"]
 
 
 def slope(f: Callable[[Arrays], tuple[Array, ...]], inputs: Arrays, k: int, way: Array) -> Arrays:
@@ -119,7 +119,9 @@ def check_input(
     for _ in range(2):
         way = random.normal(size=inputs[k].shape)
         slopes = slope(f, inputs, k, way)
-        terms = [(g * s).sum() for g, s in zip(given, slopes, strict=True) if g.dtype.kind == "f"]
+        terms = [
+            (g * s).sum() for g, s in zip(given, slopes, strict=True) if kind_of(g.dtype) == "f"
+        ]
         wanted, found = sum(terms), (result * way).sum()
         scale = (
             1

@@ -10,6 +10,7 @@ from tiledialect.dialects.tile.element_types import promote
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
 
 NAMES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
+ALL = (*NAMES, "bfloat16")
 SHORT = dict(zip("b i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8".split(), NAMES, strict=True))
 PLAIDML = """
     b  b  b  i2 u2 i4 u4 i8 u8 f2 f4 f8
@@ -46,13 +47,26 @@ def test_promotion_is_what_plaidml_and_numpy_agree_on():
 
 
 @pytest.mark.parametrize(
+    ("a", "wanted"),
+    [
+        *((name, "bfloat16") for name in NAMES[:9]),
+        *((name, "float32") for name in ("float16", "float32")),
+        *(("bfloat16", "bfloat16"), ("float64", "float64")),
+    ],
+)
+def test_bfloat16_keeps_its_width_beside_integers_alone(a: str, wanted: str):
+    types = (ELEMENT_TYPES[np.dtype(name)] for name in (a, "bfloat16"))
+    assert NUMPY_TYPES[promote(*types)] == wanted
+
+
+@pytest.mark.parametrize(
     ("expression", "rule"),
     [
         ("A + 1", {"bool": "int32"}),
         ("A * N", {"bool": "int32"}),
         ("A + 1.5", {**dict.fromkeys(NAMES[:9], "float32")}),
-        ("A < 1", dict.fromkeys(NAMES, "bool")),
-        ("A == A", dict.fromkeys(NAMES, "bool")),
+        ("A < 1", dict.fromkeys(ALL, "bool")),
+        ("A == A", dict.fromkeys(ALL, "bool")),
         ("-A", {"bool": "int32"}),
         ("A + A", {"bool": "int32"}),
         ("A / 2", {"bool": "int32"}),
@@ -62,20 +76,21 @@ def test_promotion_is_what_plaidml_and_numpy_agree_on():
         ("round(A)", dict.fromkeys(NAMES[:9], "float32")),
         ("sigmoid(A)", dict.fromkeys(NAMES[:9], "float32")),
         ("relu(A)", {"bool": "int32"}),
-        ("A ? 1 : 0", dict.fromkeys(NAMES, "int32")),
-        ("A ? 1.0 : 0", dict.fromkeys(NAMES, "float32")),
+        ("A ? 1 : 0", dict.fromkeys(ALL, "int32")),
+        ("A ? 1.0 : 0", dict.fromkeys(ALL, "float32")),
         ("A ? A : 1", {"bool": "int32"}),
-        ("index(A, 0)", dict.fromkeys(NAMES, "int32")),
-        ("shape(A)", dict.fromkeys(NAMES, "int32")),
-        ("as_float(A, 16)", dict.fromkeys(NAMES, "float16")),
-        ("as_int(A, 64)", dict.fromkeys(NAMES, "int64")),
-        ("as_uint(A, 8)", dict.fromkeys(NAMES, "uint8")),
-        ("as_bool(A)", dict.fromkeys(NAMES, "bool")),
+        ("index(A, 0)", dict.fromkeys(ALL, "int32")),
+        ("shape(A)", dict.fromkeys(ALL, "int32")),
+        ("as_float(A, 16)", dict.fromkeys(ALL, "float16")),
+        ("as_bfloat(A, 16)", dict.fromkeys(ALL, "bfloat16")),
+        ("as_int(A, 64)", dict.fromkeys(ALL, "int64")),
+        ("as_uint(A, 8)", dict.fromkeys(ALL, "uint8")),
+        ("as_bool(A)", dict.fromkeys(ALL, "bool")),
         ("reshape(A, 1, N)", {}),
         ("gather(A, as_int(A, 32))", {}),
     ],
 )
-@pytest.mark.parametrize("dtype", NAMES)
+@pytest.mark.parametrize("dtype", ALL)
 def test_types_of_expressions(expression: str, rule: dict[str, str], dtype: str):
     (result,) = reference(
         f"function (A[N]) -> (O) {{ O = {expression}; }}", [np.array([0, 1, 1], dtype)]

@@ -234,7 +234,7 @@ CASES = [
     *(
         plain(w, d)
         for w in (PLANES[1], PLANES[8])
-        for d in ("float16", "float64", "int32", "uint8")
+        for d in ("bfloat16", "float16", "float64", "int32", "uint8")
     ),
     *map(channels_first, SOME),
     *map(biased, SOME),

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tiledialect.dialects.tile.numeric import kind_of
+
 Array = npt.NDArray[Any]
 
 _random = np.random.default_rng(1)
@@ -31,7 +33,7 @@ def integers(*shape: int, dtype: str = "int32", low: int = -9, high: int = 9) ->
 
 def values(*shape: int, dtype: str) -> Array:
     """Small numbers of any element type."""
-    kind = np.dtype(dtype).kind
+    kind = kind_of(np.dtype(dtype))
     if kind == "f":
         return reals(*shape, dtype=dtype)
     return integers(*shape, dtype=dtype, **({"low": 0, "high": 1} if kind == "b" else {}))

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from running import Case, case
 
 from operations.data import integers, positive, reals, values
+from tiledialect.dialects.tile.numeric import kind_of
 
 Array = npt.NDArray[Any]
 
-REALS = ("float16", "float32", "float64")
+REALS = ("bfloat16", "float16", "float32", "float64")
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 WHOLE = SIGNED + UNSIGNED
@@ -129,7 +130,7 @@ def whole_range(*shape: int, dtype: str) -> Array:
 
 
 def binary(name: str, text: str, function: Callable[..., Array], dtype: str) -> Case:
-    if np.dtype(dtype).kind == "f":
+    if kind_of(np.dtype(dtype)) == "f":
         inputs = [reals(3, 7, dtype=dtype), reals(7, dtype=dtype)]
         # Some equal elements, for the comparisons.
         inputs[0][1] = inputs[1]
@@ -176,13 +177,14 @@ def shifted(left: bool, dtype: str) -> Case:
 
 def converted(source: str, target: str) -> Case:
     """`as_float`, `as_int`, `as_uint`, `as_bool`; integers wrap, and reals cut off do."""
-    kind, width = np.dtype(target).kind, 8 * np.dtype(target).itemsize
-    call = {"f": f"as_float(A, {width})", "i": f"as_int(A, {width})", "u": f"as_uint(A, {width})"}
+    kind, width = kind_of(np.dtype(target)), 8 * np.dtype(target).itemsize
+    real = "as_bfloat" if target == "bfloat16" else "as_float"
+    call = {"f": f"{real}(A, {width})", "i": f"as_int(A, {width})", "u": f"as_uint(A, {width})"}
     data = values(4, 6, dtype=source)
     if np.dtype(source).kind in "iu" and kind in "iu":
         data = whole_range(4, 6, dtype=source)
-    is_cut_off = np.dtype(source).kind == "f" and kind in "iu"
-    if np.dtype(source).kind == "f":
+    is_cut_off = kind_of(np.dtype(source)) == "f" and kind in "iu"
+    if kind_of(np.dtype(source)) == "f":
         data = data * data.dtype.type(20)
         data.ravel()[:6] = [0, 0.5, -0.5, -1, 255.5, 65504]
     return case(
@@ -211,6 +213,9 @@ def chosen(dtype: str, condition: str) -> Case:
 PROMOTIONS = {
     ("float16", "int32"): "float16",
     ("float16", "float32"): "float32",
+    ("bfloat16", "float16"): "float32",
+    ("bfloat16", "float32"): "float32",
+    ("bfloat16", "int32"): "bfloat16",
     ("float32", "float64"): "float64",
     ("int64", "float32"): "float32",
     ("bool", "float16"): "float16",

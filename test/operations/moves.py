@@ -13,7 +13,7 @@ from operations.data import reals, values
 
 Array = npt.NDArray[Any]
 
-DTYPES = ("float32", "float16", "float64", "int8", "uint16", "int64", "bool")
+DTYPES = ("float32", "bfloat16", "float16", "float64", "int8", "uint16", "int64", "bool")
 
 
 def sliced(size: int, start: int, stop: int, step: int) -> Case:

@@ -109,7 +109,10 @@ WINDOWS = [
 
 CASES = [
     *(pool(w, k, a) for (w, k), a in product(WINDOWS, "><+")),
-    *(pool(*WINDOWS[4], a, d) for a, d in product("><+", ("float16", "float64", "int32", "int8"))),
+    *(
+        pool(*WINDOWS[4], a, d)
+        for a, d in product("><+", ("bfloat16", "float16", "float64", "int32", "int8"))
+    ),
     *(mean(w, k, counts) for (w, k), counts in product(WINDOWS, (True, False))),
     *map(everywhere, "><+"),
 ]

@@ -138,7 +138,7 @@ CASES = [
     *(
         einsum(name, dtype)
         for name in ("dot", "gemm_nt", "batched", "bilinear")
-        for dtype in ("float16", "float64", "int32", "int64", "uint8", "int8")
+        for dtype in ("bfloat16", "float16", "float64", "int32", "int64", "uint8", "int8")
     ),
     *(gemm(*sizes) for sizes in ((1, 1, 1), (1, 33, 5), (32, 1, 17), (65, 63, 1), (31, 70, 40))),
     case(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from running import Case, case
 
 from operations.data import integers, positive, reals, values
+from tiledialect.dialects.tile.numeric import kind_of
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +47,7 @@ def reduction(name: str, axes: tuple[int, ...], dtype: str = "float32") -> Case:
     wide = np.int32 if dtype == "bool" and name in ("sum", "prod") else np.dtype(dtype)
 
     def expected(a: Array) -> Array:
-        return function(a if a.dtype.kind == "f" else a.astype(wide), axis=axes)
+        return function(a if kind_of(a.dtype) == "f" else a.astype(wide), axis=axes)
 
     return case(
         f"{name}_over_{''.join(map(str, axes)) or 'nothing'}_{dtype}",
@@ -346,13 +347,23 @@ CASES = [
     *(
         reduction(name, (0, 2), dtype)
         for name in AGGREGATIONS
-        for dtype in ("float16", "float64", "int8", "uint8", "int32", "uint32", "int64", "bool")
+        for dtype in (
+            "bfloat16",
+            "float16",
+            "float64",
+            "int8",
+            "uint8",
+            "int32",
+            "uint32",
+            "int64",
+            "bool",
+        )
     ),
     *(c for axes in ((0,), (2,), (0, 2), (0, 1, 2)) for c in statistics(axes)),
     *(
         argument(name, aggregation, dtype)
         for name, aggregation in (("argmax", ">"), ("argmin", "<"))
-        for dtype in ("float32", "int32", "uint8", "float16")
+        for dtype in ("float32", "int32", "uint8", "float16", "bfloat16")
     ),
     *(running("sum", "+", np.cumsum, a) for a in (0, 1)),
     *(running("prod", "*", np.cumprod, a) for a in (0, 1)),

@@ -61,7 +61,7 @@ CASES = [
     ),
     *(
         gather(f"of_{d}", values(6, 4, dtype=d), places(5))
-        for d in ("float16", "float64", "int8", "uint32", "int64", "bool")
+        for d in ("bfloat16", "float16", "float64", "int8", "uint32", "int64", "bool")
     ),
     scatter("rows", reals(5, 4), places(5), reals(6, 1)),
     scatter("elements", reals(9), places(9), reals(6)),
@@ -70,7 +70,7 @@ CASES = [
     scatter("out_of_range", reals(20, 2), integers(20, low=-3, high=9), reals(6, 2)),
     *(
         scatter(f"of_{d}", values(9, 2, dtype=d), places(9), values(6, 2, dtype=d))
-        for d in ("float16", "float64", "int8", "uint32", "int64")
+        for d in ("bfloat16", "float16", "float64", "int8", "uint32", "int64")
     ),
     case(
         "embedding_sum",

@@ -12,6 +12,18 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // -----
 
+// So do those of bf16.
+// CHECK-LABEL: @brain
+// CHECK: instruction mma_m16n8k16_bf16 <i, j, k> stage <%A_1 local at {{.*}}async
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {
+  func.func @brain(%A: tensor<256x512xbf16>, %B: tensor<512x128xbf16>) -> tensor<256x128xbf16> {
+    %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<256x512xbf16>, tensor<512x128xbf16>) -> tensor<256x128xbf16>
+    func.return %C : tensor<256x128xbf16>
+  }
+}
+
+// -----
+
 // Those of f32 where the module says so.
 // CHECK-LABEL: @rounded
 // CHECK: instruction mma_m16n8k8_tf32 <i, j, k> stage <%A_1 local at 16*k async copies 3 rotate 4 vector 4, %B_1 local at 16*k async copies 3 rotate 8 vector 4>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -13,6 +14,7 @@ from tiledialect.interpreters.instruction import execute, load_rows, round_tf32
 from tiledialect.schedule.instructions import (
     ELEMENT,
     LANE,
+    MMA_BF16,
     MMA_F16,
     MMA_TF32,
     Fragment,
@@ -75,6 +77,8 @@ def b_f16() -> Places:
 
 
 MANUAL = {MMA_TF32: (sums(), a_tf32(), b_tf32()), MMA_F16: (sums(), a_f16(), b_f16())}
+MANUAL[MMA_BF16] = MANUAL[MMA_F16]
+DTYPES = {MMA_TF32: np.float32, MMA_F16: np.float16, MMA_BF16: ml_dtypes.bfloat16}
 """The tables of the PTX manual, "Matrix Fragments for mma"."""
 
 
@@ -90,7 +94,7 @@ def test_a_simulation_of_the_lanes_multiplies_matrices(entry: Instruction):
     """Registers filled, and the results read, by the manual's tables alone."""
     rng = np.random.default_rng(1)
     k = dict(entry.box)["k"]
-    dtype = np.float16 if entry is MMA_F16 else np.float32
+    dtype = DTYPES[entry]
     a = rng.integers(-8, 8, (16, k)).astype(dtype)
     b = rng.integers(-8, 8, (k, 8)).astype(dtype)
     c = rng.integers(-8, 8, (16, 8)).astype(np.float32)
@@ -99,7 +103,7 @@ def test_a_simulation_of_the_lanes_multiplies_matrices(entry: Instruction):
         elements = np.array(
             [[matrix[places[lane, n]] for n in range(fragment.count)] for lane in range(32)]
         )
-        if elements.dtype == np.float16:
+        if elements.dtype.itemsize == 2:
             elements = elements.view(np.int16)
         if fragment.packed == 1:
             return list(elements.T)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import ml_dtypes
 import numpy as np
 import pytest
 from PIL import Image
@@ -66,6 +67,16 @@ def test_images(tmp_path: Path, mode: str, shape: tuple[int, ...], dtype: str):
     array = read_array(str(path))
     assert isinstance(array, np.ndarray)
     assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
+
+
+@pytest.mark.parametrize("path", ["x.npy", "x.npz"])
+def test_bfloat16_comes_back(tmp_path: Path, path: str):
+    """NumPy's format has no name for it."""
+    numbers = np.array([[1.5, -2], [np.inf, 0]], ml_dtypes.bfloat16)
+    write_arrays({"A": numbers}, {"A": str(tmp_path / path)})
+    array = read_array(str(tmp_path / path))
+    assert isinstance(array, np.ndarray) and array.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(array, numbers)
 
 
 def test_images_come_back(tmp_path: Path):
@@ -136,6 +147,8 @@ def test_archives(tmp_path: Path):
         ("2,3,dtype=i8", "int8", (2, 3)),
         ("2,3,dtype=i1", "bool", (2, 3)),
         ("4,dtype=f16", "float16", (4,)),
+        ("4,dtype=bfloat16", "bfloat16", (4,)),
+        ("2x3xbf16", "bfloat16", (2, 3)),
         ("2x3xu8", "uint8", (2, 3)),
         ("2x3xui8,seed=3", "uint8", (2, 3)),
         ("2x3xf64", "float64", (2, 3)),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
 from tiledialect.schedule.instructions import Fragment, Instruction
 
 Array = npt.NDArray[Any]
@@ -39,7 +39,7 @@ def execute(
         registers, rest = rest[: fragment.registers], rest[fragment.registers :]
         boxes.append(_box(entry, fragment, items, registers))
     letters = ["z" + "".join(_letter(entry, a) for a in f.axes) for f in entry.fragments]
-    wide = [b.astype(np.float64) if b.dtype.kind == "f" else b for b in boxes]
+    wide = [b.astype(np.float64) if kind_of(b.dtype) == "f" else b for b in boxes]
     products = np.einsum(f"{','.join(letters[1:])}->{letters[0]}", *wide)
     total = _box(entry, entry.result, items, sums)
     total = (total + products).astype(total.dtype)

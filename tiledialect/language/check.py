@@ -402,6 +402,12 @@ def _is_dim(call: ast.Call) -> bool:
     return call.function == "dim"
 
 
+RANK_OF_FIRST = frozenset(
+    ("as_float", "as_bfloat", "as_int", "as_uint", "as_bool", "index", "softmax", "logsoftmax")
+)
+"""The functions whose results have the dimensions of their first operand."""
+
+
 def _rank(function: str, arguments: list[Kind]) -> int | None:
     """The rank of what ``function`` makes of ``arguments``, if that is known."""
     ranks = [0 if kind == SIZE else kind.rank for kind in arguments]
@@ -412,10 +418,7 @@ def _rank(function: str, arguments: list[Kind]) -> int | None:
             return 1
         case "sum_to", [_, like]:
             return like
-        case (
-            ("as_float" | "as_int" | "as_uint" | "as_bool" | "index" | "softmax" | "logsoftmax"),
-            [rank, *_],
-        ):
+        case _, [rank, *_] if function in RANK_OF_FIRST:
             return rank
         case (("builtin_softmax" | "builtin_logsoftmax"), _):
             return 2

@@ -55,7 +55,7 @@ FUNCTIONS: dict[str, Signature] = dict(
         *_same("cond select", Signature(3, 3, of_dims=True)),
         *_same("bit_and bit_or bit_xor bit_left bit_right pow", Signature(2, 2)),
         *_same("bit_not", Signature(1, 1)),
-        *_same("as_float as_int as_uint", Signature(2, 2, constants=1)),
+        *_same("as_float as_bfloat as_int as_uint", Signature(2, 2, constants=1)),
         *_same("as_bool", Signature(1, 2, constants=1)),
         *_same("index", Signature(2, 2, constants=1)),
         *_same("gather", Signature(2, 2)),

@@ -24,6 +24,7 @@ Special: TypeAlias = "Callable[[Scope, ast.Call, list[Value]], Value]"
 
 CASTS = {
     "as_float": {16: "f16", 32: "f32", 64: "f64"},
+    "as_bfloat": {16: "bf16"},
     "as_int": {8: "i8", 16: "i16", 32: "i32", 64: "i64"},
     "as_uint": {8: "ui8", 16: "ui16", 32: "ui32", 64: "ui64"},
 }
@@ -57,9 +58,9 @@ def _cast(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
     types = CASTS[node.function]
     width = scope.literal(node, 1, arguments[1])
     if width not in types:
-        *most, last = map(str, types)
+        widths = " or ".join(map(str, types)).replace(" or ", ", ", len(types) - 2)
         raise TileError(
-            f"`{node.function}` makes numbers of {', '.join(most)} or {last} bits, not {width}",
+            f"`{node.function}` makes numbers of {widths} bits, not {width}",
             node.arguments[1].span,
         )
     return scope.appender.add(CastOp.to(operand, CONCRETE[types[width]]), node.span)
@@ -158,6 +159,7 @@ def _prng_state(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
 
 SPECIAL: dict[str, Special] = {
     "as_float": _cast,
+    "as_bfloat": _cast,
     "as_int": _cast,
     "as_uint": _cast,
     "as_bool": _cast,

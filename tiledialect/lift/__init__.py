@@ -9,6 +9,7 @@
 """
 
 from xdsl.dialects.builtin import (
+    bf16,
     f16,
     f32,
     f64,
@@ -115,6 +116,7 @@ __all__ = [
     "as_scalar",
     "as_vector",
     "at",
+    "bf16",
     "cast",
     "ceil",
     "clamp",

@@ -436,6 +436,8 @@ def _conversion(source: Attribute, target: Attribute) -> Callable[[SSAValue], Op
     if IndexType() in (source, target):
         return _through_index(source, target)
     if is_real(source) and is_real(target):
+        if {source, target} == set(et.SHORT_FLOATS):
+            return lambda v: arith.TruncFOp(arith.ExtFOp(v, et.CONCRETE["f32"]).result, target)
         wider = et.FLOATS.index(target) > et.FLOATS.index(source)
         kind = arith.ExtFOp if wider else arith.TruncFOp
     elif is_real(source):

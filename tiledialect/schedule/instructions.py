@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from tiledialect.index.integer import Expr, floordiv, mod
@@ -46,7 +46,7 @@ class Fragment:
     axes: tuple[str, ...]
     """The axes of the instruction's box that the operand has."""
     type: str
-    """The element type: ``f32``, ``f16``, or ``tf32``, to which the instruction rounds f32."""
+    """The element type: ``f32``, ``f16``, ``bf16``, or ``tf32``, to which f32 is rounded."""
     count: int
     """How many elements a work-item holds."""
     place: tuple[Expr, ...]
@@ -77,8 +77,8 @@ class Instruction:
     """A product of operands that is summed over a box, as a machine executes it.
 
     ``text`` defines an OpenCL C function of the same name. It takes a pointer to each register of
-    the result, to which it adds, and then the operands' registers; an f16 is a ``short`` with its
-    bits, and registers that hold several elements are vectors of them.
+    the result, to which it adds, and then the operands' registers; an f16 or bf16 is a ``short``
+    with its bits, and registers that hold several elements are vectors of them.
     """
 
     name: str
@@ -322,5 +322,12 @@ static inline void mma_m16n8k16_f16(
     capability=80,
 )
 
-for _entry in (MMA_TF32, MMA_F16):
+MMA_BF16 = replace(
+    MMA_F16,
+    name=MMA_F16.name.replace("f16", "bf16"),
+    operands=tuple(replace(f, type="bf16") for f in MMA_F16.operands),
+    text=MMA_F16.text.replace("f16", "bf16"),
+)
+
+for _entry in (MMA_TF32, MMA_F16, MMA_BF16):
     register(_entry)

@@ -42,18 +42,21 @@ WAYS = {
         Stage(1, True, copies=3, asynchronous=True, rotate=8, vector=4),
     ),
 }
+WAYS["bf16"] = replace(WAYS["f16"], instruction="mma_m16n8k16_bf16")
 
 
 def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedule | None:
     """The schedule of a matrix product, if tensor cores may compute it and its sizes fit them.
 
-    Products of f16 may always be computed there, as they are exact in f32, in which both ways add
-    them up; those of f32 only with the precision ``tf32``, to which the factors are rounded.
+    Products of f16, and of bf16, may always be computed there, as they are exact in f32, in which
+    both ways add them up; those of f32 only with the precision ``tf32``, to which the factors are
+    rounded.
     """
     if not facts.is_product or facts.constraints or facts.is_rows or len(facts.indices) != 3:
         return None
     types = {t.type for t in facts.inputs}
-    way = WAYS.get("f16" if types == {"f16"} else precision if types == {"f32"} else "")
+    kind = precision if types == {"f32"} else next(iter(types)) if len(types) == 1 else ""
+    way = WAYS.get(kind)
     if way is None or refusal(find(way.instruction), device.platform, device.compute_capability):
         return None
     i, j, k = (*facts.output_indices, *facts.reduced_indices)

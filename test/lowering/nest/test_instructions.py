@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -125,7 +126,11 @@ def test_vectors_of_rows_by_the_reference(schedule: str):
 ASYNCHRONOUS = (" async copies 2 pad 8 vector 8", " async copies 3 rotate 8 vector 4")
 GPU = {"platform": StringAttr("NVIDIA CUDA"), "compute_capability": IntegerAttr(90, 64)}
 NVIDIA = TargetSystemSpecAttr({"GPU": TargetDeviceSpecAttr(GPU)})
-MMA = {"mma_m16n8k8_tf32": (8, np.float32), "mma_m16n8k16_f16": (16, np.float16)}
+MMA = {
+    "mma_m16n8k8_tf32": (8, np.float32),
+    "mma_m16n8k16_f16": (16, np.float16),
+    "mma_m16n8k16_bf16": (16, ml_dtypes.bfloat16),
+}
 
 
 @st.composite
@@ -178,7 +183,9 @@ BLOCKS = (
 )
 
 
-@pytest.mark.parametrize(("name", "options"), list(zip(sorted(MMA), ASYNCHRONOUS, strict=True)))
+@pytest.mark.parametrize(
+    ("name", "options"), zip(sorted(MMA), (ASYNCHRONOUS[0], *ASYNCHRONOUS), strict=True)
+)
 def test_rows_are_copied_and_loaded_together(name: str, options: str):
     k, dtype = MMA[name]
     blocks = BLOCKS.format(name=name, k=k, steps=32 // k)
@@ -226,6 +233,7 @@ TF32 = (
         ("<i, j, k>", "<i, j, k> stage <A local at k>", "is inside mma_m16n8k8_tf32"),
         ("<i, j, k>", "<i, j, k> stage <A private at 8*k>", "in registers"),
         ("8_tf32", "16_f16", "takes f16, but input 0 is f32"),
+        ("8_tf32", "16_bf16", "takes bf16, but input 0 is f32"),
     ],
 )
 def test_a_schedule_that_does_not_fit_is_refused(old: str, new: str, reason: str):

@@ -15,6 +15,7 @@ from xdsl.dialects.gpu import ModuleOp
 from xdsl.parser import Parser
 
 import tiledialect as td
+from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.lowering.opencl.target import print_opencl
 from tiledialect.lowering.runtime.devices import queue_for
 
@@ -587,7 +588,7 @@ def test_op(queue: cl.CommandQueue, program: cl.Program, case: Case):
 
 def same(a: np.ndarray, b: np.ndarray, ulps: float) -> np.ndarray:
     """Equal, to the sign of zero, or within some units in the last place."""
-    if a.dtype.kind != "f":
+    if kind_of(a.dtype) != "f":
         return a == b
     with np.errstate(all="ignore"):
         equal = (a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pyopencl.array as cla
@@ -118,6 +120,34 @@ class WithArray:
 class Broken:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         raise RuntimeError("it is on another computer\nand far away")
+
+
+class Bfloat16:
+    """Another library's array of bfloat16: NumPy's own cannot be exported as that."""
+
+    def __init__(self, array: Any):
+        self.bits = array.view(np.uint16)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self.bits.__dlpack__()
+        address = ctypes.pythonapi.PyCapsule_GetPointer
+        address.restype, address.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        # The type stands after a pointer, the device and the number of axes.
+        code = ctypes.c_uint8.from_address(address(capsule, b"dltensor") + 8 + 2 * 4 + 4)
+        assert code.value == 1
+        code.value = 4
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self.bits.__dlpack_device__()
+
+
+def test_dlpack_of_bfloat16_without_a_copy():
+    numbers = np.arange(6).astype(ml_dtypes.bfloat16).reshape(2, 3)
+    result = as_array("A", Bfloat16(numbers))
+    assert isinstance(result, np.ndarray) and result.dtype == numbers.dtype
+    assert np.shares_memory(result, numbers)
+    np.testing.assert_array_equal(result, numbers)
 
 
 def test_dlpack_without_a_copy():

@@ -38,16 +38,16 @@ from tiledialect.dialects.nest.indexed import (
     parse_access,
     print_access,
 )
-from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.element_types import CONCRETE, SHORT_FLOATS
 from tiledialect.index.integer import Expr
 from tiledialect.schedule.instructions import Fragment, Instruction, find
 from tiledialect.schedule.leaves import ScheduleError
 
 
 def element_type(fragment: Fragment) -> Attribute:
-    """The type of an element in a register: the bits of an f16 are an i16."""
+    """The type of an element in a register: the bits of an f16 or a bf16 are an i16."""
     t = CONCRETE[fragment.stored]
-    if t == CONCRETE["f16"]:
+    if t in SHORT_FLOATS:
         return i16
     return IntegerType(t.width.data) if isinstance(t, IntegerType) else t
 

@@ -14,10 +14,11 @@ from tiledialect.dialects.tile.scan import ScanOp
 
 
 def accumulator_type(op: ContractionOp | ScanOp) -> Attribute:
-    """The element type in which an op aggregates: f16 sums and products are kept in f32."""
+    """The element type in which an op aggregates: sums and products of 16 bits are kept in
+    f32."""
     t = tensor_type(op.result).element_type
     aggregates = op.aggregation.data in (Aggregation.add, Aggregation.mul)
-    return et.CONCRETE["f32"] if aggregates and t == et.CONCRETE["f16"] else t
+    return et.CONCRETE["f32"] if aggregates and t in et.SHORT_FLOATS else t
 
 
 def neutral(aggregation: Aggregation, t: Attribute) -> float | int:

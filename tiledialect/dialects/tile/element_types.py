@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     Float16Type,
     Float32Type,
     Float64Type,
     IndexType,
     IntegerType,
     Signedness,
+    bf16,
     f16,
     f32,
     f64,
@@ -28,11 +30,13 @@ index = IndexType()
 ui8, ui16, ui32, ui64 = (IntegerType(width, Signedness.UNSIGNED) for width in (8, 16, 32, 64))
 
 CONCRETE: dict[str, Attribute] = {
-    str(t): t for t in (f16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64)
+    str(t): t for t in (f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64)
 }
 """The element types that data can have, by their names."""
 
-FLOATS = (f16, f32, f64)
+FLOATS = (f16, bf16, f32, f64)
+SHORT_FLOATS = (f16, bf16)
+"""Those of 16 bits: neither holds the numbers of the other, and sums of them are kept in f32."""
 
 
 def type_name(t: Attribute) -> str:
@@ -42,7 +46,7 @@ def type_name(t: Attribute) -> str:
 
 def is_float(t: Attribute) -> bool:
     """Whether ``t`` is a floating-point type, of known width or not."""
-    return isinstance(t, Float16Type | Float32Type | Float64Type | RealType)
+    return isinstance(t, Float16Type | BFloat16Type | Float32Type | Float64Type | RealType)
 
 
 def is_unsigned(t: Attribute) -> bool:
@@ -94,7 +98,8 @@ def concrete(t: Attribute) -> Attribute:
 def promote(a: Attribute, b: Attribute) -> Attribute:
     """The element type in which values of types ``a`` and ``b`` meet.
 
-    Floating point wins over integers, the wider over the narrower. Of a signed and an unsigned
+    Floating point wins over integers, the wider over the narrower; f16 and bf16 meet as f32. Of a
+    signed and an unsigned
     integer the wider wins if it is signed; else the next wider signed one does (at most i64).
     Weak types (`index`, `!tile.real`) take the other's type, except that a real meeting an
     integer is a real by itself (f32), and an integer meeting a bool an integer by itself (i32).
@@ -109,6 +114,8 @@ def promote(a: Attribute, b: Attribute) -> Attribute:
 
 
 def _promote_float(a: Attribute, b: Attribute) -> Attribute:
+    if {a, b} == set(SHORT_FLOATS):
+        return f32
     floats = [t for t in (a, b) if is_float(t) and t != real]
     if floats:
         return max(floats, key=FLOATS.index)

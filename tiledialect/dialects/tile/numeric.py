@@ -11,9 +11,10 @@ from functools import partial
 from math import erf
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile.element_types import index, real, ui8, ui16, ui32, ui64
@@ -21,9 +22,10 @@ from tiledialect.dialects.tile.element_types import index, real, ui8, ui16, ui32
 Array = npt.NDArray[Any]
 
 NUMPY_TYPES: dict[Attribute, np.dtype[Any]] = {
-    t: np.dtype(name)
-    for t, name in (
+    t: np.dtype(dtype)
+    for t, dtype in (
         (f16, "float16"),
+        (bf16, ml_dtypes.bfloat16),
         (f32, "float32"),
         (f64, "float64"),
         (i1, "bool"),
@@ -45,6 +47,11 @@ ELEMENT_TYPES: dict[np.dtype[Any], Attribute] = {
     dtype: t for t, dtype in reversed(NUMPY_TYPES.items())
 }
 """The element type of each NumPy type."""
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """NumPy's letter for what a dtype holds: ``f`` for reals, also of types not its own."""
+    return "f" if dtype == NUMPY_TYPES[bf16] else dtype.kind
 
 
 def _is_integer(a: Array) -> bool:
@@ -151,7 +158,7 @@ def convert(a: Array, element_type: Attribute) -> Array:
     """``a`` in another element type: reals are cut off, integers wrap, a bool is ``a != 0``."""
     dtype = NUMPY_TYPES[element_type]
     with np.errstate(all="ignore"):
-        if a.dtype.kind == "f" and dtype.kind in "iu":
+        if kind_of(a.dtype) == "f" and dtype.kind in "iu":
             return _cut_off(a, dtype)
         return a.astype(dtype)
 
