@@ -14,12 +14,10 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import LiftOp, YieldOp
+from tiledialect.dialects.lift.sharing import PARALLEL
 from tiledialect.passes.lift.opencl import map_glb, map_seq, reduce_seq
 from tiledialect.passes.lift.rules import Rewriting, Strategy
 from tiledialect.passes.lift_rewrite import record
-
-MACHINE = (maps.MapGlbOp, maps.MapWrgOp, maps.MapLclOp, maps.MapWarpOp, maps.MapLaneOp)
-"""Maps that say who does them."""
 
 REORDERING = (
     layout.SplitOp,
@@ -110,11 +108,32 @@ def _nested(op: maps.MapOp) -> Iterator[maps.MapOp]:
         yield from _nested(inner)
 
 
+def share_inside(function: func.FuncOp) -> None:
+    """Make loops of the maps around those that say who does them, where they leave it open."""
+    rewriting = Rewriting(function)
+    for op in [*_around_machine(function.body.block)]:
+        map_seq.run(rewriting, op.results[0])
+    if rewriting.steps:
+        region_dce(function.body)
+        record(function, rewriting.steps)
+
+
+def _around_machine(block: Block) -> Iterator[maps.MapOp]:
+    """The maps around those that say who does them, those inside of others first."""
+    for op in block.ops:
+        if isinstance(op, PARALLEL):
+            continue
+        for region in op.regions:
+            yield from _around_machine(region.block)
+        if isinstance(op, maps.MapOp) and any(isinstance(x, PARALLEL) for x in op.walk()):
+            yield op
+
+
 def is_high_level(function: func.FuncOp) -> bool:
     """Whether a function has patterns, and nothing in it says who does what."""
     ops = [*function.walk()]
     return any(isinstance(op, LiftOp) for op in ops) and not any(
-        isinstance(op, MACHINE) for op in ops
+        isinstance(op, PARALLEL) for op in ops
     )
 
 
@@ -125,13 +144,14 @@ class LiftLowerPass(ModulePass):
     A map that computes becomes a kernel: up to three maps, each the function of the one around it,
     are shared out among all work-items by `map_glb`, and further ones are `map_seq`. Reductions are
     done by one work-item, by `reduce_seq`; a map whose result another pattern goes through once
-    becomes part of that one. The steps are recorded as those of `lift-rewrite` are.
+    becomes part of that one. In a function that says of some maps who does them, the maps around
+    these become `map_seq`. The steps are recorded as those of `lift-rewrite` are.
     """
 
     name = "lift-lower"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Lower every function that says nothing of it itself."""
+        """Lower every function."""
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
-            if function.body.blocks and is_high_level(function):
-                lower(function)
+            if function.body.blocks:
+                (lower if is_high_level(function) else share_inside)(function)

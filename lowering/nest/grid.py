@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import gcd, prod
 
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.sharing import PARALLEL, SHARED
 from tiledialect.dialects.lift.types import as_array, leading, names_in
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
@@ -24,11 +25,6 @@ LANES = 32
 
 ITEMS: Mapping[int, Sequence[float]] = {1: (1,), 2: (1 / 4, 4), 3: (1 / 4, 2, 2)}
 """How the work-items of a group are laid along so many axes: of the first all, a part of them, …"""
-
-SHARED = (maps.MapLclOp, maps.MapWarpOp, maps.MapLaneOp)
-"""Maps that the work-items of a group share out."""
-
-PARALLEL = (maps.MapGlbOp, maps.MapWrgOp, *SHARED)
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,9 @@ def grid_of(op: Operation, local_size: int) -> Grid:
     axes = [Axis(_groups(_extents(found, maps.MapWrgOp, d)), items[d]) for d in range(3)]
     if lanes is not None:
         most = max(1, local_size * 4 // LANES)
-        count = max((min(w.value or most, most) for w in warps), default=1)
+        # All must come to the barriers inside as often.
+        known = gcd(*(w.value or most for w in warps)) if warps else 1
+        count = _divisor(known, most)
         axes[0] = Axis(axes[0].groups, count * LANES, count)
     return axes[0], axes[1], axes[2]
 

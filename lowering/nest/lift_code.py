@@ -21,6 +21,7 @@ from tiledialect.dialects.lift import layout, maps, memory, reductions, values
 from tiledialect.dialects.lift.attributes import Order, expression
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
+from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, maps_own
 from tiledialect.dialects.lift.types import as_array, element_of, leading
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
@@ -30,7 +31,7 @@ from tiledialect.index.integer import Expr, floordiv, maximum, minimum
 from tiledialect.index.ranges import Env
 from tiledialect.lowering.nest import views
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
-from tiledialect.lowering.nest.grid import AXES, ONE, SHARED, Grid
+from tiledialect.lowering.nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.nest.lift_layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
 from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory, OpenSizeError
 from tiledialect.lowering.nest.routes import Router, Routes, routes
@@ -114,6 +115,7 @@ class LiftCode(LiftMemory):
         result = op.results[0]
         places = list(found.places.get(result, ()))
         if result in found.read:
+            require_seen(op)
             scope[result] = self.allocate(
                 result.type, space_of(op), result.name_hint or op.pattern()
             )
@@ -305,8 +307,9 @@ class LiftCode(LiftMemory):
     def reduce(self, op: Any, scope: Scope) -> View:
         """A reduction by one work-item, in an accumulator."""
         role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
-        t = op.initial.type
-        total = self.allocate(t, space_of(op, PRIVATE), "acc")
+        t, space = op.initial.type, space_of(op)
+        require_seen(op)
+        total = self.allocate(t, space, "acc")
         self.copy(scope[op.initial], [total], t)
         size = expression(leading(as_array(op.input, op.pattern())))
         with self.span(role, size, "k") as k:
@@ -314,7 +317,7 @@ class LiftCode(LiftMemory):
             if self._may_overwrite(op):
                 self.body(op, scope, arguments, [total])
             else:
-                new = self.allocate(t, PRIVATE, "next")
+                new = self.allocate(t, space, "next")
                 self.body(op, scope, arguments, [new])
                 self.copy(new, [total], t)
         return total
@@ -427,14 +430,30 @@ def _is_elementwise(op: Operation, result: SSAValue) -> bool:
     return isinstance(op, maps.MapBase) and op.result is result
 
 
-def space_of(op: Operation, default: IntegerAttr | None = None) -> IntegerAttr:
+def space_of(op: Operation) -> IntegerAttr:
     """In which memory the result of an op is kept."""
     for use in op.results[0].uses:
         if (space := SPACES.get(type(use.operation))) is not None and space != GLOBAL:
             return space
-    if default is not None:
-        return default
     return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
+
+
+def require_seen(op: LiftOp) -> None:
+    """Refuse a result that is read where others have computed it, but cannot see what they did."""
+    alone = maps_own(op)
+    for inner in op.walk():
+        if isinstance(inner, BY_GROUPS) and not alone:
+            raise TileError.at(
+                inner,
+                f"what {inner.pattern()} gives is read in the same kernel by other work-groups, "
+                "which cannot wait for it",
+            )
+        if isinstance(inner, SHARED) and space_of(op) == PRIVATE and not alone:
+            raise TileError.at(
+                inner,
+                f"what {inner.pattern()} gives is read by other work-items, "
+                "but kept in private memory",
+            )
 
 
 COMPUTING: dict[type[Operation], Callable[[LiftCode, Any, Scope, Sequence[View]], None]] = {

@@ -82,8 +82,8 @@ def scattered(code: Emitter, op: layout.ScatterOp, scope: Scope) -> View | None:
 LAYOUTS: dict[type[Operation], Callable[[Emitter, Any, Scope], View]] = {
     layout.SplitOp: lambda c, op, s: views.Split(s[op.input], expression(op.size.data)),
     layout.AsVectorOp: lambda c, op, s: views.Split(s[op.input], expression(op.size.data)),
-    layout.JoinOp: lambda c, op, s: views.Join(s[op.input], inner_size(op.input)),
-    layout.AsScalarOp: lambda c, op, s: views.Join(s[op.input], inner_size(op.input)),
+    layout.JoinOp: lambda c, op, s: views.Join(s[op.input], inner_size(op)),
+    layout.AsScalarOp: lambda c, op, s: views.Join(s[op.input], inner_size(op)),
     layout.TransposeOp: lambda c, op, s: views.Transpose(s[op.input]),
     layout.SlideOp: lambda c, op, s: views.Slide(
         s[op.input], expression(op.size.data), expression(op.step.data)

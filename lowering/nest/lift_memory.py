@@ -73,6 +73,8 @@ class LiftMemory(NestBuilder):
         """When the values that are being computed are used."""
         self.free: dict[str, Expr] = {}
         """The work-groups and work-items that do the same so far, by the axis."""
+        self.taken: dict[str, Expr] = {}
+        """Those that a map around shares out."""
         self.before = self.after = 0
         """The operations on indices of all accesses, as views compose them and simplified."""
         self.traces: list[Trace] | None = None
@@ -118,6 +120,7 @@ class LiftMemory(NestBuilder):
             number, count = self.free[axis], self.counts[axis]
             first, step = first * count + number, step * count
         taken = {axis: self.free.pop(axis) for axis in axes}
+        self.taken.update(taken)
         if step.value is not None and is_multiple(upper, step, self.env) and "group" not in axes[0]:
             # All work-items run as many steps, so that there may be barriers in them.
             with self.span(SERIAL, upper, "part", step=step) as part:
@@ -125,7 +128,8 @@ class LiftMemory(NestBuilder):
         else:
             with self.span(SERIAL, upper, hint, lower=first, step=step) as index:
                 yield index
-        self.free.update(taken)
+        for axis in axes:
+            self.free[axis] = self.taken.pop(axis)
 
     @property
     def counts(self) -> dict[str, Expr]:
@@ -139,8 +143,16 @@ class LiftMemory(NestBuilder):
     # -- memory ----------------------------------------------------------------------------
 
     def allocate(self, t: Attribute, space: IntegerAttr, hint: str) -> View:
-        """Memory for values of a type."""
-        return self._allocate(t, (), space, hint)
+        """Memory for values of a type: local memory for each of those that share out a map around.
+
+        What the rest of the group shares is theirs alone.
+        """
+        owners = [a for a in self.taken if space == LOCAL and not a.startswith("group")]
+        owners = [a for a in owners if self.counts[a].value != 1]
+        view = self._allocate(t, tuple(self.counts[a] for a in owners), space, hint)
+        for axis in owners:
+            view = Access(view, self.taken[axis])
+        return view
 
     def _allocate(
         self, t: Attribute, outer: tuple[Expr, ...], space: IntegerAttr, hint: str

@@ -39,12 +39,13 @@ Inverse = Callable[[View], View]
 """From the place of a result to that of an operand."""
 
 
-def inner_size(value: SSAValue) -> Expr:
-    """How many elements the elements of an array have, or lanes its vectors."""
-    t = as_array(value, "join")
-    if isinstance(t.element_type, VectorType):
-        return Expr.const(t.element_type.get_shape()[0])
-    return expression(sizes_of(t)[1])
+def inner_size(op: layout.JoinOp | layout.AsScalarOp) -> Expr:
+    """How many elements the arrays of an array have, or lanes the vectors of one."""
+    t = as_array(op.input, op.pattern())
+    if isinstance(op, layout.JoinOp):
+        return expression(sizes_of(t)[1])
+    assert isinstance(t.element_type, VectorType)
+    return Expr.const(t.element_type.get_shape()[0])
 
 
 @dataclass
@@ -123,8 +124,8 @@ def _each(make: Callable[..., View]) -> Callable[[Router, Any], Any]:
 INVERSES: dict[type[Operation], Callable[[Router, Any], list[tuple[SSAValue, Inverse]] | None]] = {
     layout.SplitOp: _simple(lambda out, op: Join(out, expression(op.size.data))),
     layout.AsVectorOp: _simple(lambda out, op: Join(out, expression(op.size.data))),
-    layout.JoinOp: _simple(lambda out, op: Split(out, inner_size(op.input))),
-    layout.AsScalarOp: _simple(lambda out, op: Split(out, inner_size(op.input))),
+    layout.JoinOp: _simple(lambda out, op: Split(out, inner_size(op))),
+    layout.AsScalarOp: _simple(lambda out, op: Split(out, inner_size(op))),
     layout.TransposeOp: _simple(lambda out, op: Transpose(out)),
     layout.ScatterOp: _simple(lambda out, op: Reorder(out, op.map.data)),
     layout.GatherOp: Router._gather,  # pyright: ignore[reportPrivateUsage]

@@ -11,7 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.lift.attributes import size_of
+from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.binding import bind
+from tiledialect.dialects.lift.sharing import unseen
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.program import Program
@@ -76,6 +78,7 @@ class Derivation:
             _search(strategy, rewriting)
         region_dce(rewriting.function.body)
         verify(module)
+        _require_seen(self.function, rewriting)
         steps = (*self.steps, *rewriting.steps)
         return Derivation(module, steps, self, self.name)
 
@@ -120,6 +123,17 @@ class Derivation:
         return "\n".join(parts)
 
 
+def _require_seen(before: func.FuncOp, rewriting: Rewriting) -> None:
+    """Refuse steps after which no kernels can be made."""
+    op = unseen(rewriting.function)
+    if isinstance(op, LiftOp) and unseen(before) is None:
+        *_, step = rewriting.steps
+        raise NotApplicable(
+            f"at {step.place}, {step.rule.name}: what {op.pattern()} gives would be read in the "
+            "same kernel by other work-groups, which cannot wait for it"
+        )
+
+
 def _search(strategy: Strategy, rewriting: Rewriting) -> None:
     if not isinstance(strategy, Named | Applied):
         _at_a_result(strategy, rewriting)
@@ -156,9 +170,11 @@ def applicable(
         for rule in (all_rules() if rules is None else rules).values():
             try:
                 rule.run(rewriting, op.results[0])
+                _require_seen(derivation.function, rewriting)
             except NotApplicable:
                 continue
-            rewriting.back_to(before)
+            finally:
+                rewriting.back_to(before)
             found.append((rule, place))
     return found
 

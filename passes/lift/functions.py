@@ -84,7 +84,7 @@ def on_vectors(f: Captured, width: int) -> lift.Function:
 
 def _write_on_vectors(op: Operation, values: dict[SSAValue, SSAValue], width: int) -> None:
     if isinstance(op, GetOp):
-        component = lift.get(op.index.data)(Value(values[op.input]))
+        component = lift.get(op.index.data)(Value(values.get(op.input, op.input)))
         values[op.result] = component.ssa
         return
     if isinstance(op, arith.ConstantOp):

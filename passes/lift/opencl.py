@@ -12,6 +12,7 @@ from tiledialect import lift
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.memory import MEMORY_OPS
+from tiledialect.dialects.lift.sharing import SHARED, maps_own
 from tiledialect.lift import Function
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
@@ -133,9 +134,8 @@ def map_lane(x: Value, f: Function, here: Operation) -> Value:
 
 
 @rule(p.map("f"))
-def map_seq(x: Value, f: Function, here: Operation) -> Value:
-    """`map(f) = map_seq(f)`, done by one work-item in a loop."""
-    _has_no(here, maps.MapGlbOp, maps.MapWrgOp, maps.MapWarpOp)
+def map_seq(x: Value, f: Function) -> Value:
+    """`map(f) = map_seq(f)`, one element after the other; a map inside may be shared out."""
     return x >> lift.map_seq(f)
 
 
@@ -194,6 +194,9 @@ def to_private(x: Value, here: Operation) -> Value:
         isinstance(o, maps.MapGlbOp | maps.MapLclOp | maps.MapLaneOp) for o in around(here)
     )
     require(inside, "it is not done by one work-item, inside of map_glb, map_lcl or map_lane")
+    if not maps_own(here):
+        _has_no(here, *SHARED)
+        require(not isinstance(here, SHARED), "several work-items do it, and others read it")
     return lift.to_private(x)
 
 

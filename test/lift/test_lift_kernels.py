@@ -111,6 +111,71 @@ def private_rows(x: lift.array("N", 8)):
     return x >> lift.map_glb(on)
 
 
+BACKWARDS = lift.gather(lift.reverse)
+DOUBLE, NEXT = (lambda e: 2.0 * e), (lambda e: e + 1.0)
+
+
+@program(reals(4, 16))
+def memory_of_rows(x: lift.array(4, 16)):
+    """The work-items of each row share memory, those of different rows none."""
+
+    def on(row):
+        return row >> lift.map_lcl(0)(DOUBLE) >> BACKWARDS >> lift.map_lcl(0)(NEXT)
+
+    return x >> lift.map_wrg(0)(lift.join @ lift.map_lcl(1)(on) @ lift.split(4))
+
+
+@program(reals(6, 16))
+def memory_of_warps(x: lift.array(6, 16)):
+    def on(row):
+        kept = lift.to_local(row >> lift.map_lane(DOUBLE))
+        return kept >> BACKWARDS >> lift.map_lane(NEXT)
+
+    return x >> lift.map_warp(on)
+
+
+@program(reals(4, 16))
+def kept_by_one(x: lift.array(4, 16)):
+    """What one work-item of a row keeps, the others see."""
+
+    def on(row):
+        kept = lift.to_local(row >> lift.map_seq(DOUBLE))
+        return kept >> BACKWARDS >> lift.map_lcl(0)(NEXT)
+
+    return x >> lift.map_wrg(0)(lift.join @ lift.map_lcl(1)(on) @ lift.split(4))
+
+
+@program(reals(4, 16))
+def shared_sums(x: lift.array(4, 16)):
+    """The work-items share out the elements of an accumulator."""
+    zeros = lift.generate(16, lambda i: lift.cast(i * 0, lift.f32))
+    add = lambda total, row: lift.zip(total, row) >> lift.map_lcl(0)(lift.add)  # noqa: E731
+    return x >> lift.split(2) >> lift.map_wrg(0)(lift.reduce_seq(add, zeros))
+
+
+@program(reals(4, 16))
+def own_elements(x: lift.array(4, 16)):
+    """Every work-item reads what it has computed itself, and has no need to share it."""
+
+    def on(row):
+        kept = row >> lift.split(4) >> lift.map_lcl(0)(lift.map_seq(DOUBLE))
+        return lift.to_private(kept) >> lift.map_lcl(0)(lift.map_seq(NEXT)) >> lift.join
+
+    return x >> lift.map_wrg(0)(on)
+
+
+@program(reals(4, 16))
+def rows_shared_out(x: lift.array("N", "M")):
+    return x >> lift.map(lift.map_glb(0)(DOUBLE))
+
+
+@program(reals(16, 8))
+def joined_vectors(x: lift.array("N", "M")):
+    """A join of arrays of vectors, which are no arrays."""
+    rows = x >> lift.join >> lift.as_vector(4) >> lift.split(2)
+    return rows >> lift.map_glb(lift.map_seq(lambda v: v * v)) >> lift.join >> lift.as_scalar
+
+
 @program(reals(6, 8))
 def registers(x: lift.array("N", 8)):
     def on(row):

@@ -55,7 +55,7 @@ func.func @parts(%x: tensor<8xf32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// A program that says itself who does what stays as it is.
+// What a program says itself of who does what stays as it is.
 // CHECK-LABEL: func.func @said(
 // CHECK: lift.map_glb(0)(
 // CHECK: lift.reduce(
@@ -69,4 +69,19 @@ func.func @said(%x: tensor<8x4xf32>) -> tensor<8xf32> {
     lift.yield %t : f32
   }
   func.return %r : tensor<8xf32>
+}
+
+// The maps around are loops.
+// CHECK-LABEL: func.func @around(
+// CHECK: lift.map_seq(
+// CHECK:   lift.map_glb(0)(
+func.func @around(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %r = lift.map(%a in %x) : (tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %t = lift.map_glb(0)(%b in %a) : (tensor<4xf32>) -> tensor<4xf32> {
+      %y = arith.addf %b, %b : f32
+      lift.yield %y : f32
+    }
+    lift.yield %t : tensor<4xf32>
+  }
+  func.return %r : tensor<8x4xf32>
 }

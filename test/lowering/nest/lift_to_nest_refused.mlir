@@ -95,3 +95,42 @@ func.func @often(%x: tensor<?xf32, #lift.sizes<T>>) -> tensor<?xf32, #lift.sizes
   }
   func.return %r : tensor<?xf32, #lift.sizes<T>>
 }
+
+// -----
+
+// CHECK: what map_glb gives is read in the same kernel by other work-groups, which cannot wait for it
+func.func @groups(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = lift.map_glb(1)(%row in %x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %s = lift.map_glb(0)(%e in %row) : (tensor<8xf32>) -> tensor<8xf32> {
+      %y = arith.addf %e, %e : f32
+      lift.yield %y : f32
+    }
+    %b = lift.gather(i -> 7 - i) %s : (tensor<8xf32>) -> tensor<8xf32>
+    %t = lift.map_glb(0)(%e in %b) : (tensor<8xf32>) -> tensor<8xf32> {
+      %y = arith.mulf %e, %e : f32
+      lift.yield %y : f32
+    }
+    lift.yield %t : tensor<8xf32>
+  }
+  func.return %r : tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK: what map_lcl gives is read by other work-items, but kept in private memory
+func.func @private(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = lift.map_wrg(0)(%row in %x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %s = lift.map_lcl(0)(%e in %row) : (tensor<8xf32>) -> tensor<8xf32> {
+      %y = arith.addf %e, %e : f32
+      lift.yield %y : f32
+    }
+    %p = lift.to_private %s : (tensor<8xf32>) -> tensor<8xf32>
+    %b = lift.gather(i -> 7 - i) %p : (tensor<8xf32>) -> tensor<8xf32>
+    %t = lift.map_lcl(0)(%e in %b) : (tensor<8xf32>) -> tensor<8xf32> {
+      %y = arith.mulf %e, %e : f32
+      lift.yield %y : f32
+    }
+    lift.yield %t : tensor<8xf32>
+  }
+  func.return %r : tensor<4x8xf32>
+}

@@ -53,6 +53,8 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("slide_tiling", on(lift.array(9))(lambda m, x: x >> lift.slide(3, 1)), "slide", {"v": 4}, "the windows of slide(6, 4) do not end where x ends, which has 9 elements: slice it first"),
     ("map_glb", glb, "map_glb/map", {}, "it is inside of map_glb(0)"),
     ("map_glb", on(M)(lambda m, x: x >> lift.map(lift.map_lcl(lift.abs))), "map", {}, "map_lcl(0) is inside of it"),
+    ("map_glb", on(M)(lambda m, x: x >> lift.map(lift.reduce(lift.add, 0.0) @ lift.map(lift.abs))), "map/map", {}, "what map_glb gives would be read in the same kernel by other work-groups, which cannot wait for it"),
+    ("to_private", on(lift.array("N", 4, 8))(lambda m, x: x >> lift.map_wrg(lift.map_lcl(0)(lambda a: a >> lift.map_lcl(1)(lift.abs) >> lift.gather(lift.reverse)))), "map_wrg/map_lcl/map_lcl", {}, "several work-items do it, and others read it"),
     ("map_wrg", x_map, "map", {}, "there is no map inside of it for the work-items to share"),
     ("map_lcl", x_map, "map", {}, "it is not inside of map_wrg(0)"),
     ("map_lcl", on(M)(lambda m, x: x >> lift.map_wrg(lift.map(lift.abs))), "map_wrg/map", {"dim": 1}, "it is not inside of map_wrg(1)"),

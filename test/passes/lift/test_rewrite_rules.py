@@ -10,6 +10,7 @@ from lift_programs import EXAMPLES, SIZES, Make
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
+from tiledialect import lift
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.passes.lift import Derivation, NotApplicable, replay
 from tiledialect.passes.lift.families import RULES
@@ -52,6 +53,20 @@ def test_rule(name: str):
         assert str(bound.module) == str(closed.module)
         again = replay(program.module, closed.text)
         assert str(again.module) == str(closed.module)
+
+
+def test_vectors_of_what_a_tuple_around_holds():
+    """A function of vectors may take a component of a tuple that is not its argument."""
+
+    def sums(x, y):
+        zeros = lift.generate(4, lambda i: lift.cast(i * 0, lift.f32))
+        row = lambda s, t: lift.zip(s, t[0]) >> lift.map(lambda p: p[0] + p[1] * t[1])  # noqa: E731
+        return lift.zip(x, y) >> lift.reduce_seq(row, zeros)
+
+    program = Derivation.of(lift.fun(lift.array("N", 4), lift.array("N"), sums))
+    arrays = [np.arange(12, dtype=np.float32).reshape(3, 4), np.float32([2, 3, 5])]
+    vectors = program.apply(RULES["vectorize_zip"], "reduce_seq/map", w=4)
+    np.testing.assert_array_equal(result(vectors, arrays), result(program, arrays))
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -1,0 +1,88 @@
+"""Which results of maps that are shared out others read, where they cannot wait for one another."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation
+
+from tiledialect.dialects.lift import layout, maps, reductions, values
+from tiledialect.dialects.lift.base import YieldOp
+from tiledialect.dialects.lift.memory import MEMORY_OPS
+
+SHARED = (maps.MapLclOp, maps.MapWarpOp, maps.MapLaneOp)
+"""Maps that the work-items of a group share out."""
+
+BY_GROUPS = (maps.MapGlbOp, maps.MapWrgOp)
+"""Maps that work-groups share out."""
+
+PARALLEL = (*BY_GROUPS, *SHARED)
+
+HANDED_ON = (
+    layout.SplitOp,
+    layout.JoinOp,
+    layout.TransposeOp,
+    layout.AsVectorOp,
+    layout.AsScalarOp,
+    layout.ScatterOp,
+    layout.GatherOp,
+    layout.ConcatOp,
+    values.ZipOp,
+    values.TupleOp,
+    values.GetOp,
+    *MEMORY_OPS,
+)
+"""Ops after which a result lies elsewhere, but is not read."""
+
+
+def maps_own(op: Operation) -> bool:
+    """Whether the result of a map is read by maps alone in which each has what it computed."""
+    if not isinstance(op, PARALLEL) or any(isinstance(x, PARALLEL) for x in op.block.walk()):
+        return False
+    return all(_takes_own(use.operation, op) for use in op.results[0].uses)
+
+
+def _takes_own(user: Operation, op: Operation) -> bool:
+    if isinstance(user, (*MEMORY_OPS, values.ZipOp)):
+        return all(_takes_own(use.operation, op) for use in user.results[0].uses)
+    return type(user) is type(op) and user.properties == op.properties
+
+
+def unseen(function: func.FuncOp) -> Operation | None:
+    """A map of work-groups of which the result is read in the same kernel."""
+    for op in function.walk():
+        if isinstance(op, BY_GROUPS) and _is_read_inside(op) and not maps_own(op):
+            return op
+    return None
+
+
+def _is_read_inside(op: Operation) -> bool:
+    """Whether the result of an op in a kernel is read there, rather than handed on to its end."""
+    block = op.parent
+    assert block is not None
+    return not _is_around_kernels(block) and any(
+        _reads(use.operation) for result in op.results for use in result.uses
+    )
+
+
+def _is_around_kernels(block: Block) -> bool:
+    around = block.parent_op()
+    if isinstance(around, reductions.IterateOp | values.LetOp):
+        return around.parent is not None and _is_around_kernels(around.parent)
+    return isinstance(around, func.FuncOp)
+
+
+def _reads(user: Operation) -> bool:
+    around = user.parent_op()
+    if isinstance(user, YieldOp):
+        assert around is not None
+        gives_again = isinstance(around, maps.MapBase | maps.MapSeqSlideOp | values.LetOp)
+        return not gives_again or _is_read_inside(around)
+    if isinstance(user, HANDED_ON) or _lays_out(user):
+        return any(_reads(use.operation) for use in user.results[0].uses)
+    return True
+
+
+def _lays_out(op: Operation) -> bool:
+    """Whether a map only hands the parts of its elements on."""
+    inside = (*HANDED_ON, maps.MapOp, YieldOp)
+    return isinstance(op, maps.MapOp) and all(isinstance(x, inside) for x in op.walk())
