@@ -2,7 +2,8 @@
 
 `python bench/derivations.py [DEVICE]` runs the derivations of `examples/derivations/` and Tile
 programs of the same in turn; times are those of the kernels, and the ratio is the median of rounds.
-A product of matrices has the schedule of `bench/schedules/` that belongs to the device.
+Where there is a derivation for the type of the device, such as `stencil_2d_cpu.txt`, it is that. A
+product of matrices has the schedule of `bench/schedules/` that belongs to the device.
 """
 
 from __future__ import annotations
@@ -30,11 +31,21 @@ class Workload:
     tile: str
     shapes: tuple[tuple[int, ...], ...]
     sizes: dict[str, int] = field(default_factory=dict)
+    """Names of sizes, which bind nothing where a derivation does not have them."""
     schedule: str = ""
 
 
 NINE = """function (P[N, M]) -> (O) {
   O[i, j: N, M] = +(P[i + k - 1, j + l - 1]), k < 3, l < 3;
+}"""
+
+SEVEN = """function (P[L, M, N], C[W]) -> (O) {
+  A[k, i, j: L, M, N] = +(P[k + d - 1, i, j]), d < 3;
+  B[k, i, j: L, M, N] = +(P[k, i + d - 1, j]), d < 3;
+  D[k, i, j: L, M, N] = +(P[k, i, j + d - 1]), d < 3;
+  X[: ] = +(C[w]), w < 1;
+  Y[: ] = +(C[w + 1]), w < 1;
+  O = X * P + Y * (A + B + D - 3 * P);
 }"""
 
 WORKLOADS = {
@@ -46,6 +57,7 @@ WORKLOADS = {
         "product_960",
     ),
     "stencil_2d": Workload("nine_points", NINE, ((2048, 2048),), {"v": 32}),
+    "stencil_3d": Workload("seven_points", SEVEN, ((128, 256, 256), (2,))),
 }
 
 
@@ -53,7 +65,9 @@ def derived(name: str, device: td.Device) -> td.Function:
     """The function that the derivation ends with."""
     workload = WORKLOADS[name]
     program = runpy.run_path(str(ROOT / "examples" / "lift" / f"{name}.py"))[workload.program]
-    steps = (ROOT / "examples" / "derivations" / f"{name}.txt").read_text()
+    folder = ROOT / "examples" / "derivations"
+    own = folder / f"{name}_{device.type}.txt"
+    steps = (own if own.exists() else folder / f"{name}.txt").read_text()
     return td.compile(replay(program, steps).bind(**workload.sizes).module, device=device)
 
 

@@ -105,6 +105,11 @@ def product(m: Make, x: Value, y: Value, reduced: Any = None) -> Value:
     return x >> lift.map(lambda a: y >> lift.map(lambda b: lift.zip(a, b) >> dot))
 
 
+def in_parts(function: Any, initial: float) -> Any:
+    """The reduction of what rows are reduced to."""
+    return lift.map(lift.reduce(function, initial)) >> lift.reduce(function, initial)
+
+
 A, B = lift.array("N", "K"), lift.array("M", "K")
 
 EXAMPLES: dict[str, Example] = {
@@ -160,9 +165,11 @@ EXAMPLES: dict[str, Example] = {
     ),
     # split_join
     "split_join": on(V, n=4)(lambda m, x: x >> lift.map(m.f())),
+    "map_ends": on(V, n=1)(lambda m, x: x >> lift.map(m.f())),
     "split_join_map_seq": on(V, n=4)(lambda m, x: x >> lift.map_seq(m.f())),
     "join_split": on(M)(lambda m, x: x >> lift.map2(m.f())),
     "split_join_both": on(M, m=4, n=2)(lambda m, x: x >> lift.map2(m.f())),
+    "tile_transpose": on(M, m=2, n=4)(lambda m, x: x >> lift.transpose >> lift.map2(m.f())),
     "partial_reduce": on(V, n=4)(lambda m, x: x >> m.reduce()),
     "reduce_seq_in_parts": on(V, n=4)(lambda m, x: x >> lift.reduce_seq(lambda s, a: a - s, 0.0)),
     "partial_reduce_strided": on(V, n=4)(lambda m, x: x >> m.reduce()),
@@ -185,6 +192,12 @@ EXAMPLES: dict[str, Example] = {
         lambda m, x: (
             x >> lift.map(lambda a: a >> lift.reduce_seq(lift.add, m.random.choice([0.0, a[0]])))
         )
+    ),
+    "map_reduce_interchange_zip": on(V, M)(
+        lambda m, x, y: lift.zip(x, y) >> lift.map(lambda s, a: a >> lift.reduce_seq(m.g(), s))
+    ),
+    "map_reduce_partial_reduce": on(T)(
+        lambda m, x: x >> lift.map(in_parts(*m.random.choice([(lift.add, 0.0), (lift.max, -1e9)])))
     ),
     "reduce_map_interchange": on(M, lift.array("M"))(
         lambda m, x, y: x >> lift.reduce_seq(lambda s, a: lift.zip(s, a) >> lift.map(m.g()), y)
@@ -252,6 +265,9 @@ EXAMPLES: dict[str, Example] = {
     "add_identity_inside": on(M)(
         lambda m, x: x >> m.random.choice([lift.map, lift.map_wrg])(m.reduce())
     ),
+    "add_identity_in_reduce": on(lift.array("N", 4), lift.array(4))(
+        lambda m, x, y: x >> lift.reduce_seq(lambda s, a: lift.zip(s, a) >> lift.map(m.g()), y)
+    ),
     "add_transposes": on(M)(lambda m, x: x >> lift.map2(m.f())),
     "add_split_join": on(V, n=2)(lambda m, x: x >> lift.map(m.f())),
     "add_join_split": on(M)(lambda m, x: x >> lift.map2(m.f())),
@@ -290,6 +306,9 @@ EXAMPLES: dict[str, Example] = {
     "split_split": on(V)(lambda m, x: x >> lift.split(2) >> lift.split(2)),
     "transpose_map_slide": on(M)(lambda m, x: x >> lift.transpose >> lift.map(lift.slide(3, 1))),
     "map_slide_transpose": on(M)(lambda m, x: x >> lift.map(lift.slide(4, 2)) >> lift.transpose),
+    "transpose_slide": on(lift.array("N", "M"))(
+        lambda m, x: x >> lift.transpose >> lift.slide(3, 1)
+    ),
     "gather_transpose": on(M)(lambda m, x: x >> lift.gather(m.index()) >> lift.transpose),
     "scatter_transpose": on(M)(lambda m, x: x >> lift.scatter(m.index()) >> lift.transpose),
     "transposes_gather": on(T)(
@@ -347,6 +366,14 @@ EXAMPLES: dict[str, Example] = {
         )
     ),
     "map_seq_slide": on(V)(lambda m, x: x >> lift.slide(4, 2) >> lift.map(m.reduce())),
+    "map_seq_slide_2d": on(M)(
+        lambda m, x: (
+            x
+            >> lift.pad2(1, 1, m.boundary())
+            >> lift.slide2(3, 1)
+            >> lift.map2(lambda w: w[0][1] - w[2][0] * w[1][2])
+        )
+    ),
     "map_seq_slide_seq": on(V)(lambda m, x: x >> lift.slide(3, 1) >> lift.map_seq(m.reduce())),
     # opencl
     "map_glb": on(V, dim=0)(lambda m, x: x >> lift.map(m.f())),
@@ -369,7 +396,33 @@ EXAMPLES: dict[str, Example] = {
         lambda m, x: x >> lift.as_vector(4) >> lift.map(lift.map_vec(m.f())) >> lift.as_scalar
     ),
     "vectorize_reduce": on(V, w=4)(lambda m, x: x >> m.reduce()),
+    "dot": on(V, V)(
+        lambda m, x, y: (
+            lift.zip(x >> lift.as_vector(4), y >> lift.as_vector(4))
+            >> lift.map(lift.mul)
+            >> lift.as_scalar
+            >> lift.reduce(lift.add, m.random.choice([0.0, 2.0]))
+        )
+    ),
+    "vectors_past_reduce": on(lift.array("N", 4), lift.array(4))(
+        lambda m, x, y: (
+            x
+            >> lift.reduce_seq(
+                lambda s, a: (
+                    lift.zip(s >> lift.as_vector(2), a >> lift.as_vector(2))
+                    >> lift.map(m.random.choice([lift.add, lift.mul]))
+                    >> lift.as_scalar
+                ),
+                y,
+            )
+        )
+    ),
     # macros
+    "reshape_maps": on(M, n=2)(lambda m, x: x >> lift.map2(m.f())),
+    "reuse_from_map": on(V, M, n=2)(
+        lambda m, x, y: x >> lift.map(lambda a: y >> lift.map(lambda b: b[0] * a))
+    ),
+    "finish_tiling": on(A, B, k=2)(product),
     "simplify": on(M, V)(
         lambda m, x, y: (
             lift.zip(x >> lift.transpose >> lift.transpose >> lift.map(lift.id), y)

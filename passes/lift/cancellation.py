@@ -238,6 +238,12 @@ def add_identity_inside(x: Value, m: Like, f: Function) -> Value:
     return x >> m(lambda a: f(a >> lift.map(lift.id)))
 
 
+@rule(p.any_reduce("r", "f", "e"))
+def add_identity_in_reduce(x: Value, r: Like, f: Function, e: Value) -> Value:
+    """`reduce(f, e) = reduce((s, a) ⇒ f(s, a >> map(id)), e)`, where the elements are arrays."""
+    return x >> r(lambda s, a: f(s, a >> lift.map(lift.id)), e)
+
+
 @rule(p.anything)
 def add_transposes(x: Value) -> Value:
     """`x = x >> transpose >> transpose`, for an array of arrays."""

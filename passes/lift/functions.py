@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import IndexType, VectorType
@@ -68,6 +69,18 @@ def commutes(f: Captured) -> bool:
 def require_commutative(f: Captured) -> None:
     """Refuse a function that may need its elements in order."""
     require(commutes(f), "the function is not known to be commutative")
+
+
+def alike(f: Captured, g: Captured) -> bool:
+    """Whether two functions are written the same."""
+    if len(f.arguments) != len(g.arguments) or len(f.ops) != len(g.ops):
+        return False
+    same: dict[Any, Any] = dict(zip(f.arguments, g.arguments, strict=True))
+    for a, b in zip(f.ops, g.ops, strict=True):
+        same[a.parent] = b.parent
+        if not a.is_structurally_equivalent(b, same):
+            return False
+    return same.get(f.result, f.result) is g.result
 
 
 def on_vectors(f: Captured, width: int) -> lift.Function:

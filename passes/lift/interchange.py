@@ -12,6 +12,7 @@ from tiledialect.lift import Function
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
 from tiledialect.passes.lift.captured import Captured
+from tiledialect.passes.lift.functions import alike
 from tiledialect.passes.lift.patterns import Like
 from tiledialect.passes.lift.refusal import require
 from tiledialect.passes.lift.rules import rule
@@ -88,6 +89,39 @@ def map_reduce_interchange(x: Value, r: Like, f: Captured, e: Captured, a: Value
     initial = lift.generate(x.size, lambda i: e()) if fixed else x >> lift.map(e.of(a))
     row = lift.map(lambda s, y: f(s, y))
     return x >> lift.transpose >> r(lambda s, y: lift.zip(s, y) >> row, initial)
+
+
+@rule(p.zip >> p.map("g"))
+def map_reduce_interchange_zip(xs: Sequence[Value], g: Captured) -> Value:
+    """`zip(d, y) >> map((s, a) ⇒ a >> reduce(f, s))` as a reduction of arrays that starts from `d`.
+
+    It is `y >> transpose >> reduce((s, a) ⇒ zip(s, a) >> map(f), d)`.
+    """
+    found: p.Found = {}
+    inside = p.Place(g.home, g.home.regions[0].block)
+    reduction = p.get(1) >> p.any_reduce("r", "f", "e")
+    rest = p.match_backwards(reduction.stages, g.result, found, inside)
+    t, e, f, r = g.arguments[0], found["e"].result.owner, found["f"], found["r"]
+    starts = isinstance(e, GetOp) and e.input is t and e.index.data == 0
+    require(rest is t and len(xs) == 2 and starts, "it does not reduce one array of the zip alone")
+    require(not f.uses(Value(t)), "what is done to the elements depends on what they start from")
+    row = lift.map(lambda s, a: f(s, a))
+    return xs[1] >> lift.transpose >> r(lambda s, a: lift.zip(s, a) >> row, xs[0])
+
+
+@rule(p.map(p.map(p.reduce("f", "e")) >> p.reduce("g", "d")))
+def map_reduce_partial_reduce(
+    x: Value, f: Captured, e: Captured, g: Captured, d: Captured
+) -> Value:
+    """`map(map(reduce(f, e)) >> reduce(f, e))` as a reduction of arrays, a part of each at a time.
+
+    It is `transpose >> reduce_seq((s, y) ⇒ zip(s, y) >> map((s, a) ⇒ a >> reduce(f, s)), [e, …])`.
+    """
+    require(alike(f, g), "the parts are reduced by another function than what they give")
+    require(alike(e, d), "the two reductions do not start from the same")
+    parts = lift.map(lambda s, part: part >> lift.reduce(f, s))
+    initial = lift.generate(x.size, lambda i: e())
+    return x >> lift.transpose >> lift.reduce_seq(lambda s, y: lift.zip(s, y) >> parts, initial)
 
 
 @rule(p.any_reduce("r", "f", "e"))

@@ -34,6 +34,7 @@ from tiledialect.passes.lift.opencl import reduce_seq
 from tiledialect.passes.lift.reordering import join_past_map, zip_past_split
 from tiledialect.passes.lift.rules import Strategy, macro
 from tiledialect.passes.lift.split_join import (
+    join_split,
     partial_reduce,
     reduce_seq_in_parts,
     split_join,
@@ -97,16 +98,32 @@ def tile_stencil(*, v: Size) -> Strategy:
 
 
 @macro
+def reshape_maps(*, n: Size) -> Strategy:
+    """`map(map(f)) = join >> split(n) >> map(map(f)) >> join >> split(m)`, for arrays of size `m`.
+
+    By `join_split` and `split_join`; `n` divides the number of all elements.
+    """
+    return sequence(join_split, at_input(split_join(n=n)))
+
+
+@macro
+def reuse_from_map(*, n: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ f(a, b)))`: `n` elements of `y` serve all of `x` at a time.
+
+    It is `y >> split(n) >> map(bs ⇒ x >> map(a ⇒ bs >> map(b ⇒ f(a, b))))`, then transposed and
+    joined; by `split_join`, `map_fission` and `map_map_interchange`.
+    """
+    return sequence(in_function(split_join(n=n)), map_fission, at_input(map_map_interchange))
+
+
+@macro
 def tile_maps(*, m: Size, n: Size) -> Strategy:
     """`x >> map(a ⇒ y >> map(b ⇒ f(a, b)))` in tiles of `m` x `n`, which divide the sizes.
 
     It is `split(m) >> map(as ⇒ y >> split(n) >> map(bs ⇒ as >> map(a ⇒ bs >> map(b ⇒ f(a, b)))))`,
     then joined; by `split_join`, `map_fission` and `map_map_interchange`.
     """
-    row_of_tiles = sequence(
-        in_function(split_join(n=n)), map_fission, at_input(map_map_interchange)
-    )
-    return sequence(split_join(n=m), at_input(in_function(row_of_tiles)))
+    return sequence(split_join(n=m), at_input(in_function(reuse_from_map(n=n))))
 
 
 @macro
@@ -168,14 +185,23 @@ def reduce_zip_in_parts(*, k: Size) -> Strategy:
 
 
 @macro
+def finish_tiling(*, k: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))`, of a tile, in parts of `k`.
+
+    The tile is a reduction of matrices, in parts of `k` columns of both. By `reduce_outermost` and
+    `reduce_zip_in_parts`; `k` divides the size.
+    """
+    return sequence(reduce_outermost, reduce_zip_in_parts(k=k))
+
+
+@macro
 def tile_matrix_product(*, m: Size, n: Size, k: Size) -> Strategy:
     """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n` x `k`.
 
-    Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps`,
-    `reduce_outermost` and `reduce_zip_in_parts`; `m`, `n` and `k` divide the sizes.
+    Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps` and
+    `finish_tiling`; `m`, `n` and `k` divide the sizes.
     """
-    tile = sequence(reduce_outermost, reduce_zip_in_parts(k=k))
-    row_of_tiles = in_function(at_input(at_input(in_function(tile))))
+    row_of_tiles = in_function(at_input(at_input(in_function(finish_tiling(k=k)))))
     return sequence(tile_maps(m=m, n=n), at_input(row_of_tiles))
 
 

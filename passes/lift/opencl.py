@@ -6,13 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.ir import Operation
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import TensorType, VectorType
+from xdsl.ir import Operation, SSAValue
 
 from tiledialect import lift
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.layout import AsScalarOp, AsVectorOp
 from tiledialect.dialects.lift.memory import MEMORY_OPS
 from tiledialect.dialects.lift.sharing import SHARED, maps_own
+from tiledialect.dialects.lift.types import describe
+from tiledialect.dialects.lift.values import GetOp
 from tiledialect.lift import Function
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
@@ -203,6 +208,14 @@ def to_private(x: Value, here: Operation) -> Value:
 # -- vectors ---------------------------------------------------------------------------------------
 
 
+def vector_width(value: SSAValue) -> int:
+    """How many lanes a vector has, or those that an array holds."""
+    t = value.type.element_type if isinstance(value.type, TensorType) else value.type
+    require(isinstance(t, VectorType), f"{describe(value)} holds no vectors")
+    assert isinstance(t, VectorType)
+    return t.get_shape()[0]
+
+
 @rule(p.any_map("m", "f"))
 def vectorize(x: Value, m: Like, f: Captured, *, w: int = 4) -> Value:
     """`map(f) = as_vector(w) >> map(map_vec(f)) >> as_scalar`, for a function of a number."""
@@ -221,9 +234,7 @@ def vectorize_zip(xs: Sequence[Value], m: Like, f: Captured, *, w: int = 4) -> V
 @rule(p.map(p.map_vec("f")))
 def vectorize_function(x: Value, f: Captured) -> Value:
     """`map(map_vec(f)) = map(f of vectors)`, where the ops of `f` are done to whole vectors."""
-    t = x.array_type("map_vec").element_type
-    (width,) = t.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
-    return x >> lift.map(on_vectors(f, width))
+    return x >> lift.map(on_vectors(f, vector_width(x.ssa)))
 
 
 @rule(p.reduce("f", "e"))
@@ -240,3 +251,44 @@ def vectorize_reduce(x: Value, f: Captured, e: Value, *, w: int = 4) -> Value:
     initial = on_vectors(Captured(f.home, (), e.ssa), w)()
     sums = whole >> lift.map(lift.reduce(on_vectors(f, w), initial))
     return sums >> lift.as_scalar >> lift.reduce(f, e)
+
+
+@rule(p.zip >> p.map("f") >> p.as_scalar >> p.any_reduce("r", "g", "e"))
+def dot(xs: Sequence[Value], f: Captured, r: Like, g: Captured, e: Value) -> Value:
+    """`zip(x, y) >> map(a * b of vectors) >> as_scalar >> reduce(g, e)` by products of vectors.
+
+    It is `zip(x, y) >> map((a, b) ⇒ dot(a, b)) >> reduce(g, e)`, for a `g` that adds.
+    """
+    product, total = f.result.owner, g.result.owner
+    parts = [v.owner for v in product.operands] if isinstance(product, arith.MulfOp) else []
+    taken = {v.index.data for v in parts if isinstance(v, GetOp) and v.input is f.arguments[0]}
+    require(len(parts) == 2 and taken == {0, 1}, "the vectors are not multiplied with one another")
+    adds = isinstance(total, arith.AddfOp) and set(total.operands) == set(g.arguments)
+    require(adds, "what the products give is not added")
+    width = vector_width(f.result)
+    zero = lift.cast(0, g.result.type)
+    x, y = (v >> lift.as_scalar >> lift.split(width) for v in xs)
+
+    def of_vectors(a: Value, b: Value) -> Value:
+        return lift.zip(a, b) >> lift.reduce_seq_unroll(lambda s, t: s + t[0] * t[1], zero)
+
+    return lift.zip(x, y) >> lift.map(of_vectors) >> r(g, e)
+
+
+@rule(p.any_reduce("r", "f", "e"))
+def vectors_past_reduce(x: Value, r: Like, f: Captured, e: Value) -> Value:
+    """`reduce((s, y) ⇒ zip(s >> as_vector(w), y) >> map(f) >> as_scalar, e)`, all in vectors.
+
+    It is `reduce((s, y) ⇒ zip(s, y) >> map(f), e >> as_vector(w)) >> as_scalar`.
+    """
+    total, element = f.arguments
+    last = f.result.owner
+    if not isinstance(last, AsScalarOp):
+        raise NotApplicable("the function does not give numbers of vectors")
+    taken = [op for op in f.ops if total in op.operands]
+    vectors = [op.results[0] for op in taken if isinstance(op, AsVectorOp)]
+    require(len(vectors) == len(taken) == 1, "the function does not take its sums as vectors alone")
+    require(vectors[0].type == last.input.type, "the sums are vectors of other widths")
+    width = vector_width(last.input)
+    step = Captured(f.home, [vectors[0], element], last.input)
+    return x >> r(step, e >> lift.as_vector(width)) >> lift.as_scalar

@@ -202,6 +202,12 @@ def map_slide_transpose(x: Value, n: Size, s: Size) -> Value:
     return x >> lift.transpose >> lift.slide(n, s) >> lift.map(lift.transpose)
 
 
+@rule(p.transpose >> p.slide("n", "s"))
+def transpose_slide(x: Value, n: Size, s: Size) -> Value:
+    """`transpose >> slide(n, s) = map(slide(n, s)) >> transpose >> map(transpose)`."""
+    return x >> lift.map(lift.slide(n, s)) >> lift.transpose >> lift.map(lift.transpose)
+
+
 @rule(p.gather("i") >> p.transpose)
 def gather_transpose(x: Value, i: IndexMap) -> Value:
     """`gather(i) >> transpose = transpose >> map(gather(i))`."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tiledialect import lift
 from tiledialect.index.size import Size
 from tiledialect.lift import Function
@@ -20,6 +22,16 @@ from tiledialect.passes.lift.rules import rule
 def split_join(x: Value, f: Function, *, n: Size) -> Value:
     """`map(f) = split(n) >> map(map(f)) >> join`, where `n` divides the size of the array."""
     return x >> lift.split(n) >> lift.map(lift.map(f)) >> lift.join
+
+
+@rule(p.any_map("m", "f"))
+def map_ends(x: Value, m: Like, f: Function, *, n: Size) -> Value:
+    """`map(f)` as one of the first `n` elements, one of the last `n`, and one of those between.
+
+    `concat(slice(0, n) >> map(f), slice(n, size - n) >> map(f), slice(size - n, size) >> map(f))`
+    """
+    cuts = (Size.of(0), n, x.size - n, x.size)
+    return lift.concat(*(x >> lift.slice(a, b) >> m(f) for a, b in pairwise(cuts)))
 
 
 @rule(p.map_seq("f"))
@@ -45,6 +57,18 @@ def split_join_both(x: Value, f: Function, *, m: Size, n: Size) -> Value:
     done = tiles >> lift.map2(lift.map2(f))
     rows = done >> lift.map(lift.map(lift.transpose) >> lift.join >> lift.transpose)
     return rows >> lift.join
+
+
+@rule(p.transpose >> p.map(p.map("f")))
+def tile_transpose(x: Value, f: Function, *, m: Size, n: Size) -> Value:
+    """`transpose >> map(map(f))` in tiles of `m` x `n`, each transposed by itself.
+
+    `transpose >> map2(f) = tile(m, n) >> transpose >> map2(transpose >> map2(f)) >> untile`
+    """
+    rows = x >> lift.split(m) >> lift.map(lift.transpose >> lift.split(n))
+    tiles = rows >> lift.map2(lift.transpose) >> lift.transpose
+    done = tiles >> lift.map2(lift.transpose >> lift.map2(f))
+    return done >> lift.map(lift.map(lift.transpose) >> lift.join >> lift.transpose) >> lift.join
 
 
 @rule(p.reduce("f", "e"))

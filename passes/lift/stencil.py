@@ -151,3 +151,13 @@ def map_seq_slide(x: Value, n: Size, s: Size, f: Function) -> Value:
 def map_seq_slide_seq(x: Value, n: Size, s: Size, f: Function) -> Value:
     """`slide(n, s) >> map_seq(f) = map_seq_slide(f, n, s)`."""
     return x >> lift.map_seq_slide(f, n, s)
+
+
+@rule(SLIDE2 >> p.map(p.map("f")))
+def map_seq_slide_2d(x: Value, n: Size, s: Size, f: Function) -> Value:
+    """`slide2(n, s) >> map2(f)`, each row of windows gone through by `map_seq_slide`.
+
+    `slide(n, s) >> map(transpose >> map_seq_slide(transpose >> f, n, s))`
+    """
+    along = lift.map_seq_slide(lambda columns: f(columns >> lift.transpose), n, s)
+    return x >> lift.slide(n, s) >> lift.map(lift.transpose >> along)

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=map_map_interchange rule=map_map_interchange},lift-rewrite{function=transpose_both_sides rule=transpose_both_sides},lift-rewrite{function=map_map_transpose_zip_outside rule=map_map_transpose_zip_outside},lift-rewrite{function=map_map_transpose_zip_inside rule=map_map_transpose_zip_inside},lift-rewrite{function=map_reduce_interchange rule=map_reduce_interchange},lift-rewrite{function=reduce_map_interchange rule=reduce_map_interchange},lift-rewrite{function=map_zip_reduce_interchange rule=map_zip_reduce_interchange}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_map_interchange rule=map_map_interchange},lift-rewrite{function=transpose_both_sides rule=transpose_both_sides},lift-rewrite{function=map_map_transpose_zip_outside rule=map_map_transpose_zip_outside},lift-rewrite{function=map_map_transpose_zip_inside rule=map_map_transpose_zip_inside},lift-rewrite{function=map_reduce_interchange rule=map_reduce_interchange},lift-rewrite{function=map_reduce_interchange_zip rule=map_reduce_interchange_zip},lift-rewrite{function=map_reduce_partial_reduce rule=map_reduce_partial_reduce},lift-rewrite{function=reduce_map_interchange rule=reduce_map_interchange},lift-rewrite{function=map_zip_reduce_interchange rule=map_zip_reduce_interchange}' | filecheck %s
 
 // `x >> map(a ⇒ y >> map(b ⇒ f(a, b))) = y >> map(b ⇒ x >> map(a ⇒ f(a, b))) >> transpose`.
 // CHECK-LABEL: func.func @map_map_interchange(
@@ -153,6 +153,79 @@ func.func @map_reduce_interchange(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.n
       lift.yield %5 : f32
     }
     lift.yield %4 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `zip(d, y) >> map((s, a) ⇒ a >> reduce(f, s))` as a reduction of arrays that starts from `d`.
+//
+// It is `y >> transpose >> reduce((s, a) ⇒ zip(s, a) >> map(f), d)`.
+// CHECK-LABEL: func.func @map_reduce_interchange_zip(
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_reduce_interchange_zip(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "y"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.zip %x, %y : (tensor<?xf32, #lift.sizes<N>>, tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xtuple<f32, tensor<?xf32, #lift.sizes<M>>>, #lift.sizes<N>>
+  %1 = lift.map(%2 in %0) : (tensor<?xtuple<f32, tensor<?xf32, #lift.sizes<M>>>, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %s = lift.get(0) %2 : (tuple<f32, tensor<?xf32, #lift.sizes<M>>>) -> f32
+    %a = lift.get(1) %2 : (tuple<f32, tensor<?xf32, #lift.sizes<M>>>) -> tensor<?xf32, #lift.sizes<M>>
+    %3 = lift.reduce_seq(%a_1 from %s, %b in %a) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+      %4 = arith.addf %a_1, %b : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %3 : f32
+  }
+  func.return %1 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(map(reduce(f, e)) >> reduce(f, e))` as a reduction of arrays, a part of each at a time.
+//
+// It is `transpose >> reduce_seq((s, y) ⇒ zip(s, y) >> map((s, a) ⇒ a >> reduce(f, s)), [e, …])`.
+// CHECK-LABEL: func.func @map_reduce_partial_reduce(
+// CHECK-NEXT: lift.generate(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     lift.reduce(
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_reduce_partial_reduce(%x: tensor<?x?x?xf32, #lift.sizes<N, M, K>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%1 in %x) : (tensor<?x?x?xf32, #lift.sizes<N, M, K>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %2 = lift.map(%3 in %1) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %4 = arith.constant 0.000000e+00 : f32
+      %5 = lift.reduce(%a from %4, %b in %3) : (f32, tensor<?xf32, #lift.sizes<K>>) -> f32 {
+        %6 = arith.addf %a, %b : f32
+        lift.yield %6 : f32
+      }
+      lift.yield %5 : f32
+    }
+    %7 = arith.constant 0.000000e+00 : f32
+    %8 = lift.reduce(%a_1 from %7, %b_1 in %2) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+      %9 = arith.addf %a_1, %b_1 : f32
+      lift.yield %9 : f32
+    }
+    lift.yield %8 : f32
   }
   func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }

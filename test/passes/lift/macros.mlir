@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // What cancels out goes, everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -95,6 +95,72 @@ func.func @tile_stencil(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> 
     lift.yield %5 : f32
   }
   func.return %2 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(map(f)) = join >> split(n) >> map(map(f)) >> join >> split(m)`, for arrays of size `m`.
+//
+// By `join_split` and `split_join`; `n` divides the number of all elements.
+// CHECK-LABEL: func.func @reshape_maps(
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: lift.split(2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: lift.split(M)
+// CHECK-NEXT: func.return
+func.func @reshape_maps(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%1 in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map(%a in %1) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = arith.constant 1.000000e+00 : f32
+      %4 = arith.addf %a, %3 : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `x >> map(a ⇒ y >> map(b ⇒ f(a, b)))`: `n` elements of `y` serve all of `x` at a time.
+//
+// It is `y >> split(n) >> map(bs ⇒ x >> map(a ⇒ bs >> map(b ⇒ f(a, b))))`, then transposed and
+// joined; by `split_join`, `map_fission` and `map_map_interchange`.
+// CHECK-LABEL: func.func @reuse_from_map(
+// CHECK-NEXT: lift.split(2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.size(0) : () -> index
+// CHECK-NEXT:       lift.at
+// CHECK-NEXT:       arith.mulf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.join
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @reuse_from_map(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?x?xf32, #lift.sizes<N, N>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xf32, #lift.sizes<N>> {
+      %2 = lift.size(0) : () -> index
+      %3 = lift.at %b, %2 : (tensor<?xf32, #lift.sizes<M>>, index) -> f32
+      %4 = arith.mulf %3, %a : f32
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<N>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, N>>
 }
 
 // `x >> map(a ⇒ y >> map(b ⇒ f(a, b)))` in tiles of `m` x `n`, which divide the sizes.
@@ -412,10 +478,72 @@ func.func @reduce_zip_in_parts(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x
   func.return %7 : tensor<f32>
 }
 
+// `x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))`, of a tile, in parts of `k`.
+//
+// The tile is a reduction of matrices, in parts of `k` columns of both. By `reduce_outermost` and
+// `reduce_zip_in_parts`; `k` divides the size.
+// CHECK-LABEL: func.func @finish_tiling(
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.generate(
+// CHECK-NEXT:   lift.generate(
+// CHECK-NEXT:     arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.split(2)
+// CHECK-NEXT: lift.split(2)
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.reduce_seq(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         arith.mulf
+// CHECK-NEXT:         arith.addf
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @finish_tiling(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
 // `x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n` x `k`.
 //
-// Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps`,
-// `reduce_outermost` and `reduce_zip_in_parts`; `m`, `n` and `k` divide the sizes.
+// Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps` and
+// `finish_tiling`; `m`, `n` and `k` divide the sizes.
 // CHECK-LABEL: func.func @tile_matrix_product(
 // CHECK-NEXT: lift.split(4)
 // CHECK-NEXT: lift.map(

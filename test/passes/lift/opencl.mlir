@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
 
 // `map(f) = map_glb(dim)(f)`, the elements shared out among all work-items.
 // CHECK-LABEL: func.func @map_glb(
@@ -110,7 +110,7 @@ func.func @map_lane(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) ->
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
 }
 
-// `map(f) = map_seq(f)`, done by one work-item in a loop.
+// `map(f) = map_seq(f)`, one element after the other; a map inside may be shared out.
 // CHECK-LABEL: func.func @map_seq(
 // CHECK-NEXT: lift.map_seq(
 // CHECK-NEXT:   arith.constant 1.000000e+00 : f32
@@ -360,4 +360,92 @@ func.func @vectorize_reduce(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"})
   }
   %3 = tensor.from_elements %1 : tensor<f32>
   func.return %3 : tensor<f32>
+}
+
+// `zip(x, y) >> map(a * b of vectors) >> as_scalar >> reduce(g, e)` by products of vectors.
+//
+// It is `zip(x, y) >> map((a, b) ⇒ dot(a, b)) >> reduce(g, e)`, for a `g` that adds.
+// CHECK-LABEL: func.func @dot(
+// CHECK-NEXT: lift.as_vector(4)
+// CHECK-NEXT: lift.as_vector(4)
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: arith.constant 0 : i32
+// CHECK-NEXT: arith.sitofp
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.reduce_seq_unroll(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.mulf
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.reduce(
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @dot(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = lift.as_vector(4) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xvector<4xf32>, #lift.sizes<N / 4>>
+  %1 = lift.as_vector(4) %y : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xvector<4xf32>, #lift.sizes<N / 4>>
+  %2 = lift.zip %0, %1 : (tensor<?xvector<4xf32>, #lift.sizes<N / 4>>, tensor<?xvector<4xf32>, #lift.sizes<N / 4>>) -> tensor<?xtuple<vector<4xf32>, vector<4xf32>>, #lift.sizes<N / 4>>
+  %3 = lift.map(%4 in %2) : (tensor<?xtuple<vector<4xf32>, vector<4xf32>>, #lift.sizes<N / 4>>) -> tensor<?xvector<4xf32>, #lift.sizes<N / 4>> {
+    %a = lift.get(0) %4 : (tuple<vector<4xf32>, vector<4xf32>>) -> vector<4xf32>
+    %b = lift.get(1) %4 : (tuple<vector<4xf32>, vector<4xf32>>) -> vector<4xf32>
+    %5 = arith.mulf %a, %b : vector<4xf32>
+    lift.yield %5 : vector<4xf32>
+  }
+  %6 = lift.as_scalar %3 : (tensor<?xvector<4xf32>, #lift.sizes<N / 4>>) -> tensor<?xf32, #lift.sizes<N>>
+  %7 = arith.constant 0.000000e+00 : f32
+  %8 = lift.reduce(%a_1 from %7, %b_1 in %6) : (f32, tensor<?xf32, #lift.sizes<N>>) -> f32 {
+    %9 = arith.addf %a_1, %b_1 : f32
+    lift.yield %9 : f32
+  }
+  %10 = tensor.from_elements %8 : tensor<f32>
+  func.return %10 : tensor<f32>
+}
+
+// `reduce((s, y) ⇒ zip(s >> as_vector(w), y) >> map(f) >> as_scalar, e)`, all in vectors.
+//
+// It is `reduce((s, y) ⇒ zip(s, y) >> map(f), e >> as_vector(w)) >> as_scalar`.
+// CHECK-LABEL: func.func @vectors_past_reduce(
+// CHECK-NEXT: lift.as_vector(2)
+// CHECK-NEXT: lift.reduce_seq(
+// CHECK-NEXT:   lift.as_vector(2)
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: func.return
+func.func @vectors_past_reduce(%x: tensor<?x4xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<4xf32> {tile.name = "y"}) -> (tensor<4xf32> {tile.name = "out"}) {
+  %0 = lift.reduce_seq(%s from %y, %a in %x) : (tensor<4xf32>, tensor<?x4xf32, #lift.sizes<N>>) -> tensor<4xf32> {
+    %1 = lift.as_vector(2) %s : (tensor<4xf32>) -> tensor<2xvector<2xf32>>
+    %2 = lift.as_vector(2) %a : (tensor<4xf32>) -> tensor<2xvector<2xf32>>
+    %3 = lift.zip %1, %2 : (tensor<2xvector<2xf32>>, tensor<2xvector<2xf32>>) -> tensor<2xtuple<vector<2xf32>, vector<2xf32>>>
+    %4 = lift.map(%5 in %3) : (tensor<2xtuple<vector<2xf32>, vector<2xf32>>>) -> tensor<2xvector<2xf32>> {
+      %a_1 = lift.get(0) %5 : (tuple<vector<2xf32>, vector<2xf32>>) -> vector<2xf32>
+      %b = lift.get(1) %5 : (tuple<vector<2xf32>, vector<2xf32>>) -> vector<2xf32>
+      %6 = arith.addf %a_1, %b : vector<2xf32>
+      lift.yield %6 : vector<2xf32>
+    }
+    %7 = lift.as_scalar %4 : (tensor<2xvector<2xf32>>) -> tensor<4xf32>
+    lift.yield %7 : tensor<4xf32>
+  }
+  func.return %0 : tensor<4xf32>
 }

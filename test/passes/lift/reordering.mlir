@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=join_past_map rule=join_past_map},lift-rewrite{function=map_past_join rule=map_past_join},lift-rewrite{function=map_past_split rule=map_past_split},lift-rewrite{function=split_past_map rule=split_past_map},lift-rewrite{function=map_past_slide rule=map_past_slide},lift-rewrite{function=slide_past_map rule=slide_past_map},lift-rewrite{function=map_past_transpose rule=map_past_transpose},lift-rewrite{function=transpose_past_map rule=transpose_past_map},lift-rewrite{function=map_past_pad rule=map_past_pad},lift-rewrite{function=pad_past_map rule=pad_past_map},lift-rewrite{function=map_past_slice rule=map_past_slice},lift-rewrite{function=map_past_gather rule=map_past_gather},lift-rewrite{function=gather_past_map rule=gather_past_map},lift-rewrite{function=map_past_scatter rule=map_past_scatter},lift-rewrite{function=scatter_past_map rule=scatter_past_map},lift-rewrite{function=reorder_both_sides rule=reorder_both_sides sizes="s=4"},lift-rewrite{function=concat_past_map rule=concat_past_map},lift-rewrite{function=transpose_map_split rule=transpose_map_split},lift-rewrite{function=split_map_transpose rule=split_map_transpose},lift-rewrite{function=map_split_transpose rule=map_split_transpose},lift-rewrite{function=transpose_split rule=transpose_split},lift-rewrite{function=three_transposes rule=three_transposes},lift-rewrite{function=map_join_transpose rule=map_join_transpose},lift-rewrite{function=join_transpose rule=join_transpose},lift-rewrite{function=map_join_join rule=map_join_join},lift-rewrite{function=join_join rule=join_join},lift-rewrite{function=split_split rule=split_split},lift-rewrite{function=transpose_map_slide rule=transpose_map_slide},lift-rewrite{function=map_slide_transpose rule=map_slide_transpose},lift-rewrite{function=gather_transpose rule=gather_transpose},lift-rewrite{function=scatter_transpose rule=scatter_transpose},lift-rewrite{function=transposes_gather rule=transposes_gather},lift-rewrite{function=zip_past_split rule=zip_past_split},lift-rewrite{function=join_past_zip rule=join_past_zip},lift-rewrite{function=slide_past_zip rule=slide_past_zip},lift-rewrite{function=search_linear rule=search_linear},lift-rewrite{function=search_binary rule=search_binary}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=join_past_map rule=join_past_map},lift-rewrite{function=map_past_join rule=map_past_join},lift-rewrite{function=map_past_split rule=map_past_split},lift-rewrite{function=split_past_map rule=split_past_map},lift-rewrite{function=map_past_slide rule=map_past_slide},lift-rewrite{function=slide_past_map rule=slide_past_map},lift-rewrite{function=map_past_transpose rule=map_past_transpose},lift-rewrite{function=transpose_past_map rule=transpose_past_map},lift-rewrite{function=map_past_pad rule=map_past_pad},lift-rewrite{function=pad_past_map rule=pad_past_map},lift-rewrite{function=map_past_slice rule=map_past_slice},lift-rewrite{function=map_past_gather rule=map_past_gather},lift-rewrite{function=gather_past_map rule=gather_past_map},lift-rewrite{function=map_past_scatter rule=map_past_scatter},lift-rewrite{function=scatter_past_map rule=scatter_past_map},lift-rewrite{function=reorder_both_sides rule=reorder_both_sides sizes="s=4"},lift-rewrite{function=concat_past_map rule=concat_past_map},lift-rewrite{function=transpose_map_split rule=transpose_map_split},lift-rewrite{function=split_map_transpose rule=split_map_transpose},lift-rewrite{function=map_split_transpose rule=map_split_transpose},lift-rewrite{function=transpose_split rule=transpose_split},lift-rewrite{function=three_transposes rule=three_transposes},lift-rewrite{function=map_join_transpose rule=map_join_transpose},lift-rewrite{function=join_transpose rule=join_transpose},lift-rewrite{function=map_join_join rule=map_join_join},lift-rewrite{function=join_join rule=join_join},lift-rewrite{function=split_split rule=split_split},lift-rewrite{function=transpose_map_slide rule=transpose_map_slide},lift-rewrite{function=map_slide_transpose rule=map_slide_transpose},lift-rewrite{function=transpose_slide rule=transpose_slide},lift-rewrite{function=gather_transpose rule=gather_transpose},lift-rewrite{function=scatter_transpose rule=scatter_transpose},lift-rewrite{function=transposes_gather rule=transposes_gather},lift-rewrite{function=zip_past_split rule=zip_past_split},lift-rewrite{function=join_past_zip rule=join_past_zip},lift-rewrite{function=slide_past_zip rule=slide_past_zip},lift-rewrite{function=search_linear rule=search_linear},lift-rewrite{function=search_binary rule=search_binary}' | filecheck %s
 
 // `join >> map(f) = map(map(f)) >> join`.
 // CHECK-LABEL: func.func @join_past_map(
@@ -573,6 +573,24 @@ func.func @map_slide_transpose(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name
   }
   %3 = lift.transpose %0 : (tensor<?x?x4xf32, #lift.sizes<N, (M - 2) / 2>>) -> tensor<?x?x4xf32, #lift.sizes<(M - 2) / 2, N>>
   func.return %3 : tensor<?x?x4xf32, #lift.sizes<(M - 2) / 2, N>>
+}
+
+// `transpose >> slide(n, s) = map(slide(n, s)) >> transpose >> map(transpose)`.
+// CHECK-LABEL: func.func @transpose_slide(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.slide(3, 1)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @transpose_slide(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x3x?xf32, #lift.sizes<M - 2, N>> {tile.name = "out"}) {
+  %0 = lift.transpose %x : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<M, N>>
+  %1 = lift.slide(3, 1) %0 : (tensor<?x?xf32, #lift.sizes<M, N>>) -> tensor<?x3x?xf32, #lift.sizes<M - 2, N>>
+  func.return %1 : tensor<?x3x?xf32, #lift.sizes<M - 2, N>>
 }
 
 // `gather(i) >> transpose = transpose >> map(gather(i))`.

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=split_join rule=split_join sizes="n=4"},lift-rewrite{function=split_join_map_seq rule=split_join_map_seq sizes="n=4"},lift-rewrite{function=join_split rule=join_split},lift-rewrite{function=split_join_both rule=split_join_both sizes="m=4","n=2"},lift-rewrite{function=partial_reduce rule=partial_reduce sizes="n=4"},lift-rewrite{function=reduce_seq_in_parts rule=reduce_seq_in_parts sizes="n=4"},lift-rewrite{function=partial_reduce_strided rule=partial_reduce_strided sizes="n=4"},lift-rewrite{function=reduce_reorder rule=reduce_reorder sizes="s=4"},lift-rewrite{function=join_of_split rule=join_of_split}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=split_join rule=split_join sizes="n=4"},lift-rewrite{function=map_ends rule=map_ends sizes="n=1"},lift-rewrite{function=split_join_map_seq rule=split_join_map_seq sizes="n=4"},lift-rewrite{function=join_split rule=join_split},lift-rewrite{function=split_join_both rule=split_join_both sizes="m=4","n=2"},lift-rewrite{function=tile_transpose rule=tile_transpose sizes="m=2","n=4"},lift-rewrite{function=partial_reduce rule=partial_reduce sizes="n=4"},lift-rewrite{function=reduce_seq_in_parts rule=reduce_seq_in_parts sizes="n=4"},lift-rewrite{function=partial_reduce_strided rule=partial_reduce_strided sizes="n=4"},lift-rewrite{function=reduce_reorder rule=reduce_reorder sizes="s=4"},lift-rewrite{function=join_of_split rule=join_of_split}' | filecheck %s
 
 // `map(f) = split(n) >> map(map(f)) >> join`, where `n` divides the size of the array.
 // CHECK-LABEL: func.func @split_join(
@@ -15,6 +15,39 @@
 // CHECK-NEXT: lift.join
 // CHECK-NEXT: func.return
 func.func @split_join(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(f)` as one of the first `n` elements, one of the last `n`, and one of those between.
+//
+// `concat(slice(0, n) >> map(f), slice(n, size - n) >> map(f), slice(size - n, size) >> map(f))`
+// CHECK-LABEL: func.func @map_ends(
+// CHECK-NEXT: lift.slice(0, 1)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.slice(1, N - 1)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.slice(N - 1, N)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.concat
+// CHECK-NEXT: func.return
+func.func @map_ends(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
   %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
     %1 = arith.constant 1.000000e+00 : f32
     %2 = arith.addf %a, %1 : f32
@@ -119,6 +152,63 @@ func.func @split_join_both(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "
     lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `transpose >> map(map(f))` in tiles of `m` x `n`, each transposed by itself.
+//
+// `transpose >> map2(f) = tile(m, n) >> transpose >> map2(transpose >> map2(f)) >> untile`
+// CHECK-LABEL: func.func @tile_transpose(
+// CHECK-NEXT: lift.split(2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.split(4)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:         arith.addf
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.join
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @tile_transpose(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<M, N>> {tile.name = "out"}) {
+  %0 = lift.transpose %x : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<M, N>>
+  %1 = lift.map(%2 in %0) : (tensor<?x?xf32, #lift.sizes<M, N>>) -> tensor<?x?xf32, #lift.sizes<M, N>> {
+    %3 = lift.map(%a in %2) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+      %4 = arith.constant 1.000000e+00 : f32
+      %5 = arith.addf %a, %4 : f32
+      lift.yield %5 : f32
+    }
+    lift.yield %3 : tensor<?xf32, #lift.sizes<N>>
+  }
+  func.return %1 : tensor<?x?xf32, #lift.sizes<M, N>>
 }
 
 // `reduce(f, e) = split(n) >> map(reduce(f, e)) >> reduce(f, e)`; `n` divides the size.

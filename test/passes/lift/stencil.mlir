@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=slide_tiling rule=slide_tiling sizes="v=2"},lift-rewrite{function=slide2_tiling rule=slide2_tiling sizes="v=2"},lift-rewrite{function=tile_stencil_2d rule=tile_stencil_2d sizes="v=4"},lift-rewrite{function=tile_stencil_2d_zip rule=tile_stencil_2d_zip sizes="v=2"},lift-rewrite{function=tile_stencil_3d rule=tile_stencil_3d sizes="v=2"},lift-rewrite{function=tile_stencil_25d rule=tile_stencil_25d sizes="v=2"},lift-rewrite{function=map_seq_slide rule=map_seq_slide},lift-rewrite{function=map_seq_slide_seq rule=map_seq_slide_seq}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=slide_tiling rule=slide_tiling sizes="v=2"},lift-rewrite{function=slide2_tiling rule=slide2_tiling sizes="v=2"},lift-rewrite{function=tile_stencil_2d rule=tile_stencil_2d sizes="v=4"},lift-rewrite{function=tile_stencil_2d_zip rule=tile_stencil_2d_zip sizes="v=2"},lift-rewrite{function=tile_stencil_3d rule=tile_stencil_3d sizes="v=2"},lift-rewrite{function=tile_stencil_25d rule=tile_stencil_25d sizes="v=2"},lift-rewrite{function=map_seq_slide rule=map_seq_slide},lift-rewrite{function=map_seq_slide_seq rule=map_seq_slide_seq},lift-rewrite{function=map_seq_slide_2d rule=map_seq_slide_2d}' | filecheck %s
 
 // `slide(n, s) = slide(u, v) >> map(slide(n, s)) >> join`, where `u - v == n - s`.
 //
@@ -629,4 +629,75 @@ func.func @map_seq_slide_seq(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}
     lift.yield %4 : f32
   }
   func.return %1 : tensor<?xf32, #lift.sizes<N - 2>>
+}
+
+// `slide2(n, s) >> map2(f)`, each row of windows gone through by `map_seq_slide`.
+//
+// `slide(n, s) >> map(transpose >> map_seq_slide(transpose >> f, n, s))`
+// CHECK-LABEL: func.func @map_seq_slide_2d(
+// CHECK-NEXT: lift.pad(1, 1, clamp)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.pad(1, 1, clamp)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.slide(3, 1)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map_seq_slide(3, 1)(
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.size(0) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     lift.size(1) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     lift.size(2) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     lift.size(0) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     lift.size(1) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     lift.size(2) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     arith.mulf
+// CHECK-NEXT:     arith.subf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_seq_slide_2d(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N + 2, M>>
+  %1 = lift.map(%2 in %0) : (tensor<?x?xf32, #lift.sizes<N + 2, M>>) -> tensor<?x?xf32, #lift.sizes<N + 2, M + 2>> {
+    %3 = lift.pad(1, 1, clamp) %2 : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M + 2>>
+    lift.yield %3 : tensor<?xf32, #lift.sizes<M + 2>>
+  }
+  %4 = lift.map(%5 in %1) : (tensor<?x?xf32, #lift.sizes<N + 2, M + 2>>) -> tensor<?x?x3xf32, #lift.sizes<N + 2, M>> {
+    %6 = lift.slide(3, 1) %5 : (tensor<?xf32, #lift.sizes<M + 2>>) -> tensor<?x3xf32, #lift.sizes<M>>
+    lift.yield %6 : tensor<?x3xf32, #lift.sizes<M>>
+  }
+  %7 = lift.slide(3, 1) %4 : (tensor<?x?x3xf32, #lift.sizes<N + 2, M>>) -> tensor<?x3x?x3xf32, #lift.sizes<N, M>>
+  %8 = lift.map(%9 in %7) : (tensor<?x3x?x3xf32, #lift.sizes<N, M>>) -> tensor<?x?x3x3xf32, #lift.sizes<N, M>> {
+    %10 = lift.transpose %9 : (tensor<3x?x3xf32, #lift.sizes<M>>) -> tensor<?x3x3xf32, #lift.sizes<M>>
+    lift.yield %10 : tensor<?x3x3xf32, #lift.sizes<M>>
+  }
+  %11 = lift.map(%12 in %8) : (tensor<?x?x3x3xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %13 = lift.map(%w in %12) : (tensor<?x3x3xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %14 = lift.size(0) : () -> index
+      %15 = lift.at %w, %14 : (tensor<3x3xf32>, index) -> tensor<3xf32>
+      %16 = lift.size(1) : () -> index
+      %17 = lift.at %15, %16 : (tensor<3xf32>, index) -> f32
+      %18 = lift.size(2) : () -> index
+      %19 = lift.at %w, %18 : (tensor<3x3xf32>, index) -> tensor<3xf32>
+      %20 = lift.size(0) : () -> index
+      %21 = lift.at %19, %20 : (tensor<3xf32>, index) -> f32
+      %22 = lift.size(1) : () -> index
+      %23 = lift.at %w, %22 : (tensor<3x3xf32>, index) -> tensor<3xf32>
+      %24 = lift.size(2) : () -> index
+      %25 = lift.at %23, %24 : (tensor<3xf32>, index) -> f32
+      %26 = arith.mulf %21, %25 : f32
+      %27 = arith.subf %17, %26 : f32
+      lift.yield %27 : f32
+    }
+    lift.yield %13 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %11 : tensor<?x?xf32, #lift.sizes<N, M>>
 }

@@ -17,13 +17,16 @@ WORKED = {
     "stencil_1d": ("stencil", ((12,),), {}),
     "matrix_product": ("matmul", ((16, 3), (3, 64)), {"m": 16, "n": 64}),
     "stencil_2d": ("nine_points", ((8, 12),), {"v": 4}),
+    "stencil_2d_cpu": ("nine_points", ((8, 12),), {}),
     "stencil_3d": ("seven_points", ((4, 6, 5), (2,)), {}),
+    "stencil_3d_cpu": ("seven_points", ((4, 6, 5), (2,)), {}),
 }
 
 
 def worked(name: str) -> Derivation:
     function, _, sizes = WORKED[name]
-    program = runpy.run_path(str(EXAMPLES / "lift" / f"{name}.py"))[function]
+    source = name.removesuffix("_cpu").removesuffix("_gpu")
+    program = runpy.run_path(str(EXAMPLES / "lift" / f"{source}.py"))[function]
     return replay(program, (EXAMPLES / "derivations" / f"{name}.txt").read_text()).bind(**sizes)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -108,3 +110,11 @@ def matches(rule: Named, op: LiftOp) -> bool:
     except NotApplicable:
         return False
     return True
+
+
+def test_names_of_lift():
+    """The rules that stand beside Lift's in the documentation are there."""
+    page = (Path(__file__).parents[3] / "docs" / "lift-names.md").read_text()
+    rows = [line.split("|")[2] for line in page.splitlines() if line.startswith("| `")]
+    named = [n for row in rows for n in re.findall(r"`([a-z0-9_]+)`", row.partition("none:")[0])]
+    assert len(rows) > 90 and set(named) <= RULES.keys()
