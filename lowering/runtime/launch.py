@@ -30,6 +30,20 @@ READ = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
 WRITE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 
 
+class Parts(dict[tuple[int, int, int], cl.Buffer]):
+    """Parts of buffers, which may overlap, and are released in the reverse of their order.
+
+    In another order NVIDIA's driver ends the process, if kernels have used parts that overlap.
+    """
+
+    def release(self) -> None:
+        """Release all, whoever refers to them."""
+        while self:
+            self.popitem()[1].release()
+
+    __del__ = release
+
+
 class Lane:
     """A command queue with what its plans share: a lock, and memory.
 
@@ -46,6 +60,8 @@ class Lane:
         )
         self.is_simulator = self.device.type == SIMULATOR
         self.scratch: list[cl.Buffer] = []
+        self.parts = Parts()
+        """Of the scratch, by number, offset and size."""
         self.generation = 0
         """Counts how often a buffer was replaced by a larger one."""
         # A simulator knows where each buffer ends only if it is allocated for itself.
@@ -59,16 +75,31 @@ class Lane:
         and every read of what was not written.
         """
         if self.is_simulator:
-            self.scratch.clear()
+            self._release(0)
         for k, size in enumerate(sizes):
             if k < len(self.scratch) and self.scratch[k].size >= size:
                 continue
             # The smaller one goes first, as there may not be room for both.
-            del self.scratch[k:]
+            self._release(k)
             self.generation += 1
             for missing in sizes[k:]:
                 self.scratch.append(self.allocate(missing))
             break
+
+    def _release(self, first: int) -> None:
+        """Give up the scratch from a buffer on."""
+        self.parts.release()
+        del self.scratch[first:]
+
+    def part(self, slot: Slot) -> cl.Buffer:
+        """A part of the scratch; the buffer itself if that is no larger."""
+        buffer, size = self.scratch[slot.allocation], max(1, slot.nbytes)
+        if (slot.offset, size) == (0, buffer.size):
+            return buffer
+        place = slot.allocation, slot.offset, size
+        if place not in self.parts:
+            self.parts[place] = buffer.get_sub_region(slot.offset, size)
+        return self.parts[place]
 
     def allocate(self, size: int) -> cl.Buffer:
         """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
@@ -197,7 +228,7 @@ class Executable:
         self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
         first_slot = len(self.plan.inputs) + len(self.plan.outputs)
         for k, slot in enumerate(self.plan.slots, first_slot):
-            self.buffers[k] = _part(lane.scratch[slot.allocation], slot)
+            self.buffers[k] = lane.part(slot)
         for launch, step in zip(self.plan.steps, self.steps, strict=True):
             if isinstance(launch, Launch) and not isinstance(step, Copy):
                 for position, arg in enumerate(launch.args):
@@ -373,14 +404,6 @@ def _with_memory(empty: cla.Array, allocator: Callable[[int], cl.Buffer]) -> cla
     array.allocator = allocator
     array.base_data = allocator(array.nbytes) if array.nbytes else None
     return array
-
-
-def _part(buffer: cl.Buffer, slot: Slot) -> cl.Buffer:
-    """A part of a buffer; the buffer itself if that is no larger."""
-    size = max(1, slot.nbytes)
-    if (slot.offset, size) == (0, buffer.size):
-        return buffer
-    return buffer.get_sub_region(slot.offset, size)
 
 
 def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
