@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
+from math import ceil, prod
 
 from xdsl.ir import Operation, SSAValue
 
@@ -14,18 +14,23 @@ from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.passes.kernel_facts import contraction_facts
 from tiledialect.passes.reduction_split import Split, why_not_split
-from tiledialect.schedule.choice import best_seconds
-from tiledialect.schedule.device import Device
+from tiledialect.schedule.choice import best_seconds, ranked
+from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 
 LEAST_POINTS = 1 << 20
 """Contractions of fewer points are done before a second kernel has begun."""
 TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
+ONE_WAVE = 64 * 128
+FEW_PARTS = 8
+"""The same for fewer parts than these, but one less where a third group would come after others."""
 CHUNK = 16
 """Long parts begin at multiples of this, so that they are read in whole vectors."""
 GAIN = 0.9
 """A split must take at most this share of the time."""
+MANY_GROUPS = 8
+"""With so many groups for each unit of a GPU none is idle, and nothing is split."""
 
 
 def best_split(op: ContractionOp, device: Device) -> list[Operation]:
@@ -35,6 +40,8 @@ def best_split(op: ContractionOp, device: Device) -> list[Operation]:
     facts = contraction_facts(op)
     outputs = prod(facts.extents[name] for name in facts.output_indices)
     if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[1]:
+        return []
+    if device.kind is Kind.GPU and _groups(facts, device) >= MANY_GROUPS * device.compute_units:
         return []
     found: list[Operation] = []
     least = GAIN * best_seconds(facts, device)
@@ -49,6 +56,11 @@ def best_split(op: ContractionOp, device: Device) -> list[Operation]:
         for unused in reversed(made):
             unused.erase()
     return found
+
+
+def _groups(facts: Facts, device: Device) -> int:
+    """How many groups the best schedule has."""
+    return next((found.estimate.groups for found in ranked(facts, device)), 0)
 
 
 def _splits(
@@ -66,7 +78,9 @@ def _splits(
 
     if summed:
         index = max(summed, key=reach)
-        wanted = (-(-2 * device.compute_units * size // outputs) for size in TILES)
+        wanted = [ceil(2 * device.compute_units * size / outputs) for size in TILES]
+        if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS:
+            wanted.append(few)
         for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
             if parts > 1:
                 yield index, parts

@@ -30,6 +30,23 @@ func.func @square(%A: tensor<4096x4096xf32>, %B: tensor<4096x4096xf32>) -> tenso
   func.return %S : tensor<4096x4096xf32>
 }
 
+// Rows are groups enough, however long their sums are.
+// CHECK-LABEL: @rows
+// CHECK-NOT: parts
+// CHECK: return
+func.func @rows(%A: tensor<16384x16384xf32>, %X: tensor<16384xf32>) -> tensor<16384xf32> {
+  %S = tile.contraction add(%A[i, k] mul %X[k]) -> [i] domain <i = 0 to 16384, k = 0 to 16384> : (tensor<16384x16384xf32>, tensor<16384xf32>) -> tensor<16384xf32>
+  func.return %S : tensor<16384xf32>
+}
+
+// As many parts as all units have room for at once: another would come after them.
+// CHECK-LABEL: @odd
+// CHECK: -> [k_part, i, j]{{.*}}k_part = 0 to 3,
+func.func @odd(%A: tensor<1000x3000xf32>, %B: tensor<3000x700xf32>) -> tensor<1000x700xf32> {
+  %S = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] domain <i = 0 to 1000, j = 0 to 700, k = 0 to 3000> : (tensor<1000x3000xf32>, tensor<3000x700xf32>) -> tensor<1000x700xf32>
+  func.return %S : tensor<1000x700xf32>
+}
+
 // Short sums are done before a second kernel has begun.
 // CHECK-LABEL: @short
 // CHECK-NOT: parts

@@ -100,3 +100,9 @@ def test_the_chosen_one_beats_plain_tiles(m: int, n: int, k: int):
     assert best.estimate.seconds <= cost(facts, tiled(m, n, k, 4), GPU).seconds
     assert best.estimate.local_memory <= GPU.local_mem_size
     assert any(s.local for s in best.schedule.stages)
+
+
+def test_two_groups_on_a_unit_hide_the_barriers_of_one_another():
+    for size in (4096, 8192):
+        best = ranked(product(size, size, size), GPU)[0].estimate
+        assert best.resident == 2 and best.groups == (size // 128) ** 2

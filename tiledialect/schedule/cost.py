@@ -29,8 +29,8 @@ OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
 LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.08e-6}
 """Seconds until what is fetched from global memory is there."""
-BARRIER = {Kind.GPU: 0.07e-6, Kind.CPU: 0.0}
-"""Seconds that the items of a group wait for one another at each stage, if nobody else runs."""
+BARRIER = {Kind.GPU: 0.1e-6, Kind.CPU: 0.0}
+"""Seconds that a barrier costs if no other group runs: until stores are seen and loads are back."""
 SEEN = 0.25
 """Which share of the waiting for what is not fetched ahead other groups do not hide."""
 LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
@@ -426,9 +426,11 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     # All groups on the unit share it; each by itself waits for what it fetches.
     alone = max(own, wait) if ahead else own + wait
     seen = 0.0 if ahead else SEEN * wait
+    # What is not fetched ahead overwrites what is read: a barrier before, and one after.
+    barriers = waits * BARRIER[device.kind] * (1 if ahead else 2)
     rounds, last = divmod(groups_unit, resident)
     busy = sum(
-        times * (max(own * n / _issue(m, n), alone) + seen + waits * BARRIER[device.kind] / n)
+        times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
         for n, times in ((resident, rounds), (last, 1))
         if n
     )

@@ -26,8 +26,12 @@ LEAST_ITEMS, MOST_ITEMS = 64, 256
 """How many work-items groups have."""
 CHUNKS = (4, 8, 16, 32)
 MOST_CHUNKS = 4
+SHARES = (8, 16)
+"""Among how many items the steps of a chunk are divided where the tiles of a group are few."""
+LONGEST = 64
+"""The longest chunk whose steps are divided."""
 MOST_ALIKE = 2
-"""How many tilings the cost model compares that differ only in how items make groups."""
+"""How many tilings the cost model compares that differ only in how items make groups of a size."""
 WRITTEN_OUT = (640, 1152)
 """How many copies of a multiplication an item has at most: a small body, or a large one."""
 WRITTEN_OUT_PLAIN = (1152, 2304)
@@ -177,7 +181,9 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     ]
     alike: dict[object, list[Shape]] = {}
     for shape in sorted(tilings, key=lambda shape: _roughly(facts, r, shape, device)):
-        item = shape.tile, shape.inner, shape.fours, shape.all_local, shape.shared
+        # Rows of tiles differ in their lanes alone; of the others, small groups may be better.
+        size = shape.items if shape.fours or shape.shared > 1 else 0
+        item = shape.tile, shape.inner, shape.fours, shape.all_local, shape.shared, size
         alike.setdefault(item, []).append(shape)
     compared = [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
     for shape in sorted(compared, key=seconds)[:MOST_TILINGS]:
@@ -195,13 +201,16 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
 
 
 def _chunks(extent: int, shared: int) -> list[int]:
-    """Sizes of chunks that waste little of an extent, the middle one last."""
+    """Sizes of chunks that waste little of an extent; the one to compare tilings at is last."""
     if extent <= FEW:
         return [shared * ceil_div(extent, shared)] if shared > 1 else [extent, 1]
+    if shared > 1:
+        steps = range(shared, LONGEST + 1, shared)
+        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 33 // 32] or [2 * shared]
+        return found[-MOST_CHUNKS:]
     found = [c for c in CHUNKS if ceil_div(extent, c) * c <= extent * 33 // 32]
     divisors = [c for c in range(32, 3, -1) if extent % c == 0 and c not in found]
-    found = [c for c in (*found, *divisors)[:MOST_CHUNKS] if c % shared == 0]
-    found = found or [c for c in CHUNKS if c % shared == 0]
+    found = [*found, *divisors][:MOST_CHUNKS] or [*CHUNKS]
     return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
 
 
@@ -247,10 +256,10 @@ def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
                 for along in _counts(ceil_div(m, rows)):
                     for beside in _counts(facts.extents[r.beside] if r.beside else 1):
                         items = columns * along * beside
-                        shared = 1 if items >= LEAST_ITEMS else 16
-                        if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
-                            lanes, tile = (along, columns), (rows, wide)
-                            yield Shape((1, 1), lanes, beside, tile, shared=shared)
+                        for shared in (1,) if items >= LEAST_ITEMS else SHARES:
+                            if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
+                                lanes, tile = (along, columns), (rows, wide)
+                                yield Shape((1, 1), lanes, beside, tile, shared=shared)
 
 
 def _is_even(items: int) -> bool:
