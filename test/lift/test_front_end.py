@@ -535,5 +535,26 @@ def test_errors_while_it_runs_point_at_the_line():
     assert "gather(i -> i + 1) is 8 for the index 7, outside of an array of 8" in str(caught.value)
     assert "lift.gather(lambda i: i + 1)" in str(caught.value)
     f = td.compile(lift.fun(N, lambda x: x >> lift.scatter(lambda i: i // 2)))
-    with pytest.raises(TileError, match="writes the element 0 more than once"):
-        f.reference(X)
+    for run in (f.reference, f):
+        with pytest.raises(TileError, match="writes the element 0 more than once"):
+            run(X)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (lift.scatter(lambda i: i * 0), r"scatter\(i -> 0\) writes the element 0 more than once"),
+        (lift.scatter(lambda i: i % 0), r"scatter\(i -> \(i mod 0\)\) divides by 0 where i = 0"),
+        (lift.scatter(lambda i, n: (3 * i) % n), "writes the element 0 more than once"),
+        (lift.gather(lambda i: 6 // (i - 4)), "divides by 0 where i = 4"),
+        (lift.gather(lambda i, n: i - n), "is -6 for the index 0, outside of an array of 6"),
+    ],
+)
+def test_index_maps_are_checked_for_the_sizes_of_a_call(pattern, words):
+    """Also where nothing of it could be known before; of known sizes, in the program."""
+    x = np.arange(6, dtype=np.float32)
+    f = td.compile(lift.fun(N, lambda x: x >> lift.map(lambda e: e + 1.0) >> pattern))
+    with pytest.raises(TileError, match=words):
+        f(x)
+    with pytest.raises(TileError, match=words):
+        lift.fun(lift.array(6), lambda x: x >> pattern)

@@ -156,9 +156,6 @@ def gather(op: layout.GatherOp, array: Array) -> Array:
 def scatter(op: layout.ScatterOp, array: Array) -> Array:
     """Elements to where the map says."""
     places = mapped(op, len(array))
-    if len(np.unique(places)) < len(places):
-        twice = next(i for i in places if places.count(i) > 1)
-        raise TileError.at(op, f"scatter({op.map.data}) writes the element {twice} more than once")
     result = np.empty_like(array)
     result[places] = array
     return result
@@ -166,22 +163,10 @@ def scatter(op: layout.ScatterOp, array: Array) -> Array:
 
 def mapped(op: layout.GatherOp | layout.ScatterOp, size: int) -> list[int]:
     """What the index map gives for the indices of an array."""
-    places: list[int] = []
-    for i in range(size):
-        try:
-            place = op.map.data.evaluate(i)
-        except ZeroDivisionError:
-            raise TileError.at(
-                op, f"{op.pattern()}({op.map.data}) divides by 0 where {op.map.data.variable} = {i}"
-            ) from None
-        if not 0 <= place < size:
-            raise TileError.at(
-                op,
-                f"{op.pattern()}({op.map.data}) is {place} for the index {i}, "
-                f"outside of an array of {size} elements",
-            )
-        places.append(place)
-    return places
+    fault = op.map.data.fault(size, permutes=op.PERMUTES)
+    if fault is not None:
+        raise TileError.at(op, f"{op.pattern()}({op.map.data}) {fault}")
+    return [op.map.data.evaluate(i) for i in range(size)]
 
 
 LAYOUT: dict[type[Operation], Callable[[Any, Array], Array]] = {

@@ -482,3 +482,19 @@
 // CHECK: to_local gives tensor<8xf32> here, not tensor<8xi32>
 %x = "test.op"() : () -> (tensor<8xf32>)
 %r = lift.to_local %x : (tensor<8xf32>) -> tensor<8xi32>
+
+// -----
+
+// CHECK: scatter(i -> (2*i mod 8)) writes the element 0 more than once
+func.func @not_a_permutation(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = lift.scatter(i -> (2 * i) mod 8) %x : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: gather(i -> i + 1) is 8 for the index 7, outside of an array of 8 elements
+func.func @outside(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = lift.gather(i -> i + 1) %x : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Data, SpacedOpaqueSyntaxAttribute
@@ -16,7 +20,15 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.dialects.index_syntax import parse_index
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr, Variable, product_of
+from tiledialect.index.integer import (
+    Atom,
+    Expr,
+    Quotient,
+    Remainder,
+    Variable,
+    parts_of,
+    product_of,
+)
 from tiledialect.index.size import Size
 
 
@@ -203,6 +215,17 @@ class OrderAttr(EnumAttribute[Order], SpacedOpaqueSyntaxAttribute):
         self.print_parameter(printer)
 
 
+CHUNK = 1 << 20
+"""So many indices of a map are checked at once."""
+
+
+def _all_atoms(expr: Expr) -> Iterator[Atom]:
+    for atom in expr.atoms:
+        yield atom
+        for part in parts_of(atom):
+            yield from _all_atoms(part)
+
+
 @dataclass(frozen=True)
 class IndexMap:
     """A function from an index to an index; its expression may have names of sizes, too."""
@@ -218,6 +241,48 @@ class IndexMap:
     def evaluate(self, index: int) -> int:
         """The index for an index, if there are no names of sizes."""
         return self.expr.evaluate({self.variable: index})
+
+    @lru_cache(maxsize=256)  # noqa: B019 - maps are values
+    def fault(self, size: int, *, permutes: bool) -> str | None:
+        """What is wrong with it for an array of a size, if something is.
+
+        It must stay inside; that it takes no index twice is only asked for where it ``permutes``.
+        """
+        seen = np.zeros(size if permutes else 0, bool)
+        for start in range(0, size, CHUNK):
+            indices = range(start, min(start + CHUNK, size))
+            try:
+                places = self._evaluate_all(indices)
+            except ZeroDivisionError as error:
+                return f"divides by 0 where {self.variable} = {error}"
+            outside = np.flatnonzero((places < 0) | (places >= size))
+            if len(outside):
+                k = outside[0]
+                return (
+                    f"is {places[k]} for the index {start + k}, "
+                    f"outside of an array of {size} elements"
+                )
+            if permutes:
+                ordered = np.sort(places)
+                twice = [*ordered[1:][ordered[1:] == ordered[:-1]], *places[seen[places]]]
+                if twice:
+                    return f"writes the element {twice[0]} more than once"
+                seen[places] = True
+        return None
+
+    def _evaluate_all(self, indices: range) -> npt.NDArray[np.int64]:
+        """The indices for some indices. Raises ``ZeroDivisionError`` with the index it is for."""
+        if all(isinstance(a, Variable | Quotient | Remainder) for a in _all_atoms(self.expr)):
+            with suppress(FloatingPointError, ZeroDivisionError), np.errstate(divide="raise"):
+                found = self.expr.evaluate({self.variable: np.arange(indices.start, indices.stop)})  # pyright: ignore[reportArgumentType]
+                return np.broadcast_to(np.asarray(found), len(indices))
+        places: list[int] = []
+        for index in indices:
+            try:
+                places.append(self.evaluate(index))
+            except ZeroDivisionError:
+                raise ZeroDivisionError(index) from None
+        return np.array(places)
 
     def substitute(self, sizes: Mapping[str, Size | int]) -> IndexMap:
         """The map with sizes replaced."""

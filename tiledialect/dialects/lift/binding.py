@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import IndexMapAttr, SizeAttr, SizesAttr
 from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.layout import ReorderOp
 from tiledialect.dialects.lift.reductions import IterateOp
 from tiledialect.dialects.lift.types import (
     MismatchError,
@@ -33,22 +34,28 @@ def bind(root: Operation, values: Values) -> None:
     """
     if not values:
         return
-    for op in root.walk():
-        try:
-            _bind(op, values)
-        except VerifyException as error:
-            raise TileError.at(op, str(error)) from None
+    # What is inside of a function says more precisely what is wrong than the op that has it.
+    for step, inner_first in ((_bind_arguments, False), (_bind_results, True)):
+        for op in root.walk(region_first=inner_first):
+            try:
+                step(op, values)
+            except VerifyException as error:
+                raise TileError.at(op, str(error)) from None
     for op in root.walk():
         if isinstance(op, func.FuncOp):
             op.update_function_type()
 
 
-def _bind(op: Operation, values: Values) -> None:
+def _bind_arguments(op: Operation, values: Values) -> None:
     for attributes in (op.properties, op.attributes):
         for name, attribute in attributes.items():
             attributes[name] = bound(attribute, values)
-    arguments = [a for region in op.regions for block in region.blocks for a in block.args]
-    for value in (*op.results, *arguments):
+    for argument in [a for region in op.regions for block in region.blocks for a in block.args]:
+        Rewriter.replace_value_with_new_type(argument, substituted(argument.type, values))
+
+
+def _bind_results(op: Operation, values: Values) -> None:
+    for value in op.results:
         try:
             t = substituted(value.type, values)
         except VerifyException:
@@ -57,6 +64,8 @@ def _bind(op: Operation, values: Values) -> None:
             raise
         if t != value.type:
             Rewriter.replace_value_with_new_type(value, t)
+    if isinstance(op, ReorderOp):
+        op.inferred_type()  # which checks the map for the size that is known now
 
 
 def bound(attribute: Attribute, values: Values) -> Attribute:

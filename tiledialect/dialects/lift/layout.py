@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from typing import ClassVar
+
 from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def, prop_def, var_operand_def
@@ -176,8 +179,27 @@ def _padded(size: Size, left: Size, right: Size) -> Size:
     return left + size + right
 
 
+class ReorderOp(ArrayOp, ABC):
+    """An op with a map of indices."""
+
+    map = prop_def(IndexMapAttr)
+
+    PERMUTES: ClassVar[bool] = False
+    """Whether the map must be a permutation."""
+
+    def inferred_type(self) -> Attribute:
+        """The operand's type, if the map fits its size as far as that is known."""
+        t, index_map = as_array(self.input, self.pattern()), self.map.data
+        size = leading(t).value
+        if size is not None and {*index_map.expr.names} <= {index_map.variable}:
+            fault = index_map.fault(size, permutes=self.PERMUTES)
+            if fault is not None:
+                raise VerifyException(f"{self.pattern()}({index_map}) {fault}")
+        return t
+
+
 @irdl_op_definition
-class GatherOp(ArrayOp):
+class GatherOp(ReorderOp):
     """The array whose element `i` is the operand's element at the index that `map` gives for `i`.
 
     The map must stay inside the array.
@@ -187,15 +209,9 @@ class GatherOp(ArrayOp):
 
     name = "lift.gather"
 
-    map = prop_def(IndexMapAttr)
-
-    def inferred_type(self) -> Attribute:
-        """The operand's type."""
-        return as_array(self.input, "gather")
-
 
 @irdl_op_definition
-class ScatterOp(ArrayOp):
+class ScatterOp(ReorderOp):
     """The array whose element at the index that `map` gives for `i` is the operand's element `i`.
 
     The map must be a permutation, so that every element is written once.
@@ -205,11 +221,7 @@ class ScatterOp(ArrayOp):
 
     name = "lift.scatter"
 
-    map = prop_def(IndexMapAttr)
-
-    def inferred_type(self) -> Attribute:
-        """The operand's type."""
-        return as_array(self.input, "scatter")
+    PERMUTES: ClassVar[bool] = True
 
 
 @irdl_op_definition
