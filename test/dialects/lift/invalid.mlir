@@ -485,7 +485,7 @@
 
 // -----
 
-// CHECK: scatter(i -> (2*i mod 8)) writes the element 0 more than once
+// CHECK: scatter(i -> ((2*i) mod 8)) writes the element 0 more than once
 func.func @not_a_permutation(%x: tensor<8xf32>) -> tensor<8xf32> {
   %r = lift.scatter(i -> (2 * i) mod 8) %x : (tensor<8xf32>) -> tensor<8xf32>
   func.return %r : tensor<8xf32>
