@@ -33,7 +33,7 @@ from tiledialect.passes.tile_scan import TileScanPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.signature import find_function
-from tiledialect.target_spec import limit
+from tiledialect.target_spec import describe, limit
 
 LOCAL_SIZE = 64
 
@@ -103,8 +103,7 @@ def compile_module(
     """
     module = only(module.clone(), name)
     function = find_function(module, name)
-    if target is not None:
-        module.attributes["dlti.target_system_spec"] = target
+    describe(module, target)
     if surprises := specialize_gradient(function, types, gradients):
         module.attributes[WARNINGS] = ArrayAttr(map(StringAttr, surprises))
     context = Context()
@@ -127,8 +126,7 @@ def compile_open(
     Raises an ``OpenSizeError`` if a size must be a number.
     """
     module = only(module.clone(), name)
-    if target is not None:
-        module.attributes["dlti.target_system_spec"] = target
+    describe(module, target)
     context = Context()
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)

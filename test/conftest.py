@@ -17,6 +17,8 @@ OCLGRIND_LOG = SCRATCH / "oclgrind.log"
 os.environ.update(
     # Of several processes the first one's, so that it alone tries the devices.
     TILE_CACHE_DIR=os.environ["TILE_CACHE_DIR"] if IS_WORKER else str(SCRATCH / "cache"),
+    # What is chosen for a device must not depend on how fast it is today.
+    TILE_MEASURE="0",
     OCLGRIND_DATA_RACES="1",
     OCLGRIND_UNINITIALIZED="1",
     OCLGRIND_NUM_THREADS="1",

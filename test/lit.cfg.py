@@ -20,3 +20,4 @@ config.environment["PATH"] = os.pathsep.join([tools, os.environ["PATH"]])
 config.environment["TILE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
 # Python finds these itself; what the user has set must not change what the tests see.
 config.environment["PYTHONUTF8"] = "1"
+config.environment["TILE_MEASURE"] = "0"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -11,12 +13,15 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
 )
-from xdsl.dialects.dlti import DLTIEntryMap
+from xdsl.dialects.dlti import DLTIEntryMap, TargetDeviceSpecAttr, TargetSystemSpecAttr
 from xdsl.ir import Attribute
 
 Value = bool | int | float | str | tuple["Value", ...]
 
 SPEC = "dlti.target_system_spec"
+
+RATES = ("bandwidth", "arithmetic", "launch")
+"""The entries that say how fast a device is; those that a module's own spec gives hold."""
 
 
 PRECISION = "tile.precision"
@@ -41,6 +46,33 @@ def entries(module: ModuleOp) -> dict[str, Value] | None:
             if isinstance(e.key, StringAttr) and value is not None:
                 found.setdefault(e.key.data, value)
     return found
+
+
+def describe(module: ModuleOp, target: Attribute | None) -> None:
+    """Give a module the target spec of the device that it is compiled for, if that is known."""
+    if target is None:
+        return
+    own = _rates(module.attributes.get(SPEC))
+    if own and isinstance(target, TargetSystemSpecAttr):
+        target = TargetSystemSpecAttr(
+            {device.key: _with(device.value, own) for device in target.entries}
+        )
+    module.attributes[SPEC] = target
+
+
+def _rates(spec: Attribute | None) -> dict[StringAttr, Attribute]:
+    """The rates that a spec gives."""
+    devices = [d.value for d in spec.entries] if isinstance(spec, DLTIEntryMap) else []
+    entries = [e for d in devices if isinstance(d, DLTIEntryMap) for e in d.entries]
+    return {
+        e.key: e.value for e in entries if isinstance(e.key, StringAttr) and e.key.data in RATES
+    }
+
+
+def _with(device: Attribute, own: Mapping[StringAttr, Attribute]) -> Attribute:
+    """The description of a device with entries in the place of its own."""
+    assert isinstance(device, TargetDeviceSpecAttr)
+    return TargetDeviceSpecAttr({**{e.key: e.value for e in device.entries}, **own})
 
 
 def _value(attribute: Attribute) -> Value | None:

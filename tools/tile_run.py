@@ -72,6 +72,11 @@ def parser() -> ArgumentParser:
         help="show the OpenCL devices; * is the default, - what cannot be used",
     )
     add(
+        "--measure-device",
+        action="store_true",
+        help="measure what the device can do, which schedules are chosen by, and keep it",
+    )
+    add(
         "--schedules",
         metavar="FILE",
         help="run kernels by the schedules in a file; by default FILE.schedules beside FILE.tile",
@@ -90,6 +95,7 @@ def parser() -> ArgumentParser:
 
 def list_devices(wanted: str | None) -> None:
     """Show the devices, with a mark at the one that would be used, and those that cannot be."""
+    from tiledialect.lowering.runtime import measure
     from tiledialect.lowering.runtime.devices import choose, remedy, unusable
     from tiledialect.lowering.runtime.launch import format_bytes
     from tiledialect.lowering.runtime.probe import forget_failures
@@ -103,8 +109,26 @@ def list_devices(wanted: str | None) -> None:
             f"{mark} {device.id:12} {device.type:11} {device.compute_units:4} units "
             f"{memory:>11}  {device.name}, {device.platform}"
         )
+        if measure.is_measured(device) and (rates := measure.kept(device)) is not None:
+            print(f"{'':15}{rates}")
     for device, reason in unusable().items():
         print(f"- {device.id:12} {reason}\n{'':15}{remedy(device)}")
+
+
+def measure_device(wanted: str | None) -> None:
+    """Measure the device that would be used, and say what was found."""
+    from tiledialect.lowering.runtime import measure
+    from tiledialect.lowering.runtime.devices import choose
+
+    device = choose(wanted)
+    if not measure.is_measured(device):
+        off = f"{measure.SWITCH} is 0"
+        reason = "a simulator has no speed" if device.type == "simulator" else off
+        raise TileError(f"{device.id} is not measured: {reason}")
+    rates = measure.renewed(device)
+    if rates is None:
+        raise TileError(f"{device.id} cannot run what would be measured")
+    print(f"{device.id} {rates}")
 
 
 def read_inputs(specs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
@@ -194,6 +218,9 @@ def run(args: Namespace) -> bool:
     """Do what the command line says; did every check pass?"""
     if args.list_devices:
         list_devices(args.device)
+        return True
+    if args.measure_device:
+        measure_device(args.device)
         return True
     if not args.file:
         raise TileError("give a .tile or .mlir file, or --list-devices")

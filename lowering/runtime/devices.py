@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import icd, probe
+from tiledialect.lowering.runtime import icd, measure, probe
+from tiledialect.target_spec import RATES
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -364,8 +365,18 @@ IF_KNOWN = ("local_mem_unit", "sub_group_sizes")
 
 
 def target_spec(device: Device) -> TargetDeviceSpecAttr:
-    """The device as a ``#dlti.target_device_spec``: numbers as i64, bools, strings, or a list."""
-    from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr
+    """The device as a ``#dlti.target_device_spec``: numbers as i64, bools, strings, or a list.
+
+    What is measured of it, ``RATES``, is f64.
+    """
+    from xdsl.dialects.builtin import (
+        ArrayAttr,
+        BoolAttr,
+        FloatAttr,
+        IntegerAttr,
+        StringAttr,
+        f64,
+    )
     from xdsl.dialects.dlti import TargetDeviceSpecAttr
     from xdsl.ir import Attribute
 
@@ -377,7 +388,10 @@ def target_spec(device: Device) -> TargetDeviceSpecAttr:
         return StringAttr(value) if isinstance(value, str) else IntegerAttr(value, 64)
 
     known = (*SPEC_KEYS, *(key for key in IF_KNOWN if getattr(device, key)))
-    return TargetDeviceSpecAttr({key: attribute(getattr(device, key)) for key in known})
+    entries = {key: attribute(getattr(device, key)) for key in known}
+    if (rates := measure.rates(device)) is not None:
+        entries |= {key: FloatAttr(getattr(rates, key), f64) for key in RATES}
+    return TargetDeviceSpecAttr(entries)
 
 
 def target_system_spec(device: Device) -> TargetSystemSpecAttr:

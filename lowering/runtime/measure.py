@@ -1,0 +1,220 @@
+"""What a device can do, measured once: copying memory, multiplying and adding, starting kernels.
+
+The cost model divides what a schedule makes the device do by these rates. They are measured when
+something is compiled for a device of which nothing is known, in a fraction of a second, and kept on
+disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime import disk
+from tiledialect.lowering.runtime.probe import machine
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.devices import Device
+
+SWITCH = "TILE_MEASURE"
+"""The variable of the environment that is `0` where nothing is to be measured."""
+
+KERNELS = """
+__kernel void copy(__global const float4 *a, __global float4 *b)
+{
+    b[get_global_id(0)] = a[get_global_id(0)];
+}
+
+__kernel void arithmetic(__global const float *a, __global float *b)
+{
+    STARTS
+    FLOATS m = (FLOATS)(a[0]), c = (FLOATS)(a[1]);
+    for (int k = 0; k < STEPS; ++k) {
+        BODY
+    }
+    b[get_global_id(0)] = (SUM)LANE;
+}
+
+__kernel void nothing(__global const float *a, __global float *b)
+{
+}
+"""
+STEPS = 2048
+CHAINS = 10
+"""Independent chains of multiplications and additions: more than their latency needs."""
+BYTES = {"gpu": 256 << 20, "cpu": 64 << 20}
+"""What is copied, by the type of a device: more than its caches hold, as far as time allows."""
+ITEMS = {"gpu": (32 * 256, 256), "cpu": (1536, 1)}
+"""The work-items for each unit that compute, and how many are a group."""
+ROUNDS = 5
+LAUNCHES = 40
+"""How many kernels are started one after the other."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a device can do, in the units of the target spec's entries of the same names."""
+
+    bandwidth: float
+    """GB/s that a copy reads and writes."""
+    arithmetic: float
+    """Multiplications and additions of floats, in GFLOP/s."""
+    launch: float
+    """What starting a kernel costs, in microseconds."""
+
+    @property
+    def rounded(self) -> Rates:
+        """To two digits: the rest is noise, and would make programs of their own on disk."""
+        return Rates(**{name: float(f"{value:.2g}") for name, value in asdict(self).items()})
+
+    def __str__(self) -> str:
+        return (
+            f"copies {self.bandwidth:g} GB/s, computes {self.arithmetic:g} GFLOP/s, "
+            f"starts a kernel in {self.launch:g} us"
+        )
+
+
+def is_measured(device: Device) -> bool:
+    """Whether there is anything to measure: simulators have no speed of their own."""
+    return device.type != "simulator" and os.environ.get(SWITCH) != "0"
+
+
+def rates(device: Device) -> Rates | None:
+    """What is kept of a device, else what is measured now; None if it is not to be measured."""
+    return _rates(device) if is_measured(device) else None
+
+
+@cache
+def _rates(device: Device) -> Rates | None:
+    return kept(device) or renewed(device)
+
+
+def kept(device: Device) -> Rates | None:
+    """What was measured before; None if nothing was."""
+    try:
+        found = json.loads(disk.read(_path(device)) or b"null")
+        values = {f.name: float(found[f.name]) for f in fields(Rates)}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    sound = all(isfinite(value) and value > 0 for value in values.values())
+    return Rates(**values) if sound else None
+
+
+def renewed(device: Device) -> Rates | None:
+    """What is measured now, and kept from now on; None if the device cannot do it."""
+    import pyopencl as cl
+
+    from tiledialect.lowering.runtime.progress import progress
+
+    try:
+        with progress(f"measuring {device.id}"):
+            found = measure(device).rounded
+    except (TileError, cl.Error):
+        # Too little memory, say: the cost model has numbers of its own.
+        return None
+    disk.write(_path(device), json.dumps(asdict(found)).encode())
+    return found
+
+
+def _path(device: Device) -> Path:
+    identity = (device.platform, device.name, device.version, device.driver, device.compute_units)
+    how = (KERNELS, STEPS, CHAINS, BYTES, ITEMS, LAUNCHES)
+    text = repr((*identity, *how, machine()))
+    return disk.folder() / "rates" / hashlib.sha256(text.encode()).hexdigest()
+
+
+# -- measuring ---------------------------------------------------------------------------------
+
+
+def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Rates:
+    """Measure a device, by copies of so many bytes. Raises what pyopencl does, or a TileError."""
+    import numpy as np
+    import pyopencl as cl
+
+    from tiledialect.lowering.runtime.build import build_options, build_program
+    from tiledialect.lowering.runtime.devices import queue_for
+
+    queue = queue_for(device)
+    kind = "cpu" if device.type == "cpu" else "gpu"
+    width = max(4, device.native_vector_width) if kind == "cpu" else 1
+    nbytes = min(nbytes or BYTES[kind], device.max_mem_alloc_size // 4) // 4096 * 4096
+    per_unit, group = ITEMS[kind]
+    items = per_unit * device.compute_units
+    options = build_options(device.short_platform)
+    program = build_program(_source(width), queue.context, queue.device, options)
+    buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
+    for buffer in buffers:
+        cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, nbytes)
+
+    shared = device.compute_units if kind == "cpu" else 0
+
+    def launcher(name: str, size: int, local: int, times: int = 1) -> Callable[[], None]:
+        kernel: Any = cl.Kernel(program, name)
+        kernel.set_args(*buffers)
+
+        def run() -> None:
+            for _ in range(times):
+                cl.enqueue_nd_range_kernel(queue, kernel, (size,), (local,))
+            queue.finish()
+
+        return run
+
+    copy, arithmetic, nothing = (
+        _least_time(run, rounds, units)
+        for run, units in (
+            (launcher("copy", nbytes // 16, 256 if kind == "gpu" else 64), shared),
+            (launcher("arithmetic", items, group), shared),
+            (launcher("nothing", group * device.compute_units, group, LAUNCHES), 0),
+        )
+    )
+    launch = nothing / LAUNCHES
+    operations = 2 * STEPS * CHAINS * width * items
+    return Rates(
+        2 * nbytes / max(copy - launch, 1e-9) / 1e9,
+        operations / max(arithmetic - launch, 1e-9) / 1e9,
+        launch * 1e6,
+    )
+
+
+def _source(width: int) -> str:
+    """The kernels, for vectors of so many floats."""
+    t = f"float{width}" if width > 1 else "float"
+    names = [f"x{k}" for k in range(CHAINS)]
+    parts = {
+        "STARTS": " ".join(f"{t} {x} = ({t})(a[{k + 2}]);" for k, x in enumerate(names)),
+        "BODY": " ".join(f"{x} = {x} * m + c;" for x in names),
+        "SUM": " + ".join(names),
+        "LANE": ".s0" if width > 1 else "",
+        "FLOATS": t,
+        "STEPS": str(STEPS),
+    }
+    text = KERNELS
+    for name, value in parts.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _least_time(run: Callable[[], None], rounds: int, units: int = 0) -> float:
+    """The seconds of the fastest run: whatever else the machine does only adds to them.
+
+    Where so many ``units`` of this machine's processor do the work, also the median of the seconds
+    that they gave to this process: others, who slow each run down, do not add to those.
+    """
+    run()
+    elapsed, given = list[float](), list[float]()
+    for _ in range(rounds):
+        start, before = time.perf_counter(), time.process_time()
+        run()
+        elapsed.append(time.perf_counter() - start)
+        given.append(time.process_time() - before)
+    return min(*elapsed, median(given) / units) if units else min(elapsed)

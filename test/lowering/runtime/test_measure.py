@@ -1,0 +1,150 @@
+"""What is measured of devices: once, by rates that a device can have, and not where it is given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import log10
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, f64
+
+import tiledialect as td
+from tiledialect.lowering.runtime import measure
+from tiledialect.lowering.runtime.devices import target_spec, target_system_spec
+from tiledialect.lowering.runtime.measure import Rates
+from tiledialect.target_spec import RATES, SPEC, describe
+
+GIVEN = Rates(bandwidth=12.0, arithmetic=350.0, launch=6.7)
+
+
+@pytest.fixture(autouse=True)
+def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is known of the devices, and what is found out goes afterwards."""
+    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv(measure.SWITCH)
+    measure._rates.cache_clear()
+    yield
+    measure._rates.cache_clear()
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, found: Rates) -> list[td.Device]:
+    """Let devices be measured by saying what is found; gives those that are."""
+    asked: list[td.Device] = []
+
+    def say(device: td.Device, **_: Any) -> Rates:
+        asked.append(device)
+        return found
+
+    monkeypatch.setattr(measure, "measure", say)
+    return asked
+
+
+def real(device: td.Device) -> td.Device:
+    if device.type == "simulator":
+        pytest.skip("simulators are not measured")
+    return device
+
+
+def test_what_a_device_can_do(device: td.Device):
+    """No computer does less than a thousandth, or more than a thousand times as much."""
+    rates = measure.measure(real(device), 1 << 20, rounds=2)
+    for value, common in ((rates.bandwidth, 20), (rates.arithmetic, 100), (rates.launch, 10)):
+        assert abs(log10(value / common)) < 3
+
+
+def test_it_is_measured_once_and_kept(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    asked = counting(monkeypatch, Rates(12.34, 345.6, 6.66))
+    wanted = Rates(12.0, 350.0, 6.7)
+    assert measure.rates(real(device)) == wanted == measure.rates(device)
+    measure._rates.cache_clear()
+    assert measure.rates(device) == wanted
+    assert asked == [device]
+    assert measure.renewed(device) == wanted and len(asked) == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"bandwidth": 1}', '{"bandwidth": -1}', "NaN"])
+def test_what_is_kept_must_be_sound(text: str, monkeypatch: pytest.MonkeyPatch):
+    device = real(td.devices()[0])
+    asked = counting(monkeypatch, GIVEN)
+    assert measure.rates(device) is not None
+    (path,) = (Path(measure.disk.folder()) / "rates").iterdir()
+    values = json.loads(path.read_text())
+    path.write_text(text.replace('"bandwidth": -1', json.dumps(values | {"launch": -1})[1:-1]))
+    measure._rates.cache_clear()
+    assert measure.rates(device) is not None and len(asked) == 2
+
+
+def test_the_description_in_the_ir_has_it(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    counting(monkeypatch, GIVEN)
+    spec = target_spec(real(device))
+    assert [spec[key] for key in RATES] == [FloatAttr(v, f64) for v in (12.0, 350.0, 6.7)]
+
+
+def test_simulators_are_not_measured(monkeypatch: pytest.MonkeyPatch):
+    asked = counting(monkeypatch, GIVEN)
+    simulators = [device for device in td.devices() if device.type == "simulator"]
+    for device in simulators:
+        assert measure.rates(device) is None
+        assert "bandwidth" not in str(target_spec(device))
+    assert not asked
+
+
+def test_it_can_be_switched_off(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    asked = counting(monkeypatch, GIVEN)
+    monkeypatch.setenv(measure.SWITCH, "0")
+    assert "bandwidth" not in str(target_spec(device)) and not asked
+
+
+def test_a_device_that_refuses_has_no_rates(monkeypatch: pytest.MonkeyPatch):
+    def refuse(device: td.Device) -> Rates:
+        raise td.TileError("no")
+
+    monkeypatch.setattr(measure, "measure", refuse)
+    device = real(td.devices()[0])
+    assert measure.rates(device) is None and "bandwidth" not in str(target_spec(device))
+
+
+def test_rates_of_the_module_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    counting(monkeypatch, GIVEN)
+    device = real(td.devices()[0])
+    target = target_system_spec(device)
+    plain = ModuleOp([])
+    describe(plain, target)
+    assert plain.attributes[SPEC] == target
+    text = """
+    module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" =
+        #dlti.target_device_spec<"compute_units" = 999 : i64, "bandwidth" = 5.0 : f64>>} {
+      func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+        %B = tile.exp %A : (tensor<4xf32>) -> tensor<4xf32>
+        func.return %B : tensor<4xf32>
+      }
+    }
+    """
+    (tmp_path / "f.mlir").write_text(text)
+    module = td.compile(tmp_path / "f.mlir", device=device).ir("tile-fuse", "4xf32")
+    assert '"bandwidth" = 5.000000e+00' in module and '"arithmetic" = 3.500000e+02' in module
+    assert "999" not in module and f'"compute_units" = {device.compute_units}' in module
+
+
+def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    from tiledialect.tools import tile_run
+
+    def run(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["tile-run", *arguments])
+        with pytest.raises(SystemExit) as left:
+            tile_run.main()
+        said = capsys.readouterr()
+        return int(left.value.code or 0), said.out + said.err
+
+    counting(monkeypatch, GIVEN)
+    device = real(td.devices()[0])
+    shown = "copies 12 GB/s, computes 350 GFLOP/s, starts a kernel in 6.7 us"
+    assert shown not in run("--list-devices")[1]
+    assert run("--measure-device", "--device", device.id) == (0, f"{device.id} {shown}\n")
+    assert shown in run("--list-devices")[1]
+    monkeypatch.setenv(measure.SWITCH, "0")
+    status, text = run("--measure-device")
+    assert status == 1 and "is not measured: TILE_MEASURE is 0" in text
