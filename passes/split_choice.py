@@ -18,7 +18,7 @@ from tiledialect.schedule.choice import best_seconds, ranked
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 
-LEAST_POINTS = 1 << 20
+LEAST_POINTS = {Kind.GPU: 1 << 17, Kind.CPU: 1 << 20}
 """Contractions of fewer points are done before a second kernel has begun."""
 TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
@@ -39,7 +39,7 @@ def best_split(op: ContractionOp, device: Device) -> list[Operation]:
         return []
     facts = contraction_facts(op)
     outputs = prod(facts.extents[name] for name in facts.output_indices)
-    if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[1]:
+    if facts.points < LEAST_POINTS[device.kind] or outputs > 2 * device.compute_units * TILES[1]:
         return []
     if device.kind is Kind.GPU and _groups(facts, device) >= MANY_GROUPS * device.compute_units:
         return []
@@ -79,6 +79,9 @@ def _splits(
     if summed:
         index = max(summed, key=reach)
         wanted = [ceil(2 * device.compute_units * size / outputs) for size in TILES]
+        if device.kind is Kind.GPU:
+            # Of few results each group may have all, and a part.
+            wanted.append(2 * device.compute_units)
         if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS:
             wanted.append(few)
         for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
