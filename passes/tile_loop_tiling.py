@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
 from tiledialect.passes.explanation import explained
+from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import Candidate, default, ranked
 from tiledialect.schedule.cost import cost
@@ -100,7 +101,8 @@ class TileLoopTilingPass(ModulePass):
     up to `local-size` items. Matrix products of f16 and bf16 run on tensor cores, where the device
     has them and the sizes are multiples of the tiles; those of f32 do if the module's attribute
     `tile.precision` is `"tf32"`, which rounds the factors to 10 bits. `explain` prints what was
-    weighed to the standard error.
+    weighed to the standard error. What a schedule stages in global memory, a kernel of its own
+    copies, which is scheduled like the others.
     """
 
     name = "tile-loop-tiling"
@@ -116,8 +118,7 @@ class TileLoopTilingPass(ModulePass):
         """Schedule every kernel."""
         if self.local_size < 1:
             raise TileError(f"a work-group of {self.local_size} work-items cannot run")
-        for text in self.schedules:
-            set_schedules(op, read_schedules(text))
+        self._set_schedules(op)
         device = device_of(op)
         for name, kernel in named_kernels(op).items():
             if kernel.schedule is not None:
@@ -128,3 +129,12 @@ class TileLoopTilingPass(ModulePass):
             weighed = choose(kernel, device)
             if self.explain:
                 print(explained(name, kernel, weighed), file=sys.stderr)
+
+    def _set_schedules(self, op: ModuleOp) -> None:
+        """Give kernels the schedules that are named, and split off what they stage."""
+        given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
+        kernels = named_kernels(op)
+        set_schedules(op, {n: text for n, text in given.items() if n in kernels})
+        stage_in_global(op)
+        # What is left are those of the copies, which are there now.
+        set_schedules(op, {n: text for n, text in given.items() if n not in kernels})

@@ -11,10 +11,11 @@ from xdsl.ir import BlockArgument
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.kernel import STAGING, KernelOp
 from tiledialect.dialects.tile.rows import reduced_by
 from tiledialect.schedule.leaves import (
     PARALLEL,
+    GlobalStage,
     Leaf,
     LoopIndex,
     Role,
@@ -145,9 +146,26 @@ def schedules(draw: st.DrawFn, kernel: KernelOp) -> ScheduleAttr:
     schedule = Schedule(tuple(order), tuple(draw(stages(kernel, order))))
     summed = {index.name for index in kernel.indices if not index.is_output}
     sizes = [n for n in (2, 4, 8, 16) if joins_in_sub_groups(schedule, n, summed)]
-    schedule = replace(schedule, sub_groups=draw(st.sampled_from([0, *sizes, *sizes])))
+    schedule = replace(
+        schedule,
+        sub_groups=draw(st.sampled_from([0, *sizes, *sizes])),
+        global_stages=tuple(draw(global_stages(kernel))),
+    )
     check(kernel.indices, schedule, [len(shape_of(tensor_type(v)) or ()) for v in kernel.values])
-    return ScheduleAttr(schedule)
+    return ScheduleAttr(kernel.mark(schedule))
+
+
+@st.composite
+def global_stages(draw: st.DrawFn, kernel: KernelOp) -> list[GlobalStage]:
+    """Copies in global memory of some inputs that a contraction alone reads."""
+    op = kernel.contraction if STAGING not in kernel.attributes else None
+    found: list[GlobalStage] = []
+    for number, value in enumerate(kernel.block.args if op is not None else ()):
+        alone = all(u.operation is op and u.index < len(op.inputs) for u in value.uses if op)
+        if alone and draw(st.sampled_from([False, False, True])):
+            axes = range(len(shape_of(tensor_type(value)) or ()))
+            found.append(GlobalStage(number, tuple(draw(st.permutations(axes)))))
+    return found
 
 
 def joins_in_sub_groups(schedule: Schedule, size: int, summed: set[str]) -> bool:

@@ -34,6 +34,7 @@ from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.lowering.tile_compile import pipeline
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass, nest_passes
+from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.tools.tile_opt import TileOptMain
 
@@ -60,6 +61,9 @@ def scheduled(draw: st.DrawFn, module: ModuleOp) -> ModuleOp:
     module = fused(module)
     for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
         kernel.schedule = draw(schedules(kernel))
+    stage_in_global(module)
+    for copy in [op for op in module.walk() if isinstance(op, KernelOp) and op.schedule is None]:
+        copy.schedule = draw(schedules(copy))
     module.verify()
     return module
 

@@ -195,6 +195,9 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
         raise TileError.at(
             kernel, "tile-to-nest works on kernels with a schedule: run tile-loop-tiling"
         )
+    for stage in kernel.schedule.data.global_stages:
+        name = name_of(kernel.block.args[stage.operand])
+        raise TileError.at(kernel, f"{name} is staged in global memory: run tile-loop-tiling first")
     if kernel.contraction is not None:
         check_one_owner(kernel.contraction)
     nest = KernelNest(kernel, runnable(kernel, kernel.schedule.data))

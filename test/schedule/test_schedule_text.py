@@ -34,6 +34,31 @@ def test_a_schedule_is_what_was_given(device: td.Device) -> None:
     np.testing.assert_array_equal(f(A, B), 2 * (A @ B))
 
 
+STAGED = {
+    "D_B": "<group.x d1 : 32, serial d0 : 48>",
+    "D": TILED.replace("stage <", "stage <B global order (1, 0), "),
+}
+
+
+def test_a_copy_in_global_memory_has_a_schedule_of_its_own(device: td.Device) -> None:
+    f = td.compile(PRODUCT, device=device)
+    own = f.with_schedules({"D": STAGED["D"]})
+    read = own.schedules(A, B)
+    assert (list(read), read["D"]) == (["D_B", "D"], STAGED["D"])
+    assert f.with_schedules(read).schedules(A, B) == read
+    given = f.with_schedules(STAGED)
+    assert given.schedules(A, B) == STAGED
+    for g in (own, given):
+        np.testing.assert_array_equal(g(A, B), 2 * (A @ B))
+
+
+def test_names_that_are_taken() -> None:
+    taken = "function (A[M, L], B[L, N]) -> (D_B, D) { D_B = A + 1; D[i, j: M, N] = +(A[i, k] * B[k, j]); }"
+    g = td.compile(taken).with_schedules({"D": STAGED["D"]})
+    assert list(g.schedules(A, B)) == ["D_B", "D_B_copy", "D"]
+    np.testing.assert_array_equal(g(A, B)[0], A + 1)
+
+
 def test_the_chosen_schedule_can_be_given_back(device: td.Device) -> None:
     f = td.compile(PRODUCT, device=device)
     chosen = f.schedules(A, B)
@@ -62,6 +87,13 @@ def test_a_file_of_schedules(tmp_path: Path) -> None:
         ("D", TILED.replace("A local", "Q local"), "Q is none of A, B"),
         ("D", TILED.replace("at 16*k copies", "at 8*k copies"), "names a loop that is not there"),
         ("D", TILED.replace("(1, 0)", "(1, 2)"), "must order the axes 0 to 1"),
+        ("D", TILED.replace("<A", "<A global order (0, 0), A"), "must order the axes 0 to 1"),
+        ("D_B", STAGED["D_B"], "there is no kernel D_B to schedule; there is D"),
+        (
+            "D",
+            f"{STAGED['D']}\nD_B: <serial d0 : 48, serial d1 : 32> stage <B global order (1, 0)>",
+            "copies what is only copied here",
+        ),
         ("D", TILED + " hello", "expected the end of the schedule"),
         ("D", "hello", "a file of schedules has lines such as"),
     ],

@@ -102,6 +102,24 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class GlobalStage:
+    """An operand that a kernel of its own copies in global memory, with its axes in another order.
+
+    The order that other stages of it give, and that of its axes where they give none, remain those
+    of the operand and of its copy.
+    """
+
+    operand: int
+    """Which input of the kernel."""
+    order: tuple[int, ...]
+    """The axes of the operand from slowest to fastest in the copy."""
+
+    def __str__(self) -> str:
+        """All but the operand: ``global order (1, 0)``."""
+        return f"global order ({', '.join(map(str, self.order))})"
+
+
+@dataclass(frozen=True)
 class Placement:
     """An instruction that takes the place of the innermost box of a contraction."""
 
@@ -123,6 +141,8 @@ class Schedule:
     instruction: Placement | None = None
     sub_groups: int = 0
     """How many neighbouring work-items join what they share without local memory; 0: none do."""
+    global_stages: tuple[GlobalStage, ...] = ()
+    """What is copied before the kernel; `tile-loop-tiling` makes kernels of these."""
 
     def extents(self, role: Role) -> tuple[int, int, int]:
         """The steps of a parallel role along x, y and z."""

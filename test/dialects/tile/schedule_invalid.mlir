@@ -285,3 +285,81 @@ func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
   }
   func.return %S : tensor<8xf32>
 }
+
+// -----
+
+// CHECK: the stage 'b global order (1, 1)' must order the axes 0 to 1
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial i : 8, serial j : 8, serial k : 4> stage <%b global order (1, 1)> {
+    %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: Expected 'order'
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial i : 8, serial j : 8, serial k : 4> stage <%b global pad 4> {
+    %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'b global order (1, 0)' has another one in global memory
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial i : 8, serial j : 8, serial k : 4> stage <%b global order (1, 0), %b global order (0, 1)> {
+    %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'e global order (1, 0)' copies what the kernel itself computes
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial i : 8, serial j : 8, serial k : 4> stage <%e global order (1, 0)> {
+    %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'a global order (1, 0)' must be of an operand that a contraction alone reads, in a kernel without axes
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial i : 8, serial j : 8, serial k : 4> stage <%a global order (1, 0)> {
+    %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: there is no input 7 to stage
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <serial i : 8, serial j : 8, serial k : 4> stage <input 7 global order (1, 0)> {
+    %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}

@@ -17,7 +17,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.schedule.leaves import Leaf, Placement, Schedule, Stage
+from tiledialect.schedule.leaves import GlobalStage, Leaf, Placement, Schedule, Stage
 
 
 @irdl_attr_definition
@@ -255,12 +255,18 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
             parser.Delimiter.ANGLE, lambda: parser.parse_identifier(" of an index")
         )
         instruction = Placement(name, tuple(indices))
-    stages: list[Stage] = []
+    stages: list[Stage | GlobalStage] = []
     if parser.parse_optional_keyword("stage"):
         stages = parser.parse_comma_separated_list(
             parser.Delimiter.ANGLE, lambda: _parse_stage(parser, parse_operand)
         )
-    return Schedule(tuple(leaves), tuple(stages), instruction, sub_groups)
+    return Schedule(
+        tuple(leaves),
+        tuple(s for s in stages if isinstance(s, Stage)),
+        instruction,
+        sub_groups,
+        tuple(s for s in stages if isinstance(s, GlobalStage)),
+    )
 
 
 def _parse_leaf(parser: AttrParser) -> Leaf:
@@ -281,11 +287,14 @@ def _parse_step(parser: AttrParser) -> tuple[str, int]:
     return parser.parse_identifier(" of an index"), 1 if stride is None else stride
 
 
-def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage:
+def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage | GlobalStage:
     operand = parse_operand()
     if operand is None:
         parser.parse_keyword("input")
         operand = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    if parser.parse_optional_keyword("global"):
+        parser.parse_keyword("order")
+        return GlobalStage(operand, _parse_order(parser))
     local = parser.parse_optional_keyword("local") is not None
     if not local:
         parser.parse_keyword("private")
@@ -296,13 +305,17 @@ def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage:
         word := next((w for w in numbers if parser.parse_optional_keyword(w)), None)
     ) is not None:
         numbers[word] = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    order: Sequence[int] = ()
-    if parser.parse_optional_keyword("order"):
-        order = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN,
-            lambda: parser.parse_integer(allow_boolean=False, allow_negative=False),
-        )
-    return Stage(operand, local, at, asynchronous=asynchronous, order=tuple(order), **numbers)
+    order = _parse_order(parser) if parser.parse_optional_keyword("order") else ()
+    return Stage(operand, local, at, asynchronous=asynchronous, order=order, **numbers)
+
+
+def _parse_order(parser: AttrParser) -> tuple[int, ...]:
+    """Parse ``(1, 0)``."""
+    numbers = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN,
+        lambda: parser.parse_integer(allow_boolean=False, allow_negative=False),
+    )
+    return tuple(numbers)
 
 
 def print_schedule(
@@ -310,7 +323,7 @@ def print_schedule(
 ) -> None:
     """Print what ``parse_schedule`` parses."""
 
-    def print_stage(stage: Stage) -> None:
+    def print_stage(stage: Stage | GlobalStage) -> None:
         print_operand(stage.operand)
         printer.print_string(f" {stage}")
 
@@ -320,10 +333,10 @@ def print_schedule(
         printer.print_string(f" sub_groups {schedule.sub_groups}")
     if schedule.instruction is not None:
         printer.print_string(f" instruction {schedule.instruction}")
-    if schedule.stages:
+    if stages := (*schedule.global_stages, *schedule.stages):
         printer.print_string(" stage ")
         with printer.in_angle_brackets():
-            printer.print_list(schedule.stages, print_stage)
+            printer.print_list(stages, print_stage)
 
 
 @irdl_attr_definition
@@ -334,8 +347,9 @@ class ScheduleAttr(Data[Schedule]):
     it moves and by how much, and its number of steps; then, where they are given, the size of the
     sub-groups that join what their work-items share (`sub_groups 32`), and the instruction that
     computes the innermost box, with the index along each of its axes
-    (`instruction mma_m16n8k8_tf32 <i, j, k>`); then the operands that are staged. The kernel op's
-    own syntax names the operands.
+    (`instruction mma_m16n8k8_tf32 <i, j, k>`); then the operands that are staged, first those of
+    which `tile-loop-tiling` makes copies in global memory (`input 1 global order (1, 0)`). The
+    kernel op's own syntax names the operands.
     """
 
     name = "tile.schedule"

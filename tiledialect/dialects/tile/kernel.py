@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -41,7 +41,14 @@ from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.schedule.boxes import Box, Operand, find_box
-from tiledialect.schedule.leaves import LoopIndex, Schedule, ScheduleError, Stage, check
+from tiledialect.schedule.leaves import (
+    GlobalStage,
+    LoopIndex,
+    Schedule,
+    ScheduleError,
+    Stage,
+    check,
+)
 from tiledialect.schedule.scans import ScanLeaves
 from tiledialect.schedule.scatters import rows_of_item
 
@@ -245,6 +252,7 @@ class KernelOp(IRDLOperation):
             check(self.indices, schedule.data, ranks)
             for stage in schedule.data.stages:
                 self._verify_kept(stage)
+            self._verify_global(schedule.data.global_stages)
             instruction_box(op, schedule.data)
             if self.scatter is not None:
                 rows_of_item(schedule.data, 1)
@@ -265,6 +273,30 @@ class KernelOp(IRDLOperation):
         op, axes = value.owner, self.axes.ranges if self.axes is not None else {}
         if isinstance(op, ContractionOp) and reduced_by(op, axes):
             raise VerifyException(f"{name_of(value)} needs no stage: it is not computed twice")
+
+    def _verify_global(self, stages: Sequence[GlobalStage]) -> None:
+        """Check that what a kernel of its own copies is an input that can be read from the copy."""
+        for stage in stages:
+            if stage.operand >= len(self.values):
+                raise VerifyException(f"there is no input {stage.operand} to stage")
+            value, op = self.values[stage.operand], self.contraction
+            text = f"{name_of(value)} {stage}"
+            if STAGING in self.attributes:
+                raise VerifyException(f"the stage '{text}' copies what is only copied here")
+            if not isinstance(value, BlockArgument):
+                raise VerifyException(f"the stage '{text}' copies what the kernel itself computes")
+            if op is None or any(
+                use.operation is not op or use.index >= len(op.inputs) for use in value.uses
+            ):
+                raise VerifyException(
+                    f"the stage '{text}' must be of an operand that a contraction alone reads, "
+                    "in a kernel without axes"
+                )
+            rank = len(shape_of(tensor_type(value)) or ())
+            if sorted(stage.order) != list(range(rank)):
+                raise VerifyException(f"the stage '{text}' must order the axes 0 to {rank - 1}")
+            if sum(other.operand == stage.operand for other in stages) > 1:
+                raise VerifyException(f"the stage '{text}' has another one in global memory")
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
@@ -352,8 +384,7 @@ class KernelOp(IRDLOperation):
             owner.attributes[STAGED] = IntegerAttr(number, i64)
         now = {v: k for k, v in enumerate(self.values)}
         numbers = {k: now[v] for k, v in enumerate(values)}
-        stages = (replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages)
-        return replace(schedule, stages=tuple(stages))
+        return renumbered(schedule, numbers)
 
     def _print_staged(self, printer: Printer, number: int) -> None:
         """Print a value by its name, if that tells which one is meant."""
@@ -382,12 +413,26 @@ class KernelOp(IRDLOperation):
                     f"%{text} is no argument or named value of this kernel", name.span
                 )
             numbers[-k - 1] = found[0]
-        stages = (replace(s, operand=numbers.get(s.operand, s.operand)) for s in schedule.stages)
-        return replace(schedule, stages=tuple(stages))
+        return renumbered(schedule, numbers)
+
+
+def renumbered(schedule: Schedule, numbers: Mapping[int, int]) -> Schedule:
+    """The schedule with other numbers for the values that it stages."""
+
+    def number(k: int) -> int:
+        return numbers.get(k, k)
+
+    return replace(
+        schedule,
+        stages=tuple(replace(s, operand=number(s.operand)) for s in schedule.stages),
+        global_stages=tuple(replace(s, operand=number(s.operand)) for s in schedule.global_stages),
+    )
 
 
 STAGED = "staged"
 """The attribute of ops whose results are staged: which of those they are."""
+STAGING = "staging"
+"""The attribute of kernels that copy to global memory what another kernel stages there."""
 
 
 def _staged_number(op: Operation) -> float:

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr, parse_schedule, print_schedule
 from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.global_stage import as_given
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.schedule.leaves import Schedule
@@ -43,10 +44,9 @@ def operand_names(kernel: KernelOp) -> list[str]:
 
 def schedule_text(kernel: KernelOp) -> str:
     """The schedule of a kernel: ``<group.x 8*i : 4, …> stage <A local at 16*k, …>``."""
-    assert kernel.schedule is not None
     names, stream = operand_names(kernel), StringIO()
     printer = Printer(stream)
-    print_schedule(printer, kernel.schedule.data, lambda k: printer.print_string(names[k]))
+    print_schedule(printer, as_given(kernel), lambda k: printer.print_string(names[k]))
     return stream.getvalue()
 
 
