@@ -9,10 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tiledialect.dialects.lift.binding import bind
+from tiledialect.errors import TileError
 from tiledialect.passes.lift.derivation import parse_sizes
-from tiledialect.passes.lift.rules import Binding
+from tiledialect.passes.lift.rules import Binding, size_names
 from tiledialect.passes.lift_rewrite import record
 from tiledialect.signature import find_function
+from tiledialect.verification import verify
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,12 @@ class LiftBindPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Bind the names."""
-        values = tuple(pair for text in self.sizes for pair in parse_sizes(text))
+        values = parse_sizes(", ".join(self.sizes))
         function = find_function(op, self.function)
+        known = sorted({name for inner in function.walk() for name in size_names(inner)})
+        for name, _ in values:
+            if name not in known:
+                raise TileError(f"there is no size {name}; there is {', '.join(known) or 'none'}")
         bind(function, dict(values))
+        verify(op)
         record(function, [Binding(values)])

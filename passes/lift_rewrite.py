@@ -83,6 +83,6 @@ class LiftRewritePass(ModulePass):
             return replay(program, read_text(Path(self.script)), rules)
         assert self.rule is not None
         rule = named(self.rule, rules)
-        sizes = dict(pair for text in self.sizes for pair in parse_sizes(text))
+        sizes = dict(parse_sizes(", ".join(self.sizes)))
         done = program.apply(rule, self.at, **sizes)
         return done.apply(everywhere(rule(**sizes))) if self.everywhere else done

@@ -212,13 +212,15 @@ def parse_step(line: str, rules: Rules) -> Step | Binding:
 
 def parse_sizes(text: str) -> tuple[tuple[str, Size | int], ...]:
     """Sizes from a text such as ``n=4, v=N / 2``."""
-    found: list[tuple[str, Size | int]] = []
+    found: dict[str, Size | int] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, size = pair.partition("=")
+        name, equals, size = (part.strip() for part in pair.partition("="))
         if not equals:
             raise TileError(f"a size is given as name=size, not {pair!r}")
-        found.append((name.strip(), size_of(size.strip())))
-    return tuple(found)
+        if name in found:
+            raise TileError(f"{name} is given twice: {found[name]} and {size}")
+        found[name] = size_of(size)
+    return tuple(found.items())
 
 
 def named(name: str, rules: Rules) -> Named:

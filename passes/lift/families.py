@@ -57,7 +57,7 @@ def load_rules(path: str) -> dict[str, Named]:
         raise
     except FileNotFoundError:
         raise TileError(f"there is no file {path}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TileError(f"{Path(path).name}: {type(error).__name__}: {error}") from error
     found = _rules_in(names)
     if not found:

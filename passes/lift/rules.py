@@ -100,12 +100,13 @@ class Rewriting:
 
     def fresh(self, name: str) -> Size:
         """The size ``name``, or one with a number if the program has such a name."""
-        taken = {n for op in self.function.walk() for n in _names(op)}
+        taken = {n for op in self.function.walk() for n in size_names(op)}
         candidates = (name, *(f"{name}{k}" for k in range(1, len(taken) + 2)))
         return Size.of(next(c for c in candidates if c not in taken))
 
 
-def _names(op: Operation) -> frozenset[str]:
+def size_names(op: Operation) -> frozenset[str]:
+    """The names of sizes in what an op says."""
     arguments = [a for region in op.regions for block in region.blocks for a in block.args]
     types = [v.type for v in (*op.results, *arguments)]
     found = frozenset(name for t in types for name in names_in(t))
@@ -311,9 +312,11 @@ def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
     The function takes what the pattern names, `x` for its input and `here` for the op, and
     numerical parameters by keyword; its documentation begins with the equation.
     """
-    chain = pattern if isinstance(pattern, Chain) else Chain((pattern,))
 
     def decorate(replacement: Callable[..., object]) -> Rule:
+        chain = Chain((pattern,)) if isinstance(pattern, Stage) else pattern
+        if not isinstance(chain, Chain):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(f"the rule {replacement.__name__}: {pattern!r} is no pattern")
         return Rule(replacement.__name__, chain, replacement, inspect.getdoc(replacement) or "")
 
     return decorate

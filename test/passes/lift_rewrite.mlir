@@ -10,6 +10,10 @@
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb load="none.py"}' 2>&1 | filecheck %s --check-prefix FILE
 // RUN: not tile-opt %s -p 'lift-bind{sizes="v"}' 2>&1 | filecheck %s --check-prefix SIZES
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4","N=6"}' 2>&1 | filecheck %s --check-prefix BOUND
+// RUN: not tile-opt %s -p 'lift-bind{sizes="N=4","N=8"}' 2>&1 | filecheck %s --check-prefix TWICE
+// RUN: not tile-opt %s -p 'lift-bind{sizes="Q=4"}' 2>&1 | filecheck %s --check-prefix UNKNOWN
+// RUN: not tile-opt %s -p 'lift-bind{sizes="N=0"}' 2>&1 | filecheck %s --check-prefix EMPTY
+// RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb load="%S/Inputs/no_pattern.py"}' 2>&1 | filecheck %s --check-prefix PATTERN
 
 // CHECK: lift.steps = ["slide_tiling(v=v) at slide", "join_past_map at map.1", "map_fusion at map.1", "bind(v=4)"]
 // CHECK: lift.slide(6, 4)
@@ -35,6 +39,10 @@
 // FILE: tile-opt: there is no file none.py
 // SIZES: tile-opt: a size is given as name=size, not 'v'
 // BOUND: error: the windows of slide(6, 4) do not end where
+// TWICE: tile-opt: N is given twice: 4 and 8
+// UNKNOWN: tile-opt: there is no size Q; there is N
+// EMPTY: error: input has no elements: pad has nothing to repeat
+// PATTERN: tile-opt: the rule identity: 'map' is no pattern
 func.func @stencil(%input: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
   %0 = lift.pad(1, 1, clamp) %input : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 2>>
   %1 = lift.slide(3, 1) %0 : (tensor<?xf32, #lift.sizes<N + 2>>) -> tensor<?x3xf32, #lift.sizes<N>>

@@ -153,6 +153,7 @@ def test_rules_that_are_wrong():
     [
         ("x = 1", "defines no rules"),
         ("x = ", "rules.py: SyntaxError"),
+        ("raise SystemExit(3)", "rules.py: SystemExit: 3"),
         ("import nonsense_", "rules.py: ModuleNotFoundError: No module named 'nonsense_'"),
     ],
 )
