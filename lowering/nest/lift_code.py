@@ -180,6 +180,7 @@ class LiftCode(LiftMemory):
             result_types=[t],
             properties=dict(op.properties),
             attributes=dict(op.attributes),
+            location=op.location,
         )
         return self.emit(new)
 

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     TupleType,
+    UnknownLoc,
     VectorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -271,7 +272,8 @@ class LiftHost(HostFunction):
         kernel = builder.build(emit, name)
         self.traces[name] = found
         for op in kernel.function.walk():
-            op.location = self.source.location
+            if isinstance(op.location, UnknownLoc):
+                op.location = self.source.location
         same = self.own.setdefault(_text(kernel.function), kernel)
         operands = [self._flat(b) for b in kernel.buffers]
         operands += [self.index.variables[n] for n in kernel.names]

@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ModuleOp,
+    TensorType,
     UnitAttr,
 )
 from xdsl.passes import ModulePass
@@ -17,6 +18,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.lift import reductions, values
 from tiledialect.dialects.lift.binding import bind
+from tiledialect.dialects.lift.types import is_number
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lowering.device_limits import check_fits
@@ -24,6 +26,7 @@ from tiledialect.lowering.nest.lift_host import LiftHost
 from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
 from tiledialect.lowering.nest.view_traces import views_text
+from tiledialect.signature import argument_names, result_names
 
 
 def expand(function: func.FuncOp) -> None:
@@ -68,11 +71,27 @@ def _write_out(op: reductions.IterateOp | values.LetOp) -> None:
 def functions_of_patterns(module: ModuleOp) -> list[func.FuncOp]:
     """The functions that have patterns."""
     found = (f for f in module.walk() if isinstance(f, func.FuncOp))
-    return [f for f in found if has_patterns(f)]
+    return [f for f in found if not f.is_declaration and has_patterns(f)]
+
+
+def _check_signature(function: func.FuncOp) -> None:
+    """Refuse what host functions cannot take or give."""
+    types = function.function_type
+    inputs = zip(argument_names(function), types.inputs, strict=True)
+    outputs = zip(result_names(function), types.outputs, strict=True)
+    for name, t in (*inputs, *outputs):
+        if not isinstance(t, TensorType) or not is_number(t.element_type):
+            raise TileError.at(
+                function,
+                f"{name} of {function.sym_name.data} is {t}, but kernels take and give arrays of "
+                "numbers: a number is an array without axes (tensor.from_elements), an array of "
+                "tuples is one for each component (lift.get)",
+            )
 
 
 def host_of(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
     """What will build the kernels of a function and its host's side."""
+    _check_signature(function)
     region_dce(function.body)
     expand(function)
     name = f"{function.sym_name.data}_kernels"

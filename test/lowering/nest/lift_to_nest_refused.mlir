@@ -134,3 +134,29 @@ func.func @private(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   }
   func.return %r : tensor<4x8xf32>
 }
+
+// -----
+
+// CHECK: r of number is f32, but kernels take and give arrays of numbers: a number is an array without axes
+func.func @number(%x: tensor<8xf32>) -> f32 {
+  %z = arith.constant 0.0 : f32
+  %r = lift.reduce_seq(%a from %z, %e in %x) : (f32, tensor<8xf32>) -> f32 {
+    %y = arith.addf %a, %e : f32
+    lift.yield %y : f32
+  }
+  func.return %r : f32
+}
+
+// -----
+
+// CHECK: is tensor<8xtuple<f32, f32>>, but kernels take and give arrays of numbers
+func.func @pairs(%x: tensor<8xf32>) -> tensor<8xtuple<f32, f32>> {
+  %r = lift.zip %x, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xtuple<f32, f32>>
+  func.return %r : tensor<8xtuple<f32, f32>>
+}
+
+// -----
+
+// What is only declared is left alone.
+// CHECK: func.func private @elsewhere(tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>>
+func.func private @elsewhere(%x: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>>
