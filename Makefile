@@ -66,7 +66,8 @@ fuzz: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@# ARGS="--only product --plot bench.svg": docs/bench.md.
-	$(BIN)/python bench/run.py $(ARGS)
+	@# NumPy's threads would hold a core for long while others have their turn.
+	OPENBLAS_THREAD_TIMEOUT=18 $(BIN)/python bench/run.py $(ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info

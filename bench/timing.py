@@ -13,6 +13,8 @@ ROUNDS = 9
 LEAST = 0.02
 """The seconds that a round takes at least, by calling as often as it needs."""
 MOST_CALLS = 500
+PAUSE = 0.02
+"""Seconds until the threads of who had the turn before sleep, and hold no core any longer."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ def interleaved(
     for k in range(rounds):
         start = k % len(names)
         for name in (*names[start:], *names[:start]):
+            time.sleep(PAUSE)
+            # Its own threads are awake when the time begins.
+            contestants[name].seconds(1)
             times[name].append(contestants[name].seconds(calls[name]))
     return times
 

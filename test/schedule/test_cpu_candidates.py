@@ -55,6 +55,25 @@ def convolution(size: int, channels: int) -> Facts:
     )
 
 
+def weights(size: int, channels: int) -> Facts:
+    """The gradient of a padded convolution of 3 x 3 by its weights."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    image, kernel = (2, size, size, channels), (3, 3, channels, channels)
+    return facts(
+        4,
+        {"j": 3, "i": 3, "ci": channels, "co": channels, "n": 2, "y": size, "x": size},
+        tensor(0, kernel, "j", "i", "ci", "co"),
+        tensor(0, image, "n", y + j - 1, x + i - 1, "ci"),
+        tensor(1, image, "n", "y", "x", "co"),
+    )
+
+
+def column_sums(rows: int, columns: int) -> Facts:
+    """Sums of the columns of a matrix."""
+    result, matrix = tensor(0, (columns,), "j"), tensor(0, (rows, columns), "i", "j")
+    return facts(1, {"j": columns, "i": rows}, result, matrix)
+
+
 CASES = {
     "product": product(64, 64, 64),
     "uneven product": product(37, 29, 31),
@@ -68,6 +87,15 @@ CASES = {
         tensor(0, (100, 300), "i", "k"),
         tensor(1, (300,), "k"),
     ),
+    "product of columns": facts(
+        2,
+        {"i": 2048, "j": 2048, "k": 2048},
+        tensor(0, (2048, 2048), "i", "j"),
+        tensor(0, (2048, 2048), "k", "i"),
+        tensor(1, (2048, 2048), "k", "j"),
+    ),
+    "column sums": column_sums(4096, 2048),
+    "weights": weights(56, 64),
     "convolution": convolution(14, 16),
     "uneven convolution": convolution(7, 3),
 }
@@ -110,6 +138,30 @@ def test_long_sums_are_made_in_parts():
     assert best.stages[0].at == ("k", serial[0].stride)
 
 
+def test_pictures_are_summed_over_in_blocks():
+    device = replace(DEVICES["wide"], local_mem_size=1 << 18, compute_units=2)
+    best = ranked(CASES["weights"], device)[0].schedule
+    serial = [x for x in best.leaves if x.role is Role.SERIAL]
+    assert [x.index for x in serial[:2]] == ["n", "y"]
+    assert best.stages[0].at == ("y", serial[1].stride)
+
+
+def test_operands_of_far_rows_are_packed():
+    device = replace(DEVICES["wide"], local_mem_size=1 << 18)
+    best = ranked(CASES["product of columns"], device)[0].schedule
+    assert [(stage.operand, stage.at and stage.at[0]) for stage in best.stages] == [
+        (0, "k"),
+        (1, "j"),
+    ]
+
+
+def test_columns_are_added_in_long_rows():
+    best = ranked(CASES["column sums"], DEVICES["wide"])[0].schedule
+    (row,) = (x for x in best.leaves if x.role is Role.GROUP)
+    assert row.stride == 2048 // row.extent >= 128
+    assert next(x for x in best.leaves if x.role is Role.SERIAL).index == "i"
+
+
 def test_tiles_of_vectors_beat_items_of_one_element():
     device = GENERIC[Kind.CPU]
     for case in CASES.values():
@@ -124,6 +176,13 @@ PROGRAMS = {
     "maxima": """function (A[H, W, C]) -> (O) {
         O[y, x, c: H/2, W/2, C] = >(A[2*y + j - 1, 2*x + i - 1, c]), j < 3, i < 3;
     }""",
+    "weights": """function (A[N, H, W, C], D[N, H, W, K]) -> (O) {
+        O[j, i, c, k: 3, 3, C, K] = +(A[n, y + j - 1, x + i - 1, c] * D[n, y, x, k]);
+    }""",
+    "depthwise weights": """function (A[N, H, W, C], D[N, H, W, C]) -> (O) {
+        O[j, i, c: 3, 3, C] = +(A[n, y + j - 1, x + i - 1, c] * D[n, y, x, c]);
+    }""",
+    "columns": "function (A[M, N], X[M]) -> (Y) { Y[j: N] = +(X[i] * A[i, j]); }",
     "depthwise": """function (A[H, W, C], B[3, 3, C]) -> (O) {
         O[y, x, c: H, W, C] = +(A[y + j - 1, x + i - 1, c] * B[j, i, c]);
     }""",
@@ -132,6 +191,9 @@ SHAPES = {
     "product": [((70, 33), (33, 50)), ((5, 700), (700, 17)), ((1, 40), (40, 40))],
     "transposed": [((33, 40), (64, 33))],
     "vector": [((37, 100), (100,)), ((3, 15), (15,))],
+    "weights": [((2, 8, 4, 4), (2, 8, 4, 16))],
+    "depthwise weights": [((2, 8, 6, 16), (2, 8, 6, 16))],
+    "columns": [((64, 256), (64,)), ((37, 100), (37,))],
     "maxima": [((11, 14, 24),)],
     "depthwise": [((9, 17, 24), (3, 3, 24))],
 }

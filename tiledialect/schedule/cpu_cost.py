@@ -8,7 +8,7 @@ and stores come on top; groups are shared among the cores, whose last round may 
 
 from __future__ import annotations
 
-from math import ceil, prod
+from math import ceil, gcd, prod
 
 from tiledialect.schedule.cost import Estimate, Model, Walk
 from tiledialect.schedule.device import Device
@@ -46,10 +46,14 @@ EDGE = 3.0
 """How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
 ALONE = 8.0
 """How much slower the same is by work-items of one element, which a compiler makes vectors of."""
-UNEVEN = 0.3
-"""Which part of a group cores wait for one another in the end."""
+UNEVEN = {True: 0.15, False: 0.3}
+"""Which part of a group cores wait for one another in the end, if all have as many, or not."""
 OVERLAP_LOSS = 0.15
 """How much of what is not the bottleneck shows all the same."""
+READ_TWICE = 2
+"""How often an element is read at most for it to matter in which pieces."""
+BEGIN = 256
+"""How many bytes could be read while a piece elsewhere is found."""
 SHARED_RATE = 3.0
 """How much faster the last cache is than memory."""
 
@@ -119,15 +123,19 @@ class CpuModel(Model):
         row = size * abs(walk.tensor.strides.get(loop.index, 0))
         run = max(1, walk.run(self.inner)) * size
         each = walk.elements(self.inner) * size
-        if not is_packed and row >= LINE:
+        lines = 1.0
+        if not is_packed and row >= LINE and row > run:
             # Lines are fetched as a whole.
-            each *= ceil(run / LINE) * LINE / run if row > run else 1
-        first = walk.elements(self.leaves[self.first_reduction :]) * size
-        level = 0 if first <= self.caches[0] // 2 else 1
-        reused = walk.elements(self.leaves[self.parallel :]) * size
-        if level and not is_packed and reused > self.caches[1]:
-            level = 2
-        cycles = each / RATES[level]
+            lines = ceil(run / LINE) * LINE / run
+        near = self.caches[0] // 2
+        if not is_packed and row >= LINE:
+            near = int(near * _used_share(row, run))
+        cycles = max(
+            each * lines / RATES[0],
+            self._filled(walk, near, lines) / RATES[1],
+            # The second cache keeps what is left of lines for the next tile.
+            self._filled(walk, self.caches[1], 1.0) / RATES[2],
+        )
         if is_packed:
             return cycles
         if row >= SCATTERED_ROWS:
@@ -135,8 +143,19 @@ class CpuModel(Model):
         if row and row % (PAGE // 2) == 0:
             cycles *= SCATTERED
         if row >= PAGE and self.facts.extents[loop.index] > PAGES:
-            cycles += PAGE_CYCLES * max(1.0, walk.elements(self.inner) * size / run)
+            cycles = max(cycles, PAGE_CYCLES * max(1.0, each / run))
         return cycles
+
+    def _filled(self, walk: Walk, size: int, lines: float) -> float:
+        """Bytes that come into a cache of a size for each run of the body.
+
+        What the loops inside some place touch, if it fits, comes once each time they begin.
+        """
+        for place in range(self.parallel, self.body):
+            touched = walk.elements(self.leaves[place:]) * walk.tensor.bytes * lines
+            if touched <= size:
+                return touched * self.trips(place) / self.trips(self.body)
+        return walk.elements(self.inner) * walk.tensor.bytes * lines
 
     @property
     def conflicts(self) -> float:
@@ -236,6 +255,12 @@ class CpuModel(Model):
         )
 
 
+def _used_share(row: int, run: int) -> float:
+    """Which share of the first cache can hold runs that begin so many bytes from one another."""
+    places = PAGE // gcd(PAGE, row)
+    return min(1.0, places * ceil(run / LINE) * LINE / PAGE)
+
+
 def cpu_cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     """How long a contraction takes on a CPU by a schedule."""
     m = CpuModel(facts, schedule, device)
@@ -244,11 +269,11 @@ def cpu_cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     group = m.group_cycles / rate
     rounds = ceil(m.groups / units)
     # Groups are handed out as cores are free, of which one may be late.
-    busy = group * (UNEVEN + (m.groups / units if rounds > 8 else rounds))
+    uneven = UNEVEN[m.groups % units == 0]
+    busy = group * (uneven + (m.groups / units if rounds > 8 else rounds))
     written = sum(t.size for t in (*facts.after, *facts.outputs))
-    far = (sum(t.size for t in {t.number: t for t in facts.inputs}.values()) + written) / (
-        device.bandwidth * 1e9
-    )
+    read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
+    far = (sum(read.values()) + written) / (device.bandwidth * 1e9)
     shared = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
     parts = sorted((busy, shared, far), reverse=True)
     launch = device.launch * 1e-6
@@ -266,6 +291,15 @@ def cpu_cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
         m.local_memory,
         m.copy_steps,
     )
+
+
+def _read(m: CpuModel, walk: Walk) -> float:
+    """Bytes of a tensor, more if it is read but once or twice, and in pieces that end soon."""
+    tensor = walk.tensor
+    if m.facts.points > READ_TWICE * prod(tensor.shape):
+        return tensor.size
+    run = max(1, walk.run(m.leaves[m.parallel :])) * tensor.bytes
+    return tensor.size * (1 + BEGIN / run)
 
 
 def _first_reads(m: CpuModel) -> float:

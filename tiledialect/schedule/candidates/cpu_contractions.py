@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
+from tiledialect.schedule.cost import Walk
 from tiledialect.schedule.cpu_cost import cpu_cost
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
@@ -35,6 +36,10 @@ BODY = 128
 """How many operations on vectors the innermost body has at most."""
 FEW_USES = 16
 """How often an element of the largest input is used in sums, windows and the like."""
+READ_TWICE = 2
+"""The same for long sums."""
+BLOCKS = (2, 4, 7, 8)
+"""In how many parts a picture may be read whose pixels are summed over."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
 
@@ -62,8 +67,8 @@ class Shape:
     """How many rows the tile has along which indices."""
     blocks: tuple[tuple[str, int], ...] = ()
     """How many tiles a work-group has along which indices, outermost first."""
-    parts: int = 1
-    """In how many parts the outermost sum is made."""
+    parts: tuple[int, ...] = ()
+    """In how many parts the outermost sums are made."""
     packed: tuple[int, ...] = ()
     """The operands that are staged."""
     inside: str = ""
@@ -103,8 +108,10 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
 def _is_read_once(facts: Facts) -> bool:
     """Whether what is read is used so seldom that nothing is gained by tiles of registers."""
     largest = max(facts.inputs, key=lambda t: t.size)
-    elements = prod(largest.shape)
-    return prod(facts.outputs[0].shape) <= elements and facts.points <= FEW_USES * elements
+    elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
+    # Sums for few results are no windows.
+    uses = FEW_USES if results > elements // FEW_USES else READ_TWICE
+    return results <= elements and facts.points <= uses * elements
 
 
 def roles(facts: Facts, device: Device) -> Roles | None:
@@ -194,6 +201,13 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
                         yield replace(
                             tile, blocks=blocks, packed=staged, inside=inside, parts=parts
                         )
+        if whole > 1 and r.rows and len(r.sums) == 1:
+            *rows, columns = _serial(r, counts, whole, wanted * device.compute_units)
+            everything = tuple(t.number for t in facts.inputs)
+            for parts in _parts(facts, r):
+                yield replace(
+                    tile, blocks=(columns, *rows), packed=everything, inside=r.n, parts=parts
+                )
 
 
 def _packings(facts: Facts, r: Roles, tile: Shape) -> set[tuple[int, ...]]:
@@ -219,17 +233,22 @@ def _serial(
     return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
 
 
-def _parts(facts: Facts, r: Roles) -> Iterator[int]:
-    """Numbers of parts of the outermost sum."""
-    yield 1
+def _parts(facts: Facts, r: Roles) -> Iterator[tuple[int, ...]]:
+    """Numbers of parts of the outermost sums."""
+    yield ()
     if r.sums:
         extent = facts.extents[r.sums[0]]
         # Without rows nothing is read again: whole rows of memory are added one after the other.
         for size in (256, 512) if r.rows else (4, 8, 16):
             if extent >= 3 * size // 2:
-                yield ceil_div(extent, size)
-        if len(r.sums) > 1 and extent > 1:
-            yield extent
+                yield (ceil_div(extent, size),)
+        if len(r.sums) > 1:
+            yield (extent,)
+        if len(r.sums) > 2:
+            # Blocks of pictures.
+            second = facts.extents[r.sums[1]]
+            sizes = [k for k in range(2, second // 2 + 1) if second % k == 0]
+            yield from ((extent, k) for k in sizes if k in BLOCKS)
 
 
 class Builder:
@@ -271,10 +290,10 @@ class Builder:
         r, s, extents = self.roles, self.shape, self.facts.extents
         outer: list[Leaf] = []
         left = {name: extents[name] for name in r.sums}
-        if s.parts > 1:
-            first = r.sums[0]
-            left[first] = ceil_div(extents[first], s.parts)
-            outer = [Leaf(first, left[first], ceil_div(extents[first], left[first]), Role.SERIAL)]
+        for name, parts in zip(r.sums, s.parts, strict=False):
+            left[name] = ceil_div(extents[name], parts)
+            count = ceil_div(extents[name], left[name])
+            outer.append(Leaf(name, left[name], count, Role.SERIAL))
         room = min(WRITTEN_OUT, max(1, BODY // self._vectors))
         sums: list[Leaf] = []
         written: list[Leaf] = []
@@ -314,6 +333,13 @@ class Builder:
                 local=True,
                 at=(place.index, place.stride) if place is not None else None,
                 order=() if order == tuple(range(rank)) else order,
-                # Rows that vectors do not divide are copied one by one.
-                vector=gcd(s.lanes, tensor.shape[-1]) if last == rank - 1 else 1,
+                vector=self._together(tensor, inner, place) if last == rank - 1 else 1,
             )
+
+    def _together(self, tensor: Tensor, inner: Sequence[Leaf], place: Leaf | None) -> int:
+        """How many neighbours are copied at once: rows that vectors do not divide, one by one."""
+        inside = inner[inner.index(place) + 1 :] if place is not None else inner
+        row = Walk.of(tensor).extents(inside)[-1]
+        return gcd(
+            self.shape.lanes, tensor.shape[-1], row if self.roles.n not in tensor.names else 0
+        )

@@ -139,3 +139,16 @@ def _columns_on_cpu(
             done *= facts.extents[n]
         loops.work(columns, max(1, work_of_group(facts, device) // done))
         yield loops.schedule()
+    for groups in (1, 2, 4, 8):
+        panel = facts.extents[first] // (groups * device.compute_units)
+        for count in (1, 4):
+            for together in (4, 8):
+                if panel % (width * count) or facts.extents[summed[0]] % together:
+                    continue
+                loops = Loops(facts)
+                loops.add(first, width, Role.VECTOR)
+                loops.add(first, count, Role.UNROLL)
+                loops.add(summed[0], together, Role.UNROLL)
+                loops.add(first, panel // (width * count), Role.SERIAL)
+                loops.serial(summed)
+                yield loops.schedule()
