@@ -401,13 +401,13 @@ EXAMPLES: dict[str, Example] = {
             lift.zip(x >> lift.as_vector(4), y >> lift.as_vector(4))
             >> lift.map(lift.mul)
             >> lift.as_scalar
-            >> lift.reduce(lift.add, m.random.choice([0.0, 2.0]))
+            >> lift.reduce(lift.add, 0.0)
         )
     ),
     "vectors_past_reduce": on(lift.array("N", 4), lift.array(4))(
         lambda m, x, y: (
             x
-            >> lift.reduce_seq(
+            >> m.random.choice([lift.reduce, lift.reduce_seq])(
                 lambda s, a: (
                     lift.zip(s >> lift.as_vector(2), a >> lift.as_vector(2))
                     >> lift.map(m.random.choice([lift.add, lift.mul]))

@@ -291,4 +291,6 @@ def vectors_past_reduce(x: Value, r: Like, f: Captured, e: Value) -> Value:
     require(vectors[0].type == last.input.type, "the sums are vectors of other widths")
     width = vector_width(last.input)
     step = Captured(f.home, [vectors[0], element], last.input)
-    return x >> r(step, e >> lift.as_vector(width)) >> lift.as_scalar
+    # What is added is of another type than the sums.
+    kind = lift.reduce_seq if str(r) == "reduce" else r
+    return x >> kind(step, e >> lift.as_vector(width)) >> lift.as_scalar

@@ -434,7 +434,7 @@ func.func @dot(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?
 // CHECK-NEXT: lift.as_scalar
 // CHECK-NEXT: func.return
 func.func @vectors_past_reduce(%x: tensor<?x4xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<4xf32> {tile.name = "y"}) -> (tensor<4xf32> {tile.name = "out"}) {
-  %0 = lift.reduce_seq(%s from %y, %a in %x) : (tensor<4xf32>, tensor<?x4xf32, #lift.sizes<N>>) -> tensor<4xf32> {
+  %0 = lift.reduce(%s from %y, %a in %x) : (tensor<4xf32>, tensor<?x4xf32, #lift.sizes<N>>) -> tensor<4xf32> {
     %1 = lift.as_vector(2) %s : (tensor<4xf32>) -> tensor<2xvector<2xf32>>
     %2 = lift.as_vector(2) %a : (tensor<4xf32>) -> tensor<2xvector<2xf32>>
     %3 = lift.zip %1, %2 : (tensor<2xvector<2xf32>>, tensor<2xvector<2xf32>>) -> tensor<2xtuple<vector<2xf32>, vector<2xf32>>>
