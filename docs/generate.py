@@ -376,11 +376,11 @@ EXAMPLES = {
     "nest-share-memory": ("tree_sum.mlir", "lift-to-nest,nest-share-memory"),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
-    "gpu-wait-before-branches": (
+    "gpu-leave-branches": (
         "pool",
         f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
         ",nest-peel,nest-barriers,nest-to-gpu"
-        ",gpu-wait-before-branches",
+        ",gpu-leave-branches",
     ),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
     "gpu-keep-loops": (

@@ -9,10 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
-from tiledialect.lowering.gpu_wait_before_branches import (
-    LOSES_VALUES_IN_BRANCHES,
-    GpuWaitBeforeBranchesPass,
-)
+from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
@@ -29,7 +26,7 @@ def nest_passes(device: str | None = None) -> tuple[ModulePass, ...]:
     """The passes from nests to the kernel level, for devices of a platform."""
     return (
         NestPipelinePass(),
-        NestPeelPass(copies=False, sharing=device not in LOSES_VALUES_IN_BRANCHES),
+        NestPeelPass(copies=False, sharing=device not in BREAKS_BRANCHES),
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
@@ -79,7 +76,7 @@ class LiftToGpuPass(ModulePass):
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
     PassPipeline(nest_passes(platform(op))).apply(ctx, op)
-    if platform(op) in LOSES_VALUES_IN_BRANCHES:
-        GpuWaitBeforeBranchesPass().apply(ctx, op)
+    if platform(op) in BREAKS_BRANCHES:
+        GpuLeaveBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:
         GpuKeepLoopsPass().apply(ctx, op)

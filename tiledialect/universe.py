@@ -49,9 +49,7 @@ TILE_UNIVERSE = Universe(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
         ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
-        "gpu-wait-before-branches": _load(
-            "lowering.gpu_wait_before_branches", "GpuWaitBeforeBranchesPass"
-        ),
+        "gpu-leave-branches": _load("lowering.gpu_leave_branches", "GpuLeaveBranchesPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "gpu-keep-loops": _load("lowering.gpu_keep_loops", "GpuKeepLoopsPass"),
         "gpu-widen-bf16": _load("lowering.gpu_widen_bf16", "GpuWidenBf16Pass"),

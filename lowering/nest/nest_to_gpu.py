@@ -421,8 +421,11 @@ class NestToGpu:
             return
         size = extent_of(t)
         array = memref.AllocaOp.get(t.element_type, shape=[size], memory_space=t.memory_space)
-        self.values[op.result] = self.emit(array)
-        array.results[0].name_hint = op.result.name_hint
+        array.memref.name_hint = op.result.name_hint
+        self.values[op.result] = array.memref
+        # Local memory is declared outside all loops, so that every copy of a body sees it.
+        place = self.block if t.memory_space == LOCAL else self.indices.here.block
+        place.add_op(array)
 
     def address(self, op: LoadOp | StoreOp | FragmentOp) -> Expr:
         """Where in its array an access is."""

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
 from tiledialect.lowering.opencl.helpers import sub_groups_of
 from tiledialect.lowering.opencl.inline import PURE, Inlining
@@ -297,7 +298,7 @@ class FunctionPrinter(MemoryScope):
         return f"{head}\n{{\n{lines}\n}}"
 
     def attributes(self) -> str:
-        """The sizes of sub-groups and of a work-group, if they are known."""
+        """The sizes of sub-groups and of a work-group, if known, and what else compilers are told."""
         f = self.function
         if not self.is_kernel:
             return ""
@@ -305,6 +306,8 @@ class FunctionPrinter(MemoryScope):
         if isinstance(f, gpu.FuncOp) and f.known_block_size is not None:
             sizes = [*f.known_block_size.get_values(), 1, 1, 1][:3]
             found += f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"
+        if NOT_OPTIMIZED in f.attributes:
+            found += " __attribute__((optnone))"
         return found
 
     def parameter(self, value: SSAValue) -> str:

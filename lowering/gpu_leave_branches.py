@@ -1,0 +1,35 @@
+"""gpu-leave-branches: for OpenCL implementations that need it, some kernels are not optimized."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import gpu, scf
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.passes import ModulePass
+
+BREAKS_BRANCHES = ("Portable Computing Language",)
+"""Platforms that need the pass: PoCL 3.0 crashes, hangs or loses values where it optimizes a
+branch with barriers in it. So kernels whose work-items share memory are not peeled there, which
+would put their barriers into branches."""
+
+NOT_OPTIMIZED = "tile.not_optimized"
+"""The attribute of a kernel that is to be compiled as it stands."""
+
+
+@dataclass(frozen=True)
+class GpuLeaveBranchesPass(ModulePass):
+    """Marks kernels that have a branch with barriers in it: they are not to be optimized.
+
+    Some implementations make a wrong kernel of them otherwise.
+    """
+
+    name = "gpu-leave-branches"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Mark the kernels."""
+        for kernel in [x for x in op.walk() if isinstance(x, gpu.FuncOp)]:
+            branches = [x for x in kernel.walk() if isinstance(x, scf.IfOp)]
+            if any(isinstance(x, gpu.BarrierOp) for branch in branches for x in branch.walk()):
+                kernel.attributes[NOT_OPTIMIZED] = UnitAttr()
