@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
 BREAKS_BRANCHES = ("Portable Computing Language",)
-"""Platforms that need the pass: PoCL 3.0 crashes, hangs or loses values where it optimizes a
-branch with barriers in it. So kernels whose work-items share memory are not peeled there, which
-would put their barriers into branches."""
+"""Platforms that need the pass: PoCL 3.0 crashes, hangs or loses values where it optimizes kernels
+that have both barriers and branches. None that is chosen for a CPU has barriers."""
 
 NOT_OPTIMIZED = "tile.not_optimized"
 """The attribute of a kernel that is to be compiled as it stands."""
@@ -20,7 +19,7 @@ NOT_OPTIMIZED = "tile.not_optimized"
 
 @dataclass(frozen=True)
 class GpuLeaveBranchesPass(ModulePass):
-    """Marks kernels that have a branch with barriers in it: they are not to be optimized.
+    """Marks kernels with both barriers and branches: they are not to be optimized.
 
     Some implementations make a wrong kernel of them otherwise.
     """
@@ -30,6 +29,6 @@ class GpuLeaveBranchesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the kernels."""
         for kernel in [x for x in op.walk() if isinstance(x, gpu.FuncOp)]:
-            branches = [x for x in kernel.walk() if isinstance(x, scf.IfOp)]
-            if any(isinstance(x, gpu.BarrierOp) for branch in branches for x in branch.walk()):
+            kinds = {type(x) for x in kernel.walk()}
+            if {gpu.BarrierOp, scf.IfOp} <= kinds:
                 kernel.attributes[NOT_OPTIMIZED] = UnitAttr()

@@ -22,11 +22,11 @@ from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.target_spec import platform
 
 
-def nest_passes(device: str | None = None) -> tuple[ModulePass, ...]:
-    """The passes from nests to the kernel level, for devices of a platform."""
+def nest_passes() -> tuple[ModulePass, ...]:
+    """The passes from nests to the kernel level."""
     return (
         NestPipelinePass(),
-        NestPeelPass(copies=False, sharing=device not in BREAKS_BRANCHES),
+        NestPeelPass(copies=False),
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
@@ -75,7 +75,7 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    PassPipeline(nest_passes(platform(op))).apply(ctx, op)
+    PassPipeline(nest_passes()).apply(ctx, op)
     if platform(op) in BREAKS_BRANCHES:
         GpuLeaveBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:

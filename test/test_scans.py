@@ -124,12 +124,12 @@ def row_leaves(draw: st.DrawFn, name: str, stride: int, size: int) -> list[tuple
 
 
 @st.composite
-def scans(draw: st.DrawFn, together: bool = True) -> Scan:
-    """A scan by a legal schedule; with ``together``, work-items may share a row."""
+def scans(draw: st.DrawFn) -> Scan:
+    """A scan by a legal schedule."""
     shape = tuple(draw(st.lists(st.integers(1, 13), min_size=1, max_size=3)))
     axis = draw(st.integers(0, len(shape) - 1))
     name, chunk, segments = f"d{axis}", draw(EXTENTS), draw(EXTENTS)
-    items = draw(st.sampled_from([1, 2, 3, 4, 5])) if together else 1
+    items = draw(st.sampled_from([1, 2, 3, 4, 5]))
     step = chunk * items * segments
     steps = draw(st.integers(1, 3))
     every = step * steps if draw(st.booleans()) else None
@@ -174,11 +174,8 @@ SEARCH = settings(
 
 
 def test_random_schedules(device: Any):
-    # PoCL gives other results for some kernels with barriers in branches.
-    together = not device.id.startswith("pocl")
-
     @SEARCH
-    @given(st.lists(scans(together), min_size=6, max_size=6), st.integers(0, 99))
+    @given(st.lists(scans(), min_size=6, max_size=6), st.integers(0, 99))
     def check(drawn: list[Scan], seed: int) -> None:
         text = module_of(drawn)
         note(text)

@@ -453,9 +453,14 @@ class Function:
 
         if isinstance(schedules, Path):
             schedules = read_schedules(read_text(schedules))
+        if not isinstance(schedules, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(f"schedules are a dict, by names of kernels, or a Path: {schedules!r}")
+        for name, text in schedules.items():
+            if not name or not str(text).lstrip().startswith("<"):
+                raise TileError(f"the schedule of {name!r} does not begin with <: {text!r}")
+            if [*read_schedules(f"{name}: {text}")] != [name]:
+                raise TileError(f"{text!r} is not the schedule of one kernel, {name!r}")
         texts = tuple(f"{name}: {text}" for name, text in schedules.items())
-        for text in texts:
-            read_schedules(text)
         steps = (self._source, self._base_name, self._wanted_device, self._gradients)
         return Function(*steps, (*self._schedules, *texts), self._tune)
 

@@ -312,15 +312,6 @@ def _is_local_buffer(op: Operation) -> bool:
     return isinstance(op.result.type, MemRefType) and op.result.type.memory_space == LOCAL
 
 
-def _shares(function: gpu.FuncOp) -> bool:
-    """Whether work-items share memory, for which they may have to wait."""
-    ops = list(function.walk())
-    types = (r.type for op in ops for r in op.results)
-    return any(isinstance(t, MemRefType) and t.memory_space == LOCAL for t in types) and any(
-        isinstance(x, ForOp) and x.role.data.role is Role.LOCAL and x.extent != 1 for x in ops
-    )
-
-
 def _take_local_buffers(block: Block) -> list[Operation]:
     """Take out of a block the buffers that the parts into which it is cut will share."""
     found = [op for op in block.walk() if _is_local_buffer(op)]
@@ -360,11 +351,8 @@ class NestPeelPass(ModulePass):
     copies: bool = True
     """Whether also to be rid of tests that only copies make, which cost no time but space."""
 
-    sharing: bool = True
-    """Whether to peel kernels whose work-items share memory: branches may then hold barriers."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            if WHOLE not in function.attributes and (self.sharing or not _shares(function)):
+            if WHOLE not in function.attributes:
                 Peeler(function, copies=self.copies).run()

@@ -298,7 +298,7 @@ class FunctionPrinter(MemoryScope):
         return f"{head}\n{{\n{lines}\n}}"
 
     def attributes(self) -> str:
-        """The sizes of sub-groups and of a work-group, if known, and what else compilers are told."""
+        """The sizes of sub-groups and of a work-group, and what else the compiler is told."""
         f = self.function
         if not self.is_kernel:
             return ""

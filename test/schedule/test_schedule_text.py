@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,13 +96,31 @@ def test_a_file_of_schedules(tmp_path: Path) -> None:
             "copies what is only copied here",
         ),
         ("D", TILED + " hello", "expected the end of the schedule"),
-        ("D", "hello", "a file of schedules has lines such as"),
+        ("D", TILED + " hello", "at 'hello'"),
+        ("D", TILED.replace("A local", "A near"), "expected local, private or global, at 'near"),
+        (
+            "D",
+            TILED.replace("16*k copies 2", "16*k copies 3"),
+            "the stage 'A local at 16*k copies 3 pad 4",
+        ),
+        ("D", "<unroll i : 64, unroll j : 512>", "(unroll, vector) have 32768 steps together"),
+        ("D", "<group i : 64>", "expected group.x, group.y, group.z, got group"),
+        ("D", "<serial i", "':', after '<serial i'"),
+        ("D", "hello", "the schedule of 'D' does not begin with <: 'hello'"),
+        ("D", "", "the schedule of 'D' does not begin with <"),
+        ("D", "<>\nE: <>", "is not the schedule of one kernel, 'D'"),
     ],
 )
 def test_what_is_wrong_is_said(kernel: str, text: str, message: str) -> None:
     with pytest.raises(td.TileError) as caught:
         td.compile(PRODUCT).with_schedules({kernel: text})(A, B)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [None, "D: <>", [TILED]])
+def test_schedules_are_given_by_name(given: Any) -> None:
+    with pytest.raises(td.TileError, match="schedules are a dict, by names of kernels, or a Path"):
+        td.compile(PRODUCT).with_schedules(given)
 
 
 def test_a_kernel_has_one_schedule() -> None:

@@ -12,6 +12,8 @@ def parse_role(parser: AttrParser) -> tuple[Role, str]:
     role, _, axis = parser.parse_identifier(" of a role").partition(".")
     if role not in set(Role):
         parser.raise_error(f"expected a role ({', '.join(Role)}), got {role}")
-    if axis not in (("x", "y", "z") if role in PARALLEL else ("",)):
-        parser.raise_error(f"'{axis}' is not an axis of role {role}")
+    axes = ("x", "y", "z") if role in PARALLEL else ("",)
+    if axis not in axes:
+        wanted = ", ".join(f"{role}.{a}" if a else role for a in axes)
+        parser.raise_error(f"expected {wanted}, got {role}{'.' if axis else ''}{axis}")
     return Role(role), axis

@@ -27,6 +27,8 @@ class Role(StrEnum):
 
 PARALLEL = (Role.GROUP, Role.LOCAL)
 """The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""
+WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
+"""The roles whose steps stand one after the other in the kernel."""
 
 
 @dataclass(frozen=True)
@@ -167,14 +169,23 @@ class LoopIndex:
     is_output: bool
 
 
-def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]) -> None:
+MOST_WRITTEN_OUT = 1 << 14
+"""How often a body may stand in a kernel at most: beyond that, no compiler comes to an end."""
+
+
+def check(
+    indices: Sequence[LoopIndex],
+    schedule: Schedule,
+    ranks: Sequence[int],
+    names: Sequence[str] = (),
+) -> None:
     """Refuse a schedule that a kernel cannot run by.
 
     The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
     next one's stride times its extent, the last is 1, and together they reach the whole range.
     Parallel leaves come before the others, and vectors last. Sub-groups lie along x, and share
-    what is summed. ``ranks`` are those of the values
-    that can be staged: the inputs, and what a row kernel computes.
+    what is summed. ``ranks`` are those of the values that can be staged: the inputs, and what a
+    row kernel computes; ``names`` are what the user calls them.
 
     Raises:
         ScheduleError: what is wrong, naming the index or the stage.
@@ -183,9 +194,13 @@ def check(indices: Sequence[LoopIndex], schedule: Schedule, ranks: Sequence[int]
     _check_order(indices, schedule.leaves)
     _check_sub_groups(indices, schedule)
     for stage in schedule.stages:
-        _check_stage(stage, schedule, ranks)
-    for stage in schedule.stages:
-        _check_inside(stage, schedule)
+        if not 0 <= stage.operand < len(ranks):
+            raise ScheduleError(f"there is no input {stage.operand} to stage")
+    called = [f"{names[s.operand] if names else f'input {s.operand}'} {s}" for s in schedule.stages]
+    for stage, text in zip(schedule.stages, called, strict=True):
+        _check_stage(stage, text, schedule, ranks[stage.operand])
+    for stage, text in zip(schedule.stages, called, strict=True):
+        _check_inside(stage, text, schedule)
 
 
 def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
@@ -193,8 +208,15 @@ def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
     for leaf in leaves:
         if leaf.index not in names:
             raise ScheduleError(
-                f"the schedule has a loop over {leaf.index}, which is no index here"
+                f"the schedule has a loop over {leaf.index}, which is no index here: there is "
+                f"{', '.join(index.name for index in indices) or 'none'}"
             )
+    copies = prod(x.extent for x in leaves if x.role in WRITTEN_OUT)
+    if copies > MOST_WRITTEN_OUT:
+        raise ScheduleError(
+            f"the loops that are written out (unroll, vector) have {copies} steps together; "
+            f"at most {MOST_WRITTEN_OUT} can be"
+        )
     for index in indices:
         reach = 1
         own = (x for x in leaves if x.index == index.name)
@@ -263,17 +285,16 @@ def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
     return sum(leaf.role in PARALLEL for leaf in leaves)
 
 
-def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None:
-    text = f"input {stage.operand} {stage}"
-    if not 0 <= stage.operand < len(ranks):
-        raise ScheduleError(f"there is no input {stage.operand} to stage")
-    serial = [(x.index, x.stride) for x in schedule.leaves if x.role not in PARALLEL]
-    if stage.at is not None and stage.at not in serial:
-        raise ScheduleError(f"the stage '{text}' names a loop that is not there")
-    if stage.order and sorted(stage.order) != list(range(ranks[stage.operand])):
+def _check_stage(stage: Stage, text: str, schedule: Schedule, rank: int) -> None:
+    inside = [x for x in schedule.leaves if x.role not in PARALLEL]
+    if stage.at is not None and stage.at not in [(x.index, x.stride) for x in inside]:
+        there = ", ".join(x.step for x in inside) or "none"
         raise ScheduleError(
-            f"the stage '{text}' must order the axes 0 to {ranks[stage.operand] - 1}"
+            f"the stage '{text}' names a loop that is not there inside a work-item: "
+            f"there is {there}"
         )
+    if stage.order and sorted(stage.order) != list(range(rank)):
+        raise ScheduleError(f"the stage '{text}' must order the axes 0 to {rank - 1}")
     if stage.asynchronous and stage.copies not in (2, 3, 4):
         raise ScheduleError(f"the stage '{text}' must have 2, 3 or 4 copies to be fetched into")
     if not stage.asynchronous and stage.copies not in (1, 2):
@@ -286,10 +307,9 @@ def _check_stage(stage: Stage, schedule: Schedule, ranks: Sequence[int]) -> None
         raise ScheduleError(f"the stage '{text}' moves at least one element")
 
 
-def _check_inside(stage: Stage, schedule: Schedule) -> None:
+def _check_inside(stage: Stage, text: str, schedule: Schedule) -> None:
     """Refuse tiles that would be copied from where not all of them is, or not yet."""
     place = place_of(stage, schedule.leaves)
-    text = f"input {stage.operand} {stage}"
     for outer in schedule.stages:
         if outer is stage or outer.operand != stage.operand:
             continue

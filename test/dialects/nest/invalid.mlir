@@ -6,13 +6,13 @@ nest.for %i : warp to 4 {
 
 // -----
 
-// CHECK: '' is not an axis of role local
+// CHECK: expected local.x, local.y, local.z, got local
 nest.for %i : local to 4 {
 }
 
 // -----
 
-// CHECK: 'x' is not an axis of role serial
+// CHECK: expected serial, got serial.x
 nest.for %i : serial.x to 4 {
 }
 

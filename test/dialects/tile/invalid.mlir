@@ -433,7 +433,7 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
-// CHECK: '' is not an axis of role group
+// CHECK: expected group.x, group.y, group.z, got group
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <group d0 : 4> {
   tile.yield %x : tensor<4xf32>
@@ -441,7 +441,7 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
-// CHECK: 'x' is not an axis of role serial
+// CHECK: expected serial, got serial.x
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <serial.x d0 : 4> {
   tile.yield %x : tensor<4xf32>

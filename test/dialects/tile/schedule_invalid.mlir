@@ -108,7 +108,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 0 local at 2*k' names a loop that is not there
+// CHECK: the stage 'a local at 2*k' names a loop that is not there inside a work-item: there is
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local at 2*k> {
@@ -120,7 +120,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 0 local at j' names a loop that is not there
+// CHECK: the stage 'a local at j' names a loop that is not there inside a work-item: there is
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local at j> {
@@ -132,7 +132,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 local order (0, 0)' must order the axes 0 to 1
+// CHECK: the stage 'b local order (0, 0)' must order the axes 0 to 1
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b local order (0, 0)> {
@@ -144,7 +144,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 local copies 3' can have 1 or 2 copies
+// CHECK: the stage 'b local copies 3' can have 1 or 2 copies
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b local copies 3> {
@@ -156,7 +156,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 private pad 1' is in registers: it has no copies, no padding and no rotated rows
+// CHECK: the stage 'b private pad 1' is in registers: it has no copies, no padding and no rotated rows
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b private pad 1> {
@@ -168,7 +168,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 private copies 2' is in registers: it has no copies, no padding and no rotated rows
+// CHECK: the stage 'b private copies 2' is in registers: it has no copies, no padding and no rotated rows
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b private copies 2> {
@@ -180,7 +180,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'input 1 local vector 0' moves at least one element
+// CHECK: the stage 'b local vector 0' moves at least one element
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%b local vector 0> {
@@ -216,7 +216,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: '' is not an axis of role group
+// CHECK: expected group.x, group.y, group.z, got group
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group i : 8> {
@@ -228,7 +228,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: 'x' is not an axis of role unroll
+// CHECK: expected unroll, got unroll.x
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <unroll.x i : 8> {
@@ -359,6 +359,41 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
     schedule <serial i : 8, serial j : 8, serial k : 4> stage <input 7 global order (1, 0)> {
     %e = tile.exp %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
     %c = tile.contraction add(%e[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the loops that are written out (unroll, vector) have 20000 steps together; at most 16384 can be
+func.func @f(%A: tensor<20000xf32>) -> tensor<20000xf32> {
+  %C = tile.kernel(%a = %A : tensor<20000xf32>) -> tensor<20000xf32> schedule <unroll d0 : 20000> {
+    %c = tile.neg %a : (tensor<20000xf32>) -> tensor<20000xf32>
+    tile.yield %c : tensor<20000xf32>
+  }
+  func.return %C : tensor<20000xf32>
+}
+
+// -----
+
+// CHECK: pad stands twice in a stage
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local pad 1 pad 2> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: expected local, private or global
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a near> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
     tile.yield %c : tensor<8x8xf32>
   }
   func.return %C : tensor<8x8xf32>

@@ -296,14 +296,17 @@ def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage | Glo
         parser.parse_keyword("order")
         return GlobalStage(operand, _parse_order(parser))
     local = parser.parse_optional_keyword("local") is not None
-    if not local:
-        parser.parse_keyword("private")
+    if not local and parser.parse_optional_keyword("private") is None:
+        parser.raise_error("expected local, private or global")
     at = _parse_step(parser) if parser.parse_optional_keyword("at") else None
     asynchronous = parser.parse_optional_keyword("async") is not None
-    numbers = {"copies": 1, "pad": 0, "rotate": 0, "vector": 1}
+    numbers, given = {"copies": 1, "pad": 0, "rotate": 0, "vector": 1}, set[str]()
     while (
         word := next((w for w in numbers if parser.parse_optional_keyword(w)), None)
     ) is not None:
+        if word in given:
+            parser.raise_error(f"{word} stands twice in a stage")
+        given.add(word)
         numbers[word] = parser.parse_integer(allow_boolean=False, allow_negative=False)
     order = _parse_order(parser) if parser.parse_optional_keyword("order") else ()
     return Stage(operand, local, at, asynchronous=asynchronous, order=order, **numbers)

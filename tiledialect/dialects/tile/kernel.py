@@ -40,6 +40,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
+from tiledialect.names import from_hint
 from tiledialect.schedule.boxes import Box, Operand, find_box
 from tiledialect.schedule.leaves import (
     GlobalStage,
@@ -248,8 +249,10 @@ class KernelOp(IRDLOperation):
         if op is not None and op.domain is None:
             raise VerifyException(f"{name_of(op.result)} is scheduled, but has no domain")
         ranks = [len(shape_of(tensor_type(v)) or ()) for v in self.values]
+        hints = (v.name_hint for v in self.values)
+        names = [from_hint(h) if h else f"input {k}" for k, h in enumerate(hints)]
         try:
-            check(self.indices, schedule.data, ranks)
+            check(self.indices, schedule.data, ranks, names)
             for stage in schedule.data.stages:
                 self._verify_kept(stage)
             self._verify_global(schedule.data.global_stages)

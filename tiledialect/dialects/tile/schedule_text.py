@@ -19,6 +19,9 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.schedule.leaves import Schedule
 
+SHOWN = 40
+"""How many characters of a schedule say where in it something is wrong."""
+
 _ENTRY = re.compile(r"^\s*([\w.']+)\s*:(?=\s*<)", re.MULTILINE)
 
 
@@ -66,7 +69,9 @@ def parse_schedule_text(text: str, kernel: KernelOp) -> Schedule:
         if parser.pos != len(text.rstrip()):
             parser.raise_error("expected the end of the schedule")
     except ParseError as error:
-        raise TileError(f"this is no schedule: {error.msg} (in {text.strip()!r})") from None
+        rest = text[error.span.start :].strip()
+        place = f"at {rest[:SHOWN]!r}" if rest else f"after {text.strip()[-SHOWN:]!r}"
+        raise TileError(f"this is no schedule: {error.msg}, {place}") from None
     return schedule
 
 
