@@ -184,7 +184,7 @@ BLOCKS = (
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), zip(sorted(MMA), (ASYNCHRONOUS[0], *ASYNCHRONOUS), strict=True)
+    ("name", "options"), list(zip(sorted(MMA), (ASYNCHRONOUS[0], *ASYNCHRONOUS), strict=True))
 )
 def test_rows_are_copied_and_loaded_together(name: str, options: str):
     k, dtype = MMA[name]
