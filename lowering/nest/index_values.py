@@ -26,8 +26,6 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify, simplify_condition
 
-SIGNS = {">=": "sge", "==": "eq", "!=": "ne"}
-
 
 def innermost(expr: Expr) -> Expr:
     """What is chosen where all conditions hold."""

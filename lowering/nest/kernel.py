@@ -1,13 +1,13 @@
-"""A scheduled `tile.kernel` as a nest: the loops of its schedule around what it computes."""
+"""The function of a scheduled `tile.kernel` while its nest is built, and what it is given."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
@@ -22,11 +22,10 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.nest.builder import GLOBAL, NestBuilder, memory_type
 from tiledialect.lowering.nest.elements import Elements
-from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.leaves import PARALLEL, Role, Schedule
 from tiledialect.schedule.output_box import leaves_unwritten
 from tiledialect.schedule.tiles import index_values, step_name
-from tiledialect.target_spec import entries
 
 
 def buffer_type(t: Attribute) -> MemRefType[Attribute]:
@@ -179,72 +178,6 @@ class KernelNest:
             known_grid_size=grid if max(grid) < 2**31 else None,
         )
         return KernelLaunch(function, grid, block)
-
-
-def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
-    """The function of a scheduled kernel.
-
-    Its arguments are the inputs that it reads, then the outputs.
-    """
-    from tiledialect.lowering.nest.contraction import ContractionNest
-    from tiledialect.lowering.nest.rows import row_nest
-    from tiledialect.lowering.nest.scan import ScanNest
-    from tiledialect.lowering.nest.scatter import ScatterNest
-
-    if kernel.schedule is None:
-        raise TileError.at(
-            kernel, "tile-to-nest works on kernels with a schedule: run tile-loop-tiling"
-        )
-    for stage in kernel.schedule.data.global_stages:
-        name = name_of(kernel.block.args[stage.operand])
-        raise TileError.at(kernel, f"{name} is staged in global memory: run tile-loop-tiling first")
-    if kernel.contraction is not None:
-        check_one_owner(kernel.contraction)
-    nest = KernelNest(kernel, runnable(kernel, kernel.schedule.data))
-    if kernel.axes is not None:
-        row_nest(nest)
-    elif kernel.scatter is not None:
-        ScatterNest(nest, kernel.scatter).build()
-    elif kernel.scan is not None:
-        ScanNest(nest, kernel.scan).build()
-    elif kernel.contraction is None:
-        elementwise_nest(nest)
-    else:
-        ContractionNest(nest, kernel.contraction).build()
-    return nest.finish(name)
-
-
-def runnable(kernel: KernelOp, schedule: Schedule) -> Schedule:
-    """A schedule without sub-groups that the module's device does not have."""
-    module = kernel.get_toplevel_object()
-    given = entries(module) if isinstance(module, ModuleOp) else None
-    sizes = (given or {}).get("sub_group_sizes", ())
-    if given is None or (isinstance(sizes, tuple) and schedule.sub_groups in sizes):
-        return schedule
-    return replace(schedule, sub_groups=0)
-
-
-def elementwise_nest(nest: KernelNest) -> None:
-    """The loops of a kernel without a contraction: each point is an element of the outputs."""
-    axes = [IndexExpr.of(name) for name in nest.ranges]
-
-    def enter(k: int) -> None:
-        known = [a for a in axes if nest.is_known(nest.values[str(a.variable)])]
-        coordinates = nest.at(known)
-        inside = both(
-            *(
-                less(c, nest.ranges[str(a.variable)].upper)
-                for c, a in zip(coordinates, known, strict=True)
-            )
-        )
-        with nest.nest.when(inside):
-            if k == len(nest.leaves):
-                nest.store_outputs(Elements(nest.nest, nest.memory, nest.at(axes)))
-                return
-            with nest.loops([k]):
-                enter(k + 1)
-
-    enter(0)
 
 
 def read_inputs(kernel: KernelOp) -> list[int]:

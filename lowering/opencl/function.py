@@ -34,6 +34,7 @@ from tiledialect.lowering.opencl.memory import (
     pointer,
     space_of,
 )
+from tiledialect.lowering.opencl.names import sanitized
 from tiledialect.lowering.opencl.types import (
     CType,
     Expr,
@@ -41,7 +42,6 @@ from tiledialect.lowering.opencl.types import (
     binary,
     c_type,
     int_literal,
-    sanitized,
     variable,
 )
 

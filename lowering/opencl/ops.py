@@ -240,15 +240,6 @@ def float_operator(operator: str) -> Combine:
     return combine
 
 
-def rounded_function(name: str) -> Combine:
-    """A function of OpenCL C whose result a half must round."""
-
-    def combine(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
-        return rounded(scope, type, call(name, a, b))
-
-    return combine
-
-
 def _emit_extremum(name: str, fast: str) -> Emitter:
     """minimumf and maximumf: OpenCL's own function serves where neither NaN nor the sign of
     zero matters."""

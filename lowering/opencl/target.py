@@ -24,8 +24,9 @@ from tiledialect.lowering.opencl.function import (
     message,
     symbol,
 )
+from tiledialect.lowering.opencl.names import is_free_name
 from tiledialect.lowering.opencl.statements import STATEMENTS as OTHER_STATEMENTS
-from tiledialect.lowering.opencl.types import OpenCLError, is_free_name
+from tiledialect.lowering.opencl.types import OpenCLError
 
 __all__ = ["OpenCLError", "OpenCLTarget", "print_opencl"]
 
