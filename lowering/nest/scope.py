@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IndexType, MemRefType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tiledialect.dialects.nest.attributes import ConditionAttr
 from tiledialect.dialects.nest.instruction import FragmentOp
@@ -29,6 +29,11 @@ def flat_strides(t: MemRefType) -> tuple[int, ...]:
     strides = t.get_strides()
     assert strides is not None and None not in strides
     return tuple(s for s in strides if s is not None)
+
+
+def extent_of(t: MemRefType[Attribute]) -> int:
+    """How many elements there are from a buffer's first to its last."""
+    return 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
 
 
 FACTS = "nest.facts"

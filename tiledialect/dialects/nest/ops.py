@@ -50,7 +50,7 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr
-from tiledialect.schedule.leaves import PARALLEL, Role
+from tiledialect.schedule.leaves import PARALLEL, WRITTEN_OUT
 
 
 @irdl_op_definition
@@ -115,6 +115,12 @@ class ForOp(IndexedOp):
         return self.role.data.role in PARALLEL
 
     @property
+    def is_written_out(self) -> bool:
+        """Whether there is no loop in the kernel: its body stands there for each step."""
+        role = self.role.data.role
+        return role in WRITTEN_OUT or (not self.is_parallel and self.extent == 1)
+
+    @property
     def extent(self) -> int | None:
         """How many steps there are, if that is a number."""
         lower, upper, step = (e.value for e in self.bounds.data)
@@ -132,7 +138,7 @@ class ForOp(IndexedOp):
         step = self.bounds.data[2].value
         if step is not None and step < 1:
             raise VerifyException("the step of a nest.for is at least 1")
-        if self.role.data.role in (Role.UNROLL, Role.VECTOR) and self.extent is None:
+        if self.role.data.role in WRITTEN_OUT and self.extent is None:
             raise VerifyException(f"a loop with role {self.role.data} has a known number of steps")
         parent = self.parent_op()
         if self.is_parallel and isinstance(parent, ForOp) and not parent.is_parallel:

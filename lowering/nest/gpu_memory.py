@@ -1,0 +1,197 @@
+"""nest-to-gpu: buffers, as registers or arrays, and what is loaded from them and stored in them."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
+from tiledialect.index.integer import Condition, Expr, Truth
+from tiledialect.index.simplify import is_multiple
+from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
+from tiledialect.lowering.nest.gpu_kernel import GpuKernel
+from tiledialect.lowering.nest.registers import Registers, lanes_of, zero
+from tiledialect.lowering.nest.scope import extent_of
+
+LOCAL_ALIGNMENT = 16
+"""On how many bytes arrays in a kernel are aligned, at least."""
+
+
+def _are_registers(buffer: BufferOp) -> bool:
+    """Whether a private buffer is accessed at written out places alone."""
+    t = buffer.result.type
+    if not isinstance(t, MemRefType) or t.memory_space != PRIVATE:
+        return False
+    for use in buffer.result.uses:
+        op = use.operation
+        if not isinstance(op, LoadOp | StoreOp):
+            return False
+        names = {name for e in op.access.data for name in e.names}
+        if not all(_is_number(v) for k, v in enumerate(op.indices) if f"d{k}" in names):
+            return False
+    return True
+
+
+def _is_number(index: SSAValue) -> bool:
+    """Whether an index is a number in each copy of its loop's body."""
+    loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
+    return isinstance(loop, ForOp) and loop.is_written_out
+
+
+def flatten_arguments(kernel: GpuKernel) -> None:
+    """Every array is accessed by one index, so that addresses are computed as expressions."""
+    for old, new in zip(kernel.function.body.block.args, kernel.block.args, strict=True):
+        t = new.type
+        if isinstance(t, MemRefType) and len(t.get_shape()) != 1:
+            flat = MemRefType(t.element_type, [prod(t.get_shape())], NoneAttr(), t.memory_space)
+            cast = memref.ReinterpretCastOp.from_dynamic(new, [0], [prod(t.get_shape())], [1], flat)
+            kernel.values[old] = kernel.emit(cast)
+            cast.results[0].name_hint = new.name_hint
+
+
+def buffer(kernel: GpuKernel, op: Operation) -> None:
+    """Registers, or an array."""
+    assert isinstance(op, BufferOp) and isinstance(op.result.type, MemRefType)
+    t = op.result.type
+    if _are_registers(op):
+        kernel.registers[op.result] = Registers(t.element_type)
+        return
+    if op.result in kernel.values and t.memory_space == LOCAL:
+        # A loop that is written out has one array for all its steps.
+        return
+    size = extent_of(t)
+    array = memref.AllocaOp.get(t.element_type, shape=[size], memory_space=t.memory_space)
+    array.memref.name_hint = op.result.name_hint
+    kernel.values[op.result] = array.memref
+    # Local memory is declared outside all loops, so that every copy of a body sees it.
+    place = kernel.block if t.memory_space == LOCAL else kernel.indices.here.block
+    place.add_op(array)
+
+
+def load(kernel: GpuKernel, op: Operation) -> None:
+    """A load, unless the value is there already."""
+    assert isinstance(op, LoadOp)
+    condition, place = kernel.condition(op), kernel.address(op)
+    lanes, registers = lanes_of(op.result), kernel.registers.get(op.memory)
+    default = None if op.default is None else kernel.values[op.default]
+    key = (op.memory, kernel.versions.get(op.memory), place, lanes, condition, default)
+    found = kernel.found(key)
+    if found is None or registers is not None:
+        if registers is not None:
+            assert place.value is not None
+            found = registers.read(place.value, lanes, kernel.emit)
+            if condition != Truth(True):
+                found = _choose(kernel, condition, found, or_zero(kernel, op, default))
+        elif condition == Truth(True):
+            found = _load(kernel, op, place)
+        else:
+            found = _load_if(kernel, op, place, condition, or_zero(kernel, op, default))
+        if found.name_hint is None:
+            found.name_hint = op.result.name_hint
+        kernel.known[-1][key] = found
+    kernel.values[op.result] = found
+
+
+def or_zero(kernel: GpuKernel, op: LoadOp, default: SSAValue | None) -> SSAValue:
+    """What a load gives where its condition does not hold."""
+    return default if default is not None else kernel.emit(zero(op.result.type))
+
+
+def _load(kernel: GpuKernel, op: LoadOp, place: Expr) -> SSAValue:
+    memory, index = kernel.values[op.memory], kernel.indices.value(place)
+    if lanes_of(op.result) == 1:
+        return kernel.emit(memref.LoadOp.get(memory, [index]))
+    load = vector.LoadOp(memory, [index], op.result.type)  # pyright: ignore
+    _align(kernel, load, op.memory, place, lanes_of(op.result))
+    return kernel.emit(load)
+
+
+def _align(kernel: GpuKernel, op: Operation, memory: SSAValue, place: Expr, lanes: int) -> None:
+    """Note that an access to a vector is aligned, if that can be proved."""
+    t = memory.type
+    assert isinstance(t, MemRefType)
+    size = lanes * getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+    known = kernel.global_alignment if t.memory_space == GLOBAL else LOCAL_ALIGNMENT
+    if size <= known and is_multiple(place, lanes, kernel.indices.here.env):
+        op.attributes["alignment"] = IntegerAttr(size, i64)
+
+
+def _load_if(
+    kernel: GpuKernel, op: LoadOp, place: Expr, condition: Condition, default: SSAValue
+) -> SSAValue:
+    if condition == Truth(False):
+        return default
+    test = kernel.indices.test(condition)
+    then, otherwise = Block(), Block([scf.YieldOp(default)])
+    kernel.enter(then)
+    then.add_op(scf.YieldOp(_load(kernel, op, place)))
+    kernel.leave()
+    return kernel.emit(scf.IfOp(test, [op.result.type], [then], [otherwise]))
+
+
+def _choose(kernel: GpuKernel, condition: Condition, yes: SSAValue, no: SSAValue) -> SSAValue:
+    """One of two values."""
+    if isinstance(condition, Truth):
+        return yes if condition.value else no
+    return kernel.emit(arith.SelectOp(kernel.indices.test(condition), yes, no))
+
+
+def store(kernel: GpuKernel, op: Operation) -> None:
+    """A store."""
+    assert isinstance(op, StoreOp)
+    condition, place, value = kernel.condition(op), kernel.address(op), kernel.values[op.value]
+    if (registers := kernel.registers.get(op.memory)) is not None:
+        assert place.value is not None
+        if condition != Truth(True):
+            old = registers.read(place.value, lanes_of(value), kernel.emit)
+            value = _choose(kernel, condition, value, old)
+        value.name_hint = op.memory.name_hint
+        registers.write(place.value, value)
+        return
+    kernel.versions[op.memory] += 1
+    if condition == Truth(False):
+        return
+    if condition == Truth(True):
+        store_at(kernel, op, value, place)
+        return
+    test = kernel.indices.test(condition)
+    then = Block()
+    kernel.enter(then)
+    store_at(kernel, op, value, place)
+    then.add_op(scf.YieldOp())
+    kernel.leave()
+    kernel.indices.here.block.add_op(scf.IfOp(test, [], [then]))
+
+
+def store_at(kernel: GpuKernel, op: StoreOp, value: SSAValue, place: Expr) -> None:
+    """Store a value at an address, whatever the condition."""
+    memory, index = kernel.values[op.memory], kernel.indices.value(place)
+    if lanes_of(value) == 1:
+        new = memref.StoreOp.get(value, memory, [index])
+    else:
+        new = vector.StoreOp(value, memory, [index])
+        _align(kernel, new, op.memory, place, lanes_of(value))
+    kernel.indices.here.block.add_op(new)
+
+
+def fragment(kernel: GpuKernel, op: Operation) -> None:
+    """The registers of an instruction's operand, unless they are there already."""
+    assert isinstance(op, FragmentOp)
+    place = kernel.address(op)
+    what = (op.entry.name, op.number, op.memory, kernel.versions.get(op.memory), place)
+    keys = [(FragmentOp, *what, k) for k in range(len(op.registers))]
+    found = [kernel.found(key) for key in keys]
+    if None in found:
+        memory, index = kernel.values[op.memory], kernel.indices.value(place)
+        name = {"index": index}
+        new = FragmentOp(name, op.entry.name, op.number, memory, [Expr.var("index")])
+        kernel.indices.here.block.add_op(new)
+        found = list(new.registers)
+        kernel.known[-1].update(zip(keys, new.registers, strict=True))
+    for old, value in zip(op.registers, found, strict=True):
+        assert value is not None
+        kernel.values[old] = value
