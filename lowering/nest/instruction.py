@@ -41,7 +41,17 @@ class InstructionNest:
     @property
     def alone(self) -> tuple[int, ...]:
         """The leaves along which accumulators are in registers of their own."""
-        return tuple(self.box.leaves) if self.entry.result.packed == 1 else ()
+        if self.entry.result.packed > 1:
+            return ()
+        return (*self.box.leaves, *([] if self.box.lane is None else [self.box.lane]))
+
+    @property
+    def lanes(self) -> list[dict[str, Expr]]:
+        """The steps of the vectors' leaf after the box, for each of which it is executed."""
+        lane = self.box.lane
+        if lane is None:
+            return [{}]
+        return [{step_name(lane): Expr.const(k)} for k in range(self.kernel.leaves[lane].extent)]
 
     def execute(self, buffer: SSAValue, place: Callable[[], Sequence[Expr]]) -> None:
         """Add the products of the box to the accumulators in ``buffer``.
@@ -49,20 +59,45 @@ class InstructionNest:
         ``place`` gives that of the accumulator at the loops' steps.
         """
         result = self.entry.result
+        operands = [self._lanes_of(k, number) for k, number in enumerate(self.box.operands)]
+        for lane, registers in zip(self.lanes, zip(*operands, strict=True), strict=True):
+            sources: list[Source] = []
+            for element in range(result.count):
+                with self.kernel.at_steps(lane), self._at(result, element):
+                    sources.append((buffer, place(), ALWAYS))
+            groups = _groups(sources, result.packed)
+            factors = [register for operand in registers for register in operand]
+            op = InstructionOp(self.entry.name, [self._gather(g) for g in groups], factors)
+            self.nest.builder.insert(op)
+            for value, group in zip(op.totals, groups, strict=True):
+                self._scatter(value, group)
+
+    def _lanes_of(self, operand: int, number: int) -> list[list[SSAValue]]:
+        """The registers of an operand in each lane of the vectors' leaf."""
+        fragment, lanes = self.entry.operands[operand], self.lanes
+        if len(lanes) > 1 and fragment.packed == 1 and fragment.rows is None:
+            elements = [self._wide(fragment, element, number) for element in range(fragment.count)]
+            if all(elements):
+                return [list(lane) for lane in zip(*elements, strict=True)]
+        found: list[list[SSAValue]] = []
+        for lane in lanes:
+            with self.kernel.at_steps(lane):
+                found.append(self._registers(operand, number))
+        return found
+
+    def _wide(self, fragment: Fragment, element: int, number: int) -> list[SSAValue]:
+        """An element in all lanes, loaded together; nothing where they are no neighbours."""
         sources: list[Source] = []
-        for element in range(result.count):
-            with self._at(result, element):
-                sources.append((buffer, place(), ALWAYS))
-        groups = _groups(sources, result.packed)
-        factors = [
-            register
-            for operand, number in enumerate(self.box.operands)
-            for register in self._registers(operand, number)
-        ]
-        op = InstructionOp(self.entry.name, [self._gather(g) for g in groups], factors)
-        self.nest.builder.insert(op)
-        for value, group in zip(op.totals, groups, strict=True):
-            self._scatter(value, group)
+        for lane in self.lanes:
+            with self.kernel.at_steps(lane), self._at(fragment, element):
+                sources.append(self.staging.source(number))
+        if not self._are_neighbours(sources):
+            return []
+        memory, place, _ = sources[0]
+        value = self.nest.load(memory, place, lanes=len(sources))
+        assert isinstance(value.type, VectorType)
+        t = value.type.element_type
+        return [self.nest.emit(vector.ExtractOp(value, [k], t)) for k in range(len(sources))]
 
     def _row(
         self, fragment: Fragment, rows: Rows, number: int

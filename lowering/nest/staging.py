@@ -56,12 +56,32 @@ class Tile:
         if not self.stage.rotate or len(position) < 2:
             return list(position)
         *outer, column = position
-        t, size = self.buffer.type, self.box.extents[-1]
+        t = self.buffer.type
         assert isinstance(t, MemRefType)
-        # Rows that lie in different banks need not differ.
-        together = max(1, 8 * BANKS // (size * getattr(t.element_type, "bitwidth")))  # noqa: B009
-        turn = self.stage.rotate * floordiv(outer[-1], together)
-        return [*outer, mod(column + turn, size)]
+        bits = getattr(t.element_type, "bitwidth")  # noqa: B009
+        column = rotated(
+            column, outer[-1], self.box.extents[-1], self.stage.rotate, 8 * BANKS // bits
+        )
+        return [*outer, column]
+
+
+def rotated(column: Expr, row: Expr, size: int, by: int, across: int) -> Expr:
+    """Where an element is in a row of ``size`` whose pieces of ``by`` are arranged anew.
+
+    ``across`` elements lie in all banks, and are arranged by themselves. Where they are a power of
+    two of pieces, these take the places of their number xor the row's: what comes from global
+    memory at once, 32 bytes or more, stays together. Other rows are rotated.
+    """
+    # Rows that lie in different banks need not differ.
+    turn = floordiv(row, max(1, across // size))
+    width = across if size % across == 0 else size
+    pieces, rest = divmod(width, by)
+    if rest or pieces & (pieces - 1):
+        return width * floordiv(column, width) + mod(mod(column, width) + by * turn, width)
+    place = width * floordiv(column, width) + mod(column, by)
+    for bit in (1 << k for k in range(pieces.bit_length() - 1)):
+        place += by * bit * mod(floordiv(column, by * bit) + floordiv(turn, bit), 2)
+    return place
 
 
 @dataclass

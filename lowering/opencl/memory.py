@@ -252,7 +252,8 @@ def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.LoadOp)
     buffer, place, type = vector_pointer(scope, op.base, op.indices, op.result.type)
     if type.kind == "half":
-        value = Expr(f"vload_half{type.lanes}(0, {place.text})", reads=reads(place))
+        function = "vloada_half" if is_aligned(op, bits_of(type)) else "vload_half"
+        value = Expr(f"{function}{type.lanes}(0, {place.text})", reads=reads(place))
         return replace(value, bits=_loaded(op, buffer, place, bits_of(type)))
     result = _loaded(op, buffer, place, type)
     if type.kind != "bool":
@@ -278,7 +279,8 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
         place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
     elif buffer.type.kind == "half":
         value = value.unrounded or value
-        scope.line(f"vstore_half{type.lanes}_rte({value.text}, 0, {place.text});")
+        function = "vstorea_half" if is_aligned(op, bits_of(type)) else "vstore_half"
+        scope.line(f"{function}{type.lanes}_rte({value.text}, 0, {place.text});")
         return
     if is_aligned(op, type):
         scope.line(f"*({buffer.space} {type.name} *)({place.text}) = {value.assigned};")

@@ -211,7 +211,8 @@ def _pointer(p: FunctionPrinter, memory: SSAValue, index: SSAValue) -> str:
 def _print_copy(p: FunctionPrinter, op: Operation) -> None:
     """A call of the function that starts a copy to local memory."""
     assert isinstance(op, CopyOp)
-    helper = p.helper(f"copy_async_{op.bytes}", COPY.replace("SIZE", str(op.bytes)))
+    text = COPY.replace("SIZE", str(op.bytes)).replace("CACHE", "cg" if op.bytes == 16 else "ca")
+    helper = p.helper(f"copy_async_{op.bytes}", text)
     target = _pointer(p, op.target, op.target_index)
     source = _pointer(p, op.source, op.source_index)
     p.line(f"{helper}({target}, {source});")
@@ -220,10 +221,10 @@ def _print_copy(p: FunctionPrinter, op: Operation) -> None:
 COPY = """\
 static inline void copy_async_SIZE(__local void *to, const __global void *from)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], SIZE;"
+    asm volatile("cp.async.CACHE.shared.global [%0], [%1], SIZE;"
         :: "r"((uint)(ulong)to), "l"((ulong)from) : "memory");
 }"""
-"""Through the first cache: it takes more copies at a time than the way around it."""
+"""Around the first cache, which only copies of 16 bytes can: a tile has no use for it."""
 
 
 def _print_commit(p: FunctionPrinter, op: Operation) -> None:

@@ -2,7 +2,7 @@
 
 // Products of f16 run on tensor cores.
 // CHECK-LABEL: @half
-// CHECK: instruction mma_m16n8k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 2 pad 8 vector 8, %B_1 local at 32*k async copies 2 pad 8 vector 8>
+// CHECK: instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 8, %B_1 local at 32*k async copies 3 rotate 8 vector 8>
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {
   func.func @half(%A: tensor<256x512xf16>, %B: tensor<512x128xf16>) -> tensor<256x128xf16> {
     %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<256x512xf16>, tensor<512x128xf16>) -> tensor<256x128xf16>
@@ -14,7 +14,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // So do those of bf16.
 // CHECK-LABEL: @brain
-// CHECK: instruction mma_m16n8k16_bf16 <i, j, k> stage <%A_1 local at {{.*}}async
+// CHECK: instruction mma_m16n16k16_bf16 <i, j, k> stage <%A_1 local at {{.*}}async
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {
   func.func @brain(%A: tensor<256x512xbf16>, %B: tensor<512x128xbf16>) -> tensor<256x128xbf16> {
     %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<256x512xbf16>, tensor<512x128xbf16>) -> tensor<256x128xbf16>
@@ -26,7 +26,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // Those of f32 where the module says so.
 // CHECK-LABEL: @rounded
-// CHECK: instruction mma_m16n8k8_tf32 <i, j, k> stage <%A_1 local at 16*k async copies 3 rotate 4 vector 4, %B_1 local at 16*k async copies 3 rotate 8 vector 4>
+// CHECK: instruction mma_m16n8k8_tf32 <i, 4*j, k> stage <%A_1 local at 16*k async copies 3 rotate 4 vector 4, %B_1 local at 16*k async copies 3 rotate 8 vector 4>
 module attributes {tile.precision = "tf32", dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {
   func.func @rounded(%A: tensor<256x512xf32>, %B: tensor<512x128xf32>) -> tensor<256x128xf32> {
     %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<256x512xf32>, tensor<512x128xf32>) -> tensor<256x128xf32>

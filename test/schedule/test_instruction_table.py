@@ -144,11 +144,17 @@ def test_rows_are_those_of_ldmatrix(entry: Instruction, number: int, transposed:
             assert np.array_equal(own_register[lane], expected)
 
 
-def test_tf32_is_rounded_to_nearest_away_from_zero():
-    ulp = 2.0**-10
-    x = np.float32([1, 1 + ulp / 2, -1 - ulp / 2, 1 + ulp / 2 - 2**-23, np.inf, np.nan])
-    expected = np.float32([1, 1 + ulp, -1 - ulp, 1, np.inf, np.nan])
-    assert np.array_equal(round_tf32(x), expected, equal_nan=True)
+def test_tf32_leaves_what_has_10_bits():
+    x = np.float32([0, -0.0, 1, -1 - 2**-10, 2047 * 2.0**100, (2 - 2**-10) * 2.0**127])
+    x = np.append(x, np.float32([np.inf, -np.inf, np.nan]))
+    assert np.array_equal(round_tf32(x), x, equal_nan=True)
+
+
+def test_tf32_is_off_by_two_thirds_of_a_unit_at_most_and_not_to_one_side():
+    x = np.float32(2.0) ** np.random.default_rng(0).uniform(-20, 20, 100_000).astype(np.float32)
+    off = (round_tf32(x) - x).astype(np.float64) / 2.0 ** (np.floor(np.log2(x)) - 10)
+    assert np.abs(off).max() < 0.67
+    assert abs(off.mean()) < 0.03
 
 
 ONE = Fragment(("m",), "f32", 4, (ELEMENT,))

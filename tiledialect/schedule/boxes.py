@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from tiledialect.index.expr import IndexExpr
@@ -33,11 +33,13 @@ class Box:
     indices: Mapping[str, str]
     """The index that each axis of the box is along."""
     leaves: Mapping[int, Leaf]
-    """The leaves inside the box, by their numbers."""
+    """The leaves inside the box, by their numbers; their strides in steps along its axes."""
     operands: tuple[int, ...]
     """Which input of the contraction each operand is."""
     first: int
     """How many leaves stand outside: the number of the first that the instruction replaces."""
+    lane: int | None
+    """The leaf of vectors after those of the box, for each lane of which it is executed."""
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -62,21 +64,27 @@ def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> 
     """
     assert schedule.instruction is not None
     instruction = find(schedule.instruction.name)
-    names = schedule.instruction.indices
-    if len(names) != len(instruction.box) or len(set(names)) != len(names):
+    steps = schedule.instruction.steps
+    indices = dict(zip(instruction.axes, (name for name, _ in steps), strict=False))
+    if len(steps) != len(instruction.box) or len(set(indices.values())) != len(steps):
         axes = ", ".join(instruction.axes)
         raise ScheduleError(f"{instruction.name} needs an index for each of its axes {axes}")
-    indices = dict(zip(instruction.axes, names, strict=True))
     leaves: dict[int, Leaf] = {}
-    for axis, extent in instruction.box:
-        leaves.update(_leaves_inside(instruction, schedule.leaves, indices[axis], extent))
+    for step, (_, extent) in zip(steps, instruction.box, strict=True):
+        leaves.update(_leaves_inside(instruction, schedule.leaves, step, extent))
     loops = [k for k, leaf in leaves.items() if leaf.role not in PARALLEL]
     operands = _operands(instruction, indices, output, inputs)
-    first = min(loops, default=len(schedule.leaves))
-    box = Box(instruction, indices, leaves, operands, first)
+    first, last = min(loops, default=len(schedule.leaves)), len(schedule.leaves) - 1
+    is_lane = (
+        first < last
+        and last not in leaves
+        and schedule.leaves[last].role is Role.VECTOR
+        and schedule.leaves[last].index in output.names
+    )
+    box = Box(instruction, indices, leaves, operands, first, last if is_lane else None)
     _check_leaves(box, schedule.leaves)
     _check_lanes(box, schedule.leaves)
-    inside = [(leaf.index, leaf.stride) for leaf in leaves.values()]
+    inside = [(schedule.leaves[k].index, schedule.leaves[k].stride) for k in leaves]
     for stage in schedule.stages:
         if not stage.local or stage.at in inside:
             place = f"is inside {instruction.name}" if stage.local else "is in registers"
@@ -88,13 +96,19 @@ def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> 
 
 
 def _leaves_inside(
-    instruction: Instruction, leaves: Sequence[Leaf], index: str, extent: int
+    instruction: Instruction, leaves: Sequence[Leaf], step: tuple[str, int], extent: int
 ) -> dict[int, Leaf]:
-    inside = {k: x for k, x in enumerate(leaves) if x.index == index and x.stride < extent}
+    """The leaves along an axis, in steps of it."""
+    index, size = step
+    inside = {
+        k: replace(x, stride=x.stride // size)
+        for k, x in enumerate(leaves)
+        if x.index == index and x.stride % size == 0 and x.stride < extent * size
+    }
     if prod(leaf.extent for leaf in inside.values()) != extent:
         raise ScheduleError(
-            f"{instruction.name} takes {extent} steps of {index} at once: "
-            f"the loops over {index} must be split there"
+            f"{instruction.name} takes {extent} steps of {Leaf(*step, 0, Role.SERIAL).step} at "
+            f"once: the loops over {index} must be split there"
         )
     return inside
 
@@ -153,7 +167,7 @@ def _check_leaves(box: Box, leaves: Sequence[Leaf]) -> None:
     for k, leaf in enumerate(leaves):
         if leaf.role in PARALLEL:
             continue
-        if k >= box.first and k not in box.leaves:
+        if k >= box.first and k not in box.leaves and k != box.lane:
             raise ScheduleError(f"the loop {leaf} must stand outside the box of {name}")
         if k not in box.leaves:
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from tiledialect.index.integer import Expr, floordiv, mod
@@ -205,13 +205,18 @@ def _places(entry: Instruction, fragment: Fragment) -> Iterator[tuple[int, ...]]
 # -- NVIDIA's tensor cores ---------------------------------------------------------------------
 
 WARP = 32
+SEPARATOR = ",\n    "
 ROW, COLUMN = floordiv(LANE, 4), mod(LANE, 4)
 """In the words of the PTX manual: the group of four lanes, and the number in it."""
 
-SUMS = Fragment(
-    ("m", "n"), "f32", 4, (ROW + 8 * floordiv(ELEMENT, 2), 2 * COLUMN + mod(ELEMENT, 2))
-)
-"""The accumulators of a box of 16 × 8."""
+
+def _sums(boxes: int) -> Fragment:
+    """The accumulators of some boxes of 16 × 8 beside one another."""
+    column = 2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4)
+    return Fragment(
+        ("m", "n"), "f32", 4 * boxes, (ROW + 8 * mod(floordiv(ELEMENT, 2), 2), column)
+    )
+
 
 
 def _matrices(name: str, place: tuple[Expr, ...], axis: str, width: int, form: str) -> Rows:
@@ -243,7 +248,7 @@ SIXTEEN, HALF = mod(LANE, 16), floordiv(LANE, 16)
 MMA_TF32 = Instruction(
     "mma_m16n8k8_tf32",
     (("m", 16), ("n", 8), ("k", 8)),
-    SUMS,
+    _sums(1),
     (
         Fragment(
             ("m", "k"),
@@ -257,11 +262,8 @@ MMA_TF32 = Instruction(
     """\
 static inline uint round_tf32(float x)
 {
-    // Quiet NaNs have a bit that is not cut off.
-    uint bits;
-    asm("{ .reg .pred p; mov.b32 %0, %1; setp.num.f32 p, %1, %1; @p add.u32 %0, %0, 0x1000; }"
-        : "=&r"(bits) : "f"(x));
-    return bits;
+    // Adds 1/3 to 2/3 of a unit of what is left when the instruction cuts off 13 bits.
+    return as_uint(x * 0x1.001555p0f);
 }
 
 static inline void mma_m16n8k8_tf32(
@@ -280,54 +282,64 @@ static inline void mma_m16n8k8_tf32(
     capability=80,
 )
 
-MMA_F16 = Instruction(
-    "mma_m16n8k16_f16",
-    (("m", 16), ("n", 8), ("k", 16)),
-    SUMS,
-    (
-        Fragment(
-            ("m", "k"),
-            "f16",
-            8,
-            (
-                ROW + 8 * mod(floordiv(ELEMENT, 2), 2),
-                2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4),
-            ),
-            packed=2,
-            rows=_matrices("ldmatrix_x4", (SIXTEEN, 8 * HALF), "k", 8, "x4"),
-        ),
-        Fragment(
-            ("k", "n"),
-            "f16",
-            4,
-            (2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 2), ROW),
-            packed=2,
-            rows=_matrices("ldmatrix_x2_trans", (SIXTEEN, 0 * LANE), "n", 8, "x2.trans"),
-        ),
-    ),
-    """\
-static inline void mma_m16n8k16_f16(
-    float *d0, float *d1, float *d2, float *d3,
-    short2 a0, short2 a1, short2 a2, short2 a3, short2 b0, short2 b1)
-{
+
+def _mma_half(t: str, boxes: int, form: str, rows: tuple[Expr, Expr]) -> Instruction:
+    """Some `mma.sync` beside one another, whose second operands are loaded together."""
+    name = f"mma_m16n{8 * boxes}k16_{t}"
+
+    def listed(template: str, count: int, first: int = 0) -> str:
+        return ", ".join(template.format(k) for k in range(first, first + count))
+
+    parameters = [
+        listed("float *d{}", 4 * boxes),
+        listed("short2 a{}", 4),
+        listed("short2 b{}", 2 * boxes),
+    ]
+    text = f"static inline void {name}(\n    {SEPARATOR.join(parameters)})\n{{\n"
+    for k in range(boxes):
+        text += f"""\
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(*d0), "+f"(*d1), "+f"(*d2), "+f"(*d3)
-        : "r"(as_uint(a0)), "r"(as_uint(a1)), "r"(as_uint(a2)), "r"(as_uint(a3)),
-          "r"(as_uint(b0)), "r"(as_uint(b1)));
-}""",
-    lanes=WARP,
-    platform="nvidia",
-    capability=80,
-)
+        "mma.sync.aligned.m16n8k16.row.col.f32.{t}.{t}.f32 "
+        "{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
+        : {listed('"+f"(*d{})', 4, 4 * k)}
+        : {listed('"r"(as_uint(a{}))', 4)},
+          {listed('"r"(as_uint(b{}))', 2, 2 * k)});
+"""
+    first = Fragment(
+        ("m", "k"),
+        t,
+        8,
+        (
+            ROW + 8 * mod(floordiv(ELEMENT, 2), 2),
+            2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4),
+        ),
+        packed=2,
+        rows=_matrices("ldmatrix_x4", (SIXTEEN, 8 * HALF), "k", 8, "x4"),
+    )
+    k = 2 * COLUMN + mod(ELEMENT, 2) + 8 * mod(floordiv(ELEMENT, 2), 2)
+    second = Fragment(
+        ("k", "n"),
+        t,
+        4 * boxes,
+        (k, ROW + 8 * floordiv(ELEMENT, 4)),
+        packed=2,
+        rows=_matrices(f"ldmatrix_{form.replace('.', '_')}", rows, "n", 8, form),
+    )
+    return Instruction(
+        name,
+        (("m", 16), ("n", 8 * boxes), ("k", 16)),
+        _sums(boxes),
+        (first, second),
+        text + "}",
+        lanes=WARP,
+        platform="nvidia",
+        capability=80,
+    )
 
-MMA_BF16 = replace(
-    MMA_F16,
-    name=MMA_F16.name.replace("f16", "bf16"),
-    operands=tuple(replace(f, type="bf16") for f in MMA_F16.operands),
-    text=MMA_F16.text.replace("f16", "bf16"),
-)
 
-for _entry in (MMA_TF32, MMA_F16, MMA_BF16):
+NARROW, WIDE = (1, "x2.trans", (SIXTEEN, 0 * LANE)), (2, "x4.trans", (SIXTEEN, 8 * HALF))
+MMA_F16, MMA_F16_WIDE = _mma_half("f16", *NARROW), _mma_half("f16", *WIDE)
+MMA_BF16, MMA_BF16_WIDE = _mma_half("bf16", *NARROW), _mma_half("bf16", *WIDE)
+
+for _entry in (MMA_TF32, MMA_F16, MMA_F16_WIDE, MMA_BF16, MMA_BF16_WIDE):
     register(_entry)

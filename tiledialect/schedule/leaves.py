@@ -127,11 +127,12 @@ class Placement:
 
     name: str
     """Which entry of the table `tiledialect.schedule.instructions`."""
-    indices: tuple[str, ...]
-    """The index along each axis of its box."""
+    steps: tuple[tuple[str, int], ...]
+    """The index along each axis of its box, and how far a step along the axis moves it."""
 
     def __str__(self) -> str:
-        return f"{self.name} <{', '.join(self.indices)}>"
+        steps = (Leaf(*step, 0, Role.SERIAL).step for step in self.steps)
+        return f"{self.name} <{', '.join(steps)}>"
 
 
 @dataclass(frozen=True)

@@ -26,23 +26,27 @@ class Way:
     """How many values of the summed index are staged at a time."""
     first: Stage
     second: Stage
+    columns: int
+    """How many neighbours a work-item loads of the second factor, a column of a box each."""
 
 
 WAYS = {
     "f16": Way(
-        "mma_m16n8k16_f16",
+        "mma_m16n16k16_f16",
         32,
-        Stage(0, True, copies=2, asynchronous=True, pad=8, vector=8),
-        Stage(1, True, copies=2, asynchronous=True, pad=8, vector=8),
+        Stage(0, True, copies=3, asynchronous=True, rotate=8, vector=8),
+        Stage(1, True, copies=3, asynchronous=True, rotate=8, vector=8),
+        1,
     ),
     "tf32": Way(
         "mma_m16n8k8_tf32",
         16,
         Stage(0, True, copies=3, asynchronous=True, rotate=4, vector=4),
         Stage(1, True, copies=3, asynchronous=True, rotate=8, vector=4),
+        4,
     ),
 }
-WAYS["bf16"] = replace(WAYS["f16"], instruction="mma_m16n8k16_bf16")
+WAYS["bf16"] = replace(WAYS["f16"], instruction="mma_m16n16k16_bf16")
 
 
 def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedule | None:
@@ -72,25 +76,32 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
 
 
 def _schedule(way: Way, facts: Facts, names: tuple[str, str, str]) -> Schedule:
-    (i, j, k), sizes = names, facts.extents
-    depth = dict(find(way.instruction).box)["k"]
+    (i, j, k), sizes, wide = names, facts.extents, way.columns
+    box = dict(find(way.instruction).box)
+    depth, across = box["k"], box["n"] * wide
+    pair = [Leaf(j, wide, 2, Role.UNROLL), Leaf(j, 1, wide, Role.VECTOR)]
+    if wide == 1:
+        pair = [Leaf(j, 1, 2, Role.VECTOR)]
     leaves = (
         Leaf(i, BLOCK, sizes[i] // BLOCK, Role.GROUP, "y"),
         Leaf(j, BLOCK, sizes[j] // BLOCK, Role.GROUP, "x"),
         Leaf(i, WARP, BLOCK // WARP, Role.LOCAL, "x"),
         Leaf(j, WARP, BLOCK // WARP, Role.LOCAL, "x"),
         Leaf(i, 1, 8, Role.LOCAL, "x"),
-        Leaf(j, 2, 4, Role.LOCAL, "x"),
+        Leaf(j, 2 * wide, 4, Role.LOCAL, "x"),
         Leaf(k, way.chunk, sizes[k] // way.chunk, Role.SERIAL),
         Leaf(k, depth, way.chunk // depth, Role.UNROLL),
         Leaf(i, 16, WARP // 16, Role.UNROLL),
-        Leaf(j, 8, WARP // 8, Role.UNROLL),
+        Leaf(j, across, WARP // across, Role.UNROLL),
         Leaf(i, 8, 2, Role.UNROLL),
+        Leaf(j, 8 * wide, box["n"] // 8, Role.UNROLL),
+        *pair[:-1],
         Leaf(k, 1, depth, Role.UNROLL),
-        Leaf(j, 1, 2, Role.VECTOR),
+        pair[-1],
     )
     stages = tuple(
         replace(stage, operand=tensor.number, at=(k, way.chunk))
         for stage, tensor in zip((way.first, way.second), facts.inputs, strict=True)
     )
-    return Schedule(leaves, stages, Placement(way.instruction, names))
+    leaves = tuple(leaf for leaf in leaves if leaf.extent > 1 or leaf.role is Role.GROUP)
+    return Schedule(leaves, stages, Placement(way.instruction, ((i, 1), (j, wide), (k, 1))))

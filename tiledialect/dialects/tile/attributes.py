@@ -251,10 +251,10 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
     instruction = None
     if parser.parse_optional_keyword("instruction"):
         name = parser.parse_identifier(" of an instruction")
-        indices = parser.parse_comma_separated_list(
-            parser.Delimiter.ANGLE, lambda: parser.parse_identifier(" of an index")
+        steps = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: _parse_step(parser)
         )
-        instruction = Placement(name, tuple(indices))
+        instruction = Placement(name, tuple(steps))
     stages: list[Stage | GlobalStage] = []
     if parser.parse_optional_keyword("stage"):
         stages = parser.parse_comma_separated_list(
