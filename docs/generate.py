@@ -376,6 +376,10 @@ EXAMPLES = {
     "nest-share-memory": ("tree_sum.mlir", "lift-to-nest,nest-share-memory"),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
+    "gpu-count-copies": (
+        "copies_ahead.mlir",
+        "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies",
+    ),
     "gpu-leave-branches": (
         "pool",
         f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"

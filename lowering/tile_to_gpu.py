@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
@@ -31,6 +32,7 @@ def nest_passes() -> tuple[ModulePass, ...]:
         NestShareMemoryPass(),
         NestBarriersPass(),
         NestToGpuPass(),
+        GpuCountCopiesPass(),
         GpuWidenBf16Pass(),
     )
 
@@ -39,8 +41,8 @@ def nest_passes() -> tuple[ModulePass, ...]:
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
-    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-widen-bf16`, and what the
-    device needs.
+    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-count-copies`,
+    `gpu-widen-bf16`, and what the device needs.
     """
 
     name = "tile-to-gpu"
@@ -55,8 +57,8 @@ class TileToGpuPass(ModulePass):
 class LiftToGpuPass(ModulePass):
     """Lowers functions of low-level patterns to `gpu.module`s and host functions.
 
-    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-widen-bf16`, and what the
-    device needs.
+    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-count-copies`,
+    `gpu-widen-bf16`, and what the device needs.
     """
 
     name = "lift-to-gpu"

@@ -50,6 +50,7 @@ TILE_UNIVERSE = Universe(
         ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
         "gpu-leave-branches": _load("lowering.gpu_leave_branches", "GpuLeaveBranchesPass"),
+        "gpu-count-copies": _load("lowering.gpu_count_copies", "GpuCountCopiesPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "gpu-keep-loops": _load("lowering.gpu_keep_loops", "GpuKeepLoopsPass"),
         "gpu-widen-bf16": _load("lowering.gpu_widen_bf16", "GpuWidenBf16Pass"),

@@ -75,7 +75,10 @@ class InstructionNest:
     def _lanes_of(self, operand: int, number: int) -> list[list[SSAValue]]:
         """The registers of an operand in each lane of the vectors' leaf."""
         fragment, lanes = self.entry.operands[operand], self.lanes
-        if len(lanes) > 1 and fragment.packed == 1 and fragment.rows is None:
+        moved = {name for axis in self.staging.operands[number].access for name in axis.names}
+        if not moved & lanes[-1].keys():
+            return [self._registers(operand, number)] * len(lanes)
+        if fragment.packed == 1 and fragment.rows is None:
             elements = [self._wide(fragment, element, number) for element in range(fragment.count)]
             if all(elements):
                 return [list(lane) for lane in zip(*elements, strict=True)]

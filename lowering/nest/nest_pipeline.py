@@ -141,11 +141,16 @@ class Pipeline:
             self._start_step(index.result, Expr.const(step), before)
 
     def _start_next(self) -> None:
-        """In each step those of a later one, once this one's are there and the last ones' read."""
+        """In each step those of a later one, once this one's are there and the last ones' read.
+
+        What is needed in the next step starts first; else the step's own work goes before.
+        """
         following = self.step + self.ahead
         next_index = IndexOp(self.scope.values, following)
-        head = InsertPoint.at_start(self.loop.block)
-        Rewriter.insert_op([WaitOp(self.ahead - 1), next_index], head)
+        wait, last = WaitOp(self.ahead - 1), self.loop.block.last_op
+        assert last is not None
+        Rewriter.insert_op(wait, InsertPoint.at_start(self.loop.block))
+        Rewriter.insert_op(next_index, InsertPoint.after(wait if self.ahead == 1 else last))
         self._start_step(next_index.result, following, InsertPoint.after(next_index))
 
     def _start_step(self, index: SSAValue, step: Expr, point: InsertPoint) -> None:
@@ -258,7 +263,7 @@ class NestPipelinePass(ModulePass):
     The first tile is copied before the loop. In each step the loads of the next tile are issued
     into registers before the tile is used, and stored to the other copy afterwards, so that one
     barrier a step is enough. The tiles of an `async` buffer are copied by themselves, as many steps
-    ahead as there are copies but one; each step waits for its own.
+    ahead as there are copies but one; each step waits for its own, and ends by starting others.
     """
 
     name = "nest-pipeline"

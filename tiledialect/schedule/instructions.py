@@ -213,10 +213,7 @@ ROW, COLUMN = floordiv(LANE, 4), mod(LANE, 4)
 def _sums(boxes: int) -> Fragment:
     """The accumulators of some boxes of 16 × 8 beside one another."""
     column = 2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4)
-    return Fragment(
-        ("m", "n"), "f32", 4 * boxes, (ROW + 8 * mod(floordiv(ELEMENT, 2), 2), column)
-    )
-
+    return Fragment(("m", "n"), "f32", 4 * boxes, (ROW + 8 * mod(floordiv(ELEMENT, 2), 2), column))
 
 
 def _matrices(name: str, place: tuple[Expr, ...], axis: str, width: int, form: str) -> Rows:

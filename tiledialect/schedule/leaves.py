@@ -77,7 +77,7 @@ class Stage:
     pad: int = 0
     """By how many elements the rows of the tile are longer than needed."""
     rotate: int = 0
-    """By how many elements each row is rotated more than the one before."""
+    """The size of the pieces of rows that change places, in each row differently."""
     order: tuple[int, ...] = ()
     """The axes of the operand from slowest to fastest in the tile; empty: as in the operand."""
     vector: int = 1

@@ -19,13 +19,13 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
   // CHECK:      nest.commit
   // CHECK-NEXT: nest.for %k : serial to 64 {
   // CHECK-NEXT:   nest.wait 1
-  // CHECK-NEXT:   [[S2:%.*]] = nest.index %k + 2
+  // CHECK-NEXT:   {{.*}} = nest.load %t[(%k mod 3), -%i + 63, 0]
+  // CHECK-NEXT:   nest.store
+  // CHECK:        [[S2:%.*]] = nest.index %k + 2
   // CHECK-NEXT:   nest.if %k < 62 {
   // CHECK:            {{.*}} = nest.load %A[%i, 4*[[S2]] + %l_2]
   // CHECK-NEXT:       nest.store {{.*}}, %t[((%k + 2) mod 3), %i, %l_2]
   // CHECK:        nest.commit
-  // CHECK-NEXT:   {{.*}} = nest.load %t[(%k mod 3), -%i + 63, 0]
-  // CHECK-NEXT:   nest.store
 
   // One barrier a step.
   // BARRIERS:      nest.for %k : serial to 64 {

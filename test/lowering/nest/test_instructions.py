@@ -197,6 +197,41 @@ def test_rows_are_copied_and_loaded_together(name: str, options: str):
     check_by_reference(schedule, a, b, expected, target=NVIDIA)
 
 
+WIDE = (
+    "<group.y 32*i : 2, group.x {width}*j : 2, local.x 16*i : 2, local.x i : 8, "
+    "local.x {pair}*j : 4, serial {chunk}*k : 3, unroll {k}*k : 2, unroll 8*i : 2, {columns}> "
+)
+EVERY_FOURTH = WIDE.format(
+    width=32, pair=8, chunk=16, k=8, columns="unroll 4*j : 2, unroll k : 8, vector j : 4"
+)
+TWO_BOXES = WIDE.format(
+    width=16, pair=2, chunk=32, k=16, columns="unroll 8*j : 2, unroll k : 16, vector j : 2"
+)
+
+
+@pytest.mark.parametrize("shape", [(64, 32, 48), (61, 27, 41)])
+@pytest.mark.parametrize(
+    ("schedule", "dtype"),
+    [
+        (
+            f"{EVERY_FOURTH}instruction mma_m16n8k8_tf32 <i, 4*j, k> stage "
+            "<A local at 16*k async copies 3 rotate 4 vector 4, "
+            "B local at 16*k async copies 3 rotate 8 vector 4>",
+            np.float32,
+        ),
+        (f"{EVERY_FOURTH}instruction mma_m16n8k8_tf32 <i, 4*j, k>", np.float32),
+        (
+            f"{TWO_BOXES}instruction mma_m16n16k16_f16 <i, j, k> stage "
+            "<A local at 32*k async copies 3 rotate 8 vector 8, B local at 32*k pad 8 vector 8>",
+            np.float16,
+        ),
+    ],
+)
+def test_boxes_beside_one_another(schedule: str, dtype: type, shape: tuple[int, int, int]):
+    """Also where the sizes fill no whole boxes, so that elements are loaded one by one."""
+    check_by_reference(schedule, *matrices(*shape, dtype), target=NVIDIA)
+
+
 @pytest.mark.parametrize("options", ["copies 3", "copies 4 rotate 4", "copies 2 vector 4"])
 def test_copies_ahead_on_devices(device: td.Device, options: str):
     """Devices that do not copy by themselves load and store."""
