@@ -116,12 +116,21 @@ class LiftCode(LiftMemory):
         places = list(found.places.get(result, ()))
         if result in found.read:
             require_seen(op)
-            scope[result] = self.allocate(
-                result.type, space_of(op), result.name_hint or op.pattern()
-            )
+            scope[result] = self.keep(op, result.type, result.name_hint or op.pattern())
             places.append(scope[result])
         COMPUTING[type(op)](self, op, scope, places)
         self.places[result] = places
+
+    def keep(self, op: Any, t: Attribute, hint: str) -> View:
+        """Memory for what an op gives."""
+        space = space_of(op)
+        if space != GLOBAL:
+            return self.allocate(t, space, hint)
+        alone = maps_own(op)
+        shared = not alone and any(isinstance(x, SHARED) for x in op.walk())
+        out = self.axes_of(op) if alone else ()
+        axes = [a for a in self.free if a not in out and not (shared and a[:5] != "group")]
+        return self.allocate_global(t, hint, axes, shared)
 
     def body(
         self, op: FunctionOp, scope: Scope, arguments: Sequence[View], places: Sequence[View] = ()
@@ -308,9 +317,9 @@ class LiftCode(LiftMemory):
     def reduce(self, op: Any, scope: Scope) -> View:
         """A reduction by one work-item, in an accumulator."""
         role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
-        t, space = op.initial.type, space_of(op)
+        t = op.initial.type
         require_seen(op)
-        total = self.allocate(t, space, "acc")
+        total = self.keep(op, t, "acc")
         self.copy(scope[op.initial], [total], t)
         size = expression(leading(as_array(op.input, op.pattern())))
         with self.span(role, size, "k") as k:
@@ -318,7 +327,7 @@ class LiftCode(LiftMemory):
             if self._may_overwrite(op):
                 self.body(op, scope, arguments, [total])
             else:
-                new = self.allocate(t, space, "next")
+                new = self.keep(op, t, "next")
                 self.body(op, scope, arguments, [new])
                 self.copy(new, [total], t)
         return total
@@ -347,7 +356,7 @@ class LiftCode(LiftMemory):
             bound = op.clone()
             bind(bound, sizes)
             last = k + 1 == len(found)
-            to = list(places) if last else [self.allocate(t, space_of(op), "iterated")]
+            to = list(places) if last else [self.keep(op, t, "iterated")]
             self.body(bound, scope, [value], to)
             value = to[0]
         if not found:
@@ -357,7 +366,7 @@ class LiftCode(LiftMemory):
         self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]
     ) -> None:
         t = op.initial.type
-        now, new = (self.allocate(t, space_of(op), hint) for hint in ("iterated", "next"))
+        now, new = (self.keep(op, t, hint) for hint in ("iterated", "next"))
         self.copy(scope[op.initial], [now], t)
         with self.span(SERIAL, expression(op.count.data), "time"):
             self.body(op, scope, [now], [new])
@@ -432,9 +441,10 @@ def _is_elementwise(op: Operation, result: SSAValue) -> bool:
 
 
 def space_of(op: Operation) -> IntegerAttr:
-    """In which memory the result of an op is kept."""
+    """In which memory the result of an op is kept; a number is in global memory where it ends."""
     for use in op.results[0].uses:
-        if (space := SPACES.get(type(use.operation))) is not None and space != GLOBAL:
+        space = SPACES.get(type(use.operation))
+        if space is not None and (space != GLOBAL or _is_compound(op.results[0].type)):
             return space
     return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
 

@@ -101,7 +101,7 @@ class LiftHost(HostFunction):
         self.views[value] = Memory(value.name_hint or "input", sizes, buffer)
 
     def _memory(self, t: Attribute, hint: str, outer: tuple[Expr, ...] = ()) -> View:
-        """Buffers for the result of a kernel."""
+        """Buffers for the result of a kernel, or what it keeps in global memory."""
         if isinstance(t, TupleType):
             return Parts(tuple(self._memory(part, hint, outer) for part in t.types))
         if isinstance(t, TensorType):
@@ -268,7 +268,8 @@ class LiftHost(HostFunction):
     def _launch_lift(self, emit: Any, grid: Grid, hint: str) -> None:
         """Add a kernel, unless the same is there already, and launch it."""
         name, found = self.kernel_name(hint), list[Trace]()
-        builder = KernelBuilder([*self.names], self.facts, grid, found if self.tracing else None)
+        traces = found if self.tracing else None
+        builder = KernelBuilder([*self.names], self.facts, grid, traces, self._memory)
         kernel = builder.build(emit, name)
         self.traces[name] = found
         for op in kernel.function.walk():
@@ -315,6 +316,8 @@ class LiftHost(HostFunction):
                 if last:
                     free = gpu.DeallocOp(op.result)
                     Rewriter.insert_op(free, InsertPoint.after(last[-1]))
+                else:
+                    Rewriter.erase_op(op)
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    DenseArrayBase,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -39,10 +41,13 @@ from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.grid import AXES, LANES, Grid
 from tiledialect.lowering.nest.lift_code import LiftCode
 from tiledialect.lowering.nest.nest_peel import WHOLE
-from tiledialect.lowering.nest.scope import FACTS
+from tiledialect.lowering.nest.scope import FACTS, SHARED_ARGUMENTS
 from tiledialect.lowering.nest.view_traces import Trace
 from tiledialect.lowering.nest.views import Access, Memory, View
 from tiledialect.schedule.leaves import Role
+
+HostMemory = Callable[[Attribute, str, tuple[Expr, ...]], View]
+"""Makes memory of the host's for arrays of values of a type."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,15 @@ class KernelBuilder(LiftCode):
     """Builds a kernel; the host's memrefs become its arguments when they are used."""
 
     def __init__(
-        self, names: Sequence[str], facts: Condition, grid: Grid, traces: list[Trace] | None
+        self,
+        names: Sequence[str],
+        facts: Condition,
+        grid: Grid,
+        traces: list[Trace] | None,
+        on_host: HostMemory,
     ):
         self.block = Block()
+        self._on_host = on_host
         self.facts = facts
         super().__init__(self.block, Env(facts=[facts]), grid)
         self.traces = traces
@@ -74,6 +85,12 @@ class KernelBuilder(LiftCode):
             argument.name_hint = name
             self.names[name] = argument
 
+    @override
+    def on_host(self, t: Attribute, hint: str, outer: tuple[Expr, ...]) -> View:
+        """Memory that the host allocates for this kernel."""
+        return self._on_host(t, hint, outer)
+
+    @override
     def memory_of(self, memory: Memory) -> SSAValue:
         """The argument that is a memref of the host's."""
         buffer = super().memory_of(memory)
@@ -111,6 +128,8 @@ class KernelBuilder(LiftCode):
             known_grid_size=numbers if len(numbers) == 3 and max(numbers) < 2**31 else None,
         )
         function.attributes[WHOLE] = UnitAttr()
+        if shared := [k for k, b in enumerate(buffers) if self.scratch.get(b)]:
+            function.attributes[SHARED_ARGUMENTS] = DenseArrayBase.from_list(i64, shared)
         for key, number in (("before", self.before), ("after", self.after)):
             function.attributes[f"index_operations.{key}"] = IntegerAttr(number, i64)
         if facts := facts_about(self.facts, names):

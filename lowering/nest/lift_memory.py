@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith
@@ -75,6 +75,10 @@ class LiftMemory(NestBuilder):
         """The work-groups and work-items that do the same so far, by the axis."""
         self.taken: dict[str, Expr] = {}
         """Those that a map around shares out."""
+        self.steps: list[tuple[Expr, Expr]] = []
+        """The indices of the maps around that are shared out, and how far they go."""
+        self.scratch: dict[SSAValue, bool] = {}
+        """Global memory of this kernel alone, and whether the work-items of a group share it."""
         self.before = self.after = 0
         """The operations on indices of all accesses, as views compose them and simplified."""
         self.traces: list[Trace] | None = None
@@ -124,12 +128,17 @@ class LiftMemory(NestBuilder):
         if step.value is not None and is_multiple(upper, step, self.env) and "group" not in axes[0]:
             # All work-items run as many steps, so that there may be barriers in them.
             with self.span(SERIAL, upper, "part", step=step) as part:
-                yield part + first
+                yield self._enter_step(part + first, upper)
         else:
             with self.span(SERIAL, upper, hint, lower=first, step=step) as index:
-                yield index
+                yield self._enter_step(index, upper)
+        self.steps.pop()
         for axis in axes:
             self.free[axis] = self.taken.pop(axis)
+
+    def _enter_step(self, index: Expr, upper: Expr) -> Expr:
+        self.steps.append((index, upper))
+        return index
 
     @property
     def counts(self) -> dict[str, Expr]:
@@ -178,6 +187,24 @@ class LiftMemory(NestBuilder):
                     total *= number
                 buffer = self.buffer(t, [total] if outer else [], space, hint)
                 return Memory(hint, outer, buffer)
+
+    def allocate_global(self, t: Attribute, hint: str, axes: Sequence[str], shared: bool) -> View:
+        """Global memory for values of a type, for each step of the maps around.
+
+        What others do as well, along some axes, each keeps for itself.
+        """
+        groups = {f"group.{name}": axis.groups for name, axis in zip(AXES, self.grid, strict=True)}
+        own = [(self.free[a], groups.get(a, self.counts[a])) for a in axes]
+        apart = [*self.steps, *((i, size) for i, size in own if size.value != 1)]
+        view = self.on_host(t, hint, tuple(simplify(size, self.env) for _, size in apart))
+        self.scratch |= dict.fromkeys(_buffers(view), shared)
+        for index, _ in apart:
+            view = Access(view, index)
+        return view
+
+    def on_host(self, t: Attribute, hint: str, outer: tuple[Expr, ...]) -> View:
+        """Memory that the host allocates for arrays of values of a type."""
+        raise NotImplementedError
 
     # -- views -----------------------------------------------------------------------------
 
@@ -300,13 +327,16 @@ class LiftMemory(NestBuilder):
             buffer = self.memory_of(leaf)
             t = buffer.type
             assert isinstance(t, MemRefType)
-            condition = ALWAYS if t.memory_space == PRIVATE else self._one_of_all(t)
+            condition = self._one_of_all(leaf, t.memory_space)
             value.name_hint = value.name_hint or leaf.name
             self.store(value, buffer, self._address(leaf, rest), condition)
 
-    def _one_of_all(self, t: MemRefType[Attribute]) -> Condition:
-        """That this is the first of the work-items that do the same."""
-        local = t.memory_space == LOCAL
+    def _one_of_all(self, memory: Memory, space: Attribute) -> Condition:
+        """That this is the first of the work-items that do the same in the same memory."""
+        shared = self.scratch.get(memory.buffer)  # pyright: ignore[reportArgumentType]
+        if space == PRIVATE or shared is False:
+            return ALWAYS
+        local = space == LOCAL or shared
         free = [e for axis, e in self.free.items() if not (local and axis.startswith("group"))]
         return both(*(equal(number, 0) for number in free))
 
@@ -349,6 +379,16 @@ class LiftMemory(NestBuilder):
     def known(self, condition: Condition) -> bool:
         """Whether a condition is known to hold."""
         return prove(condition, self.env) is True
+
+
+def _buffers(view: View) -> Iterator[SSAValue]:
+    """What memory is made of."""
+    if isinstance(view, Parts):
+        for part in view.views:
+            yield from _buffers(part)
+    elif isinstance(view, Memory):
+        assert isinstance(view.buffer, SSAValue)
+        yield view.buffer
 
 
 __all__ = ["AXES", "LiftMemory", "OpenSizeError"]

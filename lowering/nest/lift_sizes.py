@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
+from typing import Any
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -10,10 +12,18 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from tiledialect.dialects.lift import reductions
+from tiledialect.dialects.lift import memory, reductions
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.dialects.lift.types import all_sizes, is_array_type, names_in, sizes_of
+from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED
+from tiledialect.dialects.lift.types import (
+    all_sizes,
+    as_array,
+    is_array_type,
+    leading,
+    names_in,
+    sizes_of,
+)
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Condition, Expr, at_least_zero, both, divides, floordiv
@@ -107,9 +117,36 @@ def largest(function: func.FuncOp) -> int:
     """The number of elements of the largest array; of one that is open it is not known."""
     most = 0
     for op in function.walk():
+        apart = _apart(op) if isinstance(op, memory.ToGlobalOp) else 1
         for t in (*op.result_types, *op.operand_types):
-            total = 1
-            for size in all_sizes(t):
-                total *= SAFE if size.value is None else max(1, size.value)
-            most = max(most, total)
+            most = max(most, apart * prod(map(_number, all_sizes(t))))
     return most
+
+
+MOST_ITEMS = 1024
+"""How many work-items more than elements to share out there may be."""
+
+
+def _apart(op: Operation) -> int:
+    """How often what an op keeps in global memory may be there: for each step of the maps around,
+    and for each work-group and work-item that does the same."""
+    found, root = 1, op
+    while (around := root.parent_op()) is not None and not isinstance(around, func.FuncOp):
+        root = around
+        if isinstance(root, PARALLEL):
+            found *= _number(leading(as_array(root.input, root.pattern())))
+    if root is op:
+        return found
+    by_items = not any(isinstance(x, SHARED) for x in op.operands[0].owner.walk())
+    kinds = PARALLEL if by_items else BY_GROUPS
+    later: dict[tuple[Any, ...], int] = {}
+    for inner in root.walk():
+        if isinstance(inner, kinds) and not inner.is_ancestor(op):
+            key = (type(inner), *inner.properties.values())
+            size = _number(leading(as_array(inner.input, inner.pattern()))) + MOST_ITEMS
+            later[key] = max(later.get(key, 0), size)
+    return found * prod(later.values())
+
+
+def _number(size: Size) -> int:
+    return SAFE if size.value is None else max(1, size.value)

@@ -20,13 +20,13 @@ from tiledialect.index.integer import Expr, Remainder, equal
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, prove, simplify
 from tiledialect.lowering.nest.builder import LOCAL
-from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.lowering.nest.scope import NestScope, shared_arguments
 from tiledialect.schedule.leaves import Role
 
 
 @dataclass(frozen=True)
 class Use:
-    """That work-items read or write local memory."""
+    """That work-items read or write memory that they share."""
 
     memory: SSAValue
     writes: bool
@@ -58,6 +58,7 @@ class Barriers:
     def __init__(self, function: gpu.FuncOp):
         self.function = function
         self.scope = NestScope()
+        self.shared = shared_arguments(function)
 
     def run(self) -> None:
         """Add the barriers."""
@@ -145,12 +146,19 @@ class Barriers:
 
     def _in_step_before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
         """Uses in a step of a loop as the next one sees them."""
+        if self._is_shared_out(op):
+            uses = [u for u in uses if u.memory not in self.shared]
         name = str(self.scope.name(op.index))
         before = {name: Expr.var(name) - 1}
         return frozenset(
             Use(u.memory, u.writes, None if u.copy is None else u.copy.substitute(before))
             for u in uses
         )
+
+    def _is_shared_out(self, op: ForOp) -> bool:
+        """Whether a loop is the part of a work-group: its steps have places in arguments apart."""
+        loops = [v.owner.parent_op() for v in op.indices if isinstance(v.owner, Block)]
+        return any(isinstance(x, ForOp) and x.role.data.role is Role.GROUP for x in loops)
 
     def _clashes(self, op: ForOp) -> bool:
         """Whether uses inside a loop are in conflict, in one step or with those of the next.
@@ -172,7 +180,8 @@ class Barriers:
 
     def _use_of(self, op: LoadOp | StoreOp | FragmentOp) -> Use | None:
         t = op.memory.type
-        if not isinstance(t, MemRefType) or t.memory_space != LOCAL:
+        is_local = isinstance(t, MemRefType) and t.memory_space == LOCAL
+        if not is_local and op.memory not in self.shared:
             return None
         copy = None
         if isinstance(op.memory.owner, BufferOp) and "double" in op.memory.owner.attributes:
@@ -219,7 +228,8 @@ class NestBarriersPass(ModulePass):
 
     One stands where work-items use local memory that others have written since the last one, or
     write what others have read, also from one step of a loop to the next; only where all
-    work-items of a group come by.
+    work-items of a group come by. Arguments that `nest.shared` numbers are like local memory; the
+    steps of a loop that work-groups share out have places apart in them.
     """
 
     name = "nest-barriers"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tiledialect.dialects.nest.attributes import ConditionAttr
@@ -38,6 +38,19 @@ def extent_of(t: MemRefType[Attribute]) -> int:
 
 FACTS = "nest.facts"
 """The attribute of a kernel that says what holds for its index arguments, `d0`, `d1`, …."""
+
+
+SHARED_ARGUMENTS = "nest.shared"
+"""The attribute of a kernel that numbers the arguments by which work-items of a group share what
+they write; each step of a loop that the groups share out has places of its own there."""
+
+
+def shared_arguments(function: gpu.FuncOp) -> frozenset[SSAValue]:
+    """The arguments by which the work-items of a group share what they write."""
+    numbers = function.attributes.get(SHARED_ARGUMENTS)
+    if not isinstance(numbers, DenseArrayBase):
+        return frozenset()
+    return frozenset(function.body.block.args[int(k)] for k in numbers.get_values())
 
 
 def facts_of(function: gpu.FuncOp, sizes: Sequence[Expr]) -> Condition:

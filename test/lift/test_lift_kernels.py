@@ -145,6 +145,66 @@ def kept_by_one(x: lift.array(4, 16)):
     return x >> lift.map_wrg(0)(lift.join @ lift.map_lcl(1)(on) @ lift.split(4))
 
 
+@program(reals(5, 16))
+def global_by_groups(x: lift.array("N", "M")):
+    """The work-items of a group share global memory, and the groups none."""
+
+    def on(row):
+        return lift.to_global(row >> lift.map_lcl(DOUBLE)) >> BACKWARDS >> lift.map_lcl(NEXT)
+
+    return x >> lift.map_wrg(on)
+
+
+@program(reals(6, 8))
+def global_by_items(x: lift.array("N", "M")):
+    def on(row):
+        pairs = lift.to_global(row >> lift.map_seq(lambda e: (2.0 * e, e + 1.0)))
+        return pairs >> BACKWARDS >> lift.map_seq(lift.mul)
+
+    return x >> lift.map_glb(on)
+
+
+@program(reals(3, 4, 8))
+def global_in_steps(x: lift.array("N", "K", "M")):
+    """The groups go through the rows of a matrix, in the same place."""
+
+    def on(row):
+        return lift.to_global(row >> lift.map_lcl(DOUBLE)) >> BACKWARDS >> lift.map_lcl(NEXT)
+
+    return x >> lift.map_wrg(lift.map_seq(on))
+
+
+@program(reals(5, 100))
+def global_around(x: lift.array("N", "M")):
+    """What every work-item computes, before they share something out."""
+
+    def on(row):
+        return lift.to_global(row >> lift.map_seq(DOUBLE)) >> BACKWARDS >> lift.map_glb(NEXT)
+
+    return x >> lift.map_seq(on)
+
+
+@program(reals(5, 100))
+def global_elements(x: lift.array("N", "M")):
+    """Every work-item reads what it has written itself."""
+    return x >> lift.map_seq(
+        lambda row: lift.to_global(row >> lift.map_glb(DOUBLE)) >> lift.map_glb(NEXT)
+    )
+
+
+@program(reals(4, 40))
+def global_sums(x: lift.array("N", "M")):
+    """An accumulator that is an array of any size."""
+    zeros = lift.generate("M", lambda i: lift.cast(i * 0, lift.f32))
+    add = lambda total, row: lift.zip(total, row) >> lift.map_lcl(lift.add)  # noqa: E731
+
+    def on(rows):
+        sums = lift.to_global(rows >> lift.reduce_seq(add, zeros))
+        return sums >> BACKWARDS >> lift.map_lcl(DOUBLE)
+
+    return x >> lift.split(2) >> lift.map_wrg(on)
+
+
 @program(reals(4, 16))
 def shared_sums(x: lift.array(4, 16)):
     """The work-items share out the elements of an accumulator."""
@@ -297,6 +357,22 @@ def test_after_each_pass(name: str):
             results = run_host(closed(module, name, [a.shape for a in inputs]), None, inputs)
             for a, b in zip(results, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-4, err_msg=lower.name)
+
+
+def test_wide_indices_for_what_is_kept_in_global_memory():
+    """One kernel serves every size, and what it keeps may need more than 32 bits."""
+
+    @lift.fun
+    def kept(x: lift.array("N")):
+        def on(e):
+            many = lift.generate(1 << 16, lambda i: lift.cast(i, lift.f32))
+            return lift.to_global(many >> lift.map_seq(lambda v: v * e)) >> BACKWARDS >> SUM
+
+        return x >> lift.map_glb(on)
+
+    f = td.compile(kept)
+    assert "long v" not in f.opencl("1000xf32")
+    assert "long v" in f.opencl("100000xf32")
 
 
 KERNELS = {"several_results": 2, "both_after": 2, "searches": 2}

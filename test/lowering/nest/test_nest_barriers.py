@@ -42,6 +42,11 @@ def on_tile(tile):
     return tile >> KEEP >> lift.slide(3, 1) >> SUM_OF_THREE
 
 
+def in_global_memory(part):
+    kept = lift.to_global(part >> lift.map_lcl(lambda e: 2.0 * e))
+    return kept >> lift.gather(lift.reverse) >> lift.map_lcl(lambda e: e + 1.0)
+
+
 def halved(v):
     return v >> lift.split(2) >> lift.to_local(SUM_OF_THREE)
 
@@ -59,11 +64,14 @@ KERNELS = {
         lift.join @ lift.map_seq(on_tile) @ lift.slide(4, 2) @ lift.pad(1, 1, lift.clamp)
     ),
     "reduction of patterns": of_patterns(lambda row: row >> KEEP >> lift.iterate(3, halved)),
+    "global memory of patterns": of_patterns(
+        lift.join @ lift.map_seq(in_global_memory) @ lift.split(4)
+    ),
     "product": PRODUCT.replace(" COPIES", ""),
     "two copies": PRODUCT.replace("COPIES", "copies 2"),
     "sum": SUM,
 }
-"""Kernels whose work-items meet in local memory."""
+"""Kernels whose work-items meet in memory."""
 
 WITHOUT_EACH = """
 import io, json, sys
