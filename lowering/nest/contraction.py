@@ -26,18 +26,13 @@ from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.index.integer import equal
 from tiledialect.index.sets import Guard
-from tiledialect.lowering.nest.accumulators import (
-    Accumulator,
-    Places,
-    combined,
-    neutral_operand,
-)
+from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined, neutral_operand
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.instruction import InstructionNest
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import first_written_out
 from tiledialect.schedule.output_box import always_lands, visited
 
 
@@ -75,10 +70,7 @@ class ContractionNest:
         for k, leaf in enumerate(self.leaves):
             if k >= parallel and leaf.index not in self.outputs:
                 return k
-        k = len(self.leaves)
-        while k > parallel and self.leaves[k - 1].role in (Role.UNROLL, Role.VECTOR):
-            k -= 1
-        return k
+        return first_written_out(self.leaves)
 
     @cached_property
     def needs_flag(self) -> bool:

@@ -18,7 +18,7 @@ from tiledialect.index.integer import Expr, less, mod
 from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, flat_strides
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import WRITTEN_OUT, Role
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ def _loops(loop: ForOp) -> list[ForOp]:
     """The loops of a copy."""
     found = [x for x in loop.walk() if isinstance(x, ForOp)]
     for x in found:
-        if x.role.data.role not in (Role.UNROLL, Role.VECTOR):
+        if x.role.data.role not in WRITTEN_OUT:
             raise TileError.at(x, "what is fetched ahead must fit registers: use smaller tiles")
     return found
 

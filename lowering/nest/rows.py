@@ -30,7 +30,7 @@ from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import first_written_out
 from tiledialect.schedule.tiles import step_name
 
 
@@ -116,10 +116,7 @@ class RowNest:
         for k, leaf in enumerate(self.leaves):
             if k >= self.kernel.parallel and leaf.index in self.reduced:
                 return k
-        k = len(self.leaves)
-        while k > self.kernel.parallel and self.leaves[k - 1].role in (Role.UNROLL, Role.VECTOR):
-            k -= 1
-        return k
+        return first_written_out(self.leaves)
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:

@@ -28,7 +28,7 @@ from tiledialect.lowering.nest.accumulators import AGGREGATE
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import Role, first_written_out
 from tiledialect.schedule.scans import ScanLeaves
 from tiledialect.schedule.tiles import step_name
 
@@ -44,19 +44,12 @@ class ScanNest:
         self.index = f"d{op.along}"
         self.own = ScanLeaves.of(kernel.schedule, self.index, op.block)
         serial = [k for k in (*self.own.steps, *self.own.inside) if k >= kernel.parallel]
-        self.first = min(serial, default=self._first_written_out())
+        self.first = min(serial, default=first_written_out(kernel.leaves))
         inside = range(self.first, len(kernel.leaves))
         self.tile = [k for k in inside if k not in self.own.steps]
         """The leaves that move what a work-item has in registers."""
         self.rows = [k for k in self.tile if k not in self.own.inside]
         self.totals = [k for k in self.tile if k not in self.own.chunk]
-
-    def _first_written_out(self) -> int:
-        k = len(self.kernel.leaves)
-        written_out = (Role.UNROLL, Role.VECTOR)
-        while k > self.kernel.parallel and self.kernel.leaves[k - 1].role in written_out:
-            k -= 1
-        return k
 
     # -- places and values -----------------------------------------------------------------
 

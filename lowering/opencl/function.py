@@ -16,24 +16,21 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
-from tiledialect.lowering.opencl.helpers import sub_groups_of
-from tiledialect.lowering.opencl.inline import PURE, Inlining
-from tiledialect.lowering.opencl.memory import (
+from tiledialect.lowering.opencl.buffers import (
     GLOBAL,
-    LOADS,
     LOCAL,
     PRIVATE,
-    VIEWS,
-    WRITES,
     Address,
     Buffer,
     MemoryScope,
-    assignment,
     element_type,
     layout,
     pointer,
     space_of,
 )
+from tiledialect.lowering.opencl.helpers import sub_groups_of
+from tiledialect.lowering.opencl.inline import PURE, Inlining
+from tiledialect.lowering.opencl.memory import LOADS, WRITES, assignment
 from tiledialect.lowering.opencl.names import sanitized
 from tiledialect.lowering.opencl.types import (
     CType,
@@ -44,6 +41,7 @@ from tiledialect.lowering.opencl.types import (
     int_literal,
     variable,
 )
+from tiledialect.lowering.opencl.views import VIEWS
 
 LONGEST_INLINED = 100
 """Characters of an expression beyond which it gets a variable."""

@@ -11,8 +11,10 @@ from xdsl.ir import Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
 
 from tiledialect.lowering.gpu_widen_bf16 import is_bf16
-from tiledialect.lowering.opencl.memory import LOADS, MEMORY_EXPRESSIONS, VIEWS
-from tiledialect.lowering.opencl.ops import ARITH, MATH
+from tiledialect.lowering.opencl.arith_ops import ARITH
+from tiledialect.lowering.opencl.math_ops import MATH
+from tiledialect.lowering.opencl.memory import LOADS, MEMORY_EXPRESSIONS
+from tiledialect.lowering.opencl.views import VIEWS
 
 PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
 

@@ -12,16 +12,9 @@ from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.opencl import helpers
+from tiledialect.lowering.opencl.buffers import GLOBAL, PRIVATE, address, pointer, space_of
+from tiledialect.lowering.opencl.combining import wrapping
 from tiledialect.lowering.opencl.function import BOTH, FunctionPrinter, Statement, access, symbol
-from tiledialect.lowering.opencl.memory import (
-    GLOBAL,
-    PRIVATE,
-    address,
-    pointer,
-    single_position,
-    space_of,
-)
-from tiledialect.lowering.opencl.ops import wrapping
 from tiledialect.lowering.opencl.types import (
     Expr,
     binary,
@@ -31,6 +24,7 @@ from tiledialect.lowering.opencl.types import (
     unsigned,
     variable,
 )
+from tiledialect.lowering.opencl.vector_ops import single_position
 
 
 def _print_nothing(p: FunctionPrinter, op: Operation) -> None:

@@ -9,7 +9,7 @@ from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.expr import Range as Box
 from tiledialect.index.integer import Expr, divides, equal, less, mod
-from tiledialect.index.ranges import Env, Range, Residue
+from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import (
     constant_difference,
     is_multiple,
@@ -18,6 +18,7 @@ from tiledialect.index.simplify import (
     simplify,
     simplify_condition,
 )
+from tiledialect.index.value_sets import Range, Residue
 
 I, J, K, N, X, Y = map(Expr.var, "i j k n x y".split())  # noqa: E741
 ENV = Env(

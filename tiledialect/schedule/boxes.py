@@ -9,7 +9,7 @@ from math import prod
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, floordiv, mod
 from tiledialect.schedule.instructions import Fragment, Instruction, find
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
+from tiledialect.schedule.leaves import PARALLEL, WRITTEN_OUT, Leaf, Role, Schedule, ScheduleError
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _check_leaves(box: Box, leaves: Sequence[Leaf]) -> None:
         if k not in box.leaves:
             continue
         is_summed = leaf.index in {box.indices[axis] for axis in summed}
-        allowed = (Role.SERIAL, Role.UNROLL) if is_summed else (Role.UNROLL, Role.VECTOR)
+        allowed = (Role.SERIAL, Role.UNROLL) if is_summed else WRITTEN_OUT
         if leaf.role not in allowed:
             roles = " or ".join(allowed)
             raise ScheduleError(f"the loop {leaf} is inside {name}: its role must be {roles}")

@@ -23,7 +23,16 @@ from math import ceil, gcd, prod
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, Stage, place_of
+from tiledialect.schedule.leaves import (
+    PARALLEL,
+    WRITTEN_OUT,
+    Leaf,
+    Role,
+    Schedule,
+    Stage,
+    first_written_out,
+    place_of,
+)
 
 OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
@@ -63,7 +72,7 @@ WARPS_FOR_HALF = 0.9
 """With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
 CYCLES_A_WORD = 0.5
 """How long reading a word takes a sub-group at least, though all read the same."""
-WRITTEN_OUT = 4096
+CACHED_COPIES = 4096
 """Up to how many copies of the innermost body the instruction cache holds."""
 
 
@@ -186,10 +195,7 @@ class Model:
     @cached_property
     def body(self) -> int:
         """Where the innermost leaves that are written out begin."""
-        k = len(self.leaves)
-        while k > self.parallel and self.leaves[k - 1].role in (Role.UNROLL, Role.VECTOR):
-            k -= 1
-        return k
+        return first_written_out(self.leaves)
 
     def trips(self, k: int) -> float:
         """How often a work-item comes to leaf ``k``, on the average of the groups."""
@@ -214,7 +220,7 @@ class Model:
     @property
     def written_out(self) -> int:
         """How many copies of the body there are."""
-        return prod(x.extent for x in self.leaves if x.role in (Role.UNROLL, Role.VECTOR))
+        return prod(x.extent for x in self.leaves if x.role in WRITTEN_OUT)
 
     @property
     def vector(self) -> int:
@@ -412,7 +418,7 @@ def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     group_flops = per_item * m.items + 2 * copies
     if m.registers > device.registers:
         group_flops *= SPILL
-    if m.written_out > WRITTEN_OUT:
+    if m.written_out > CACHED_COPIES:
         group_flops *= 2
     arithmetic = group_flops / unit_rate
     near = _near(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])

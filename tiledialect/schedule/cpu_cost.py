@@ -13,7 +13,7 @@ from math import ceil, gcd, prod
 from tiledialect.schedule.cost import Estimate, Model, Walk
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts
-from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage, place_of
+from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, Stage, place_of
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
@@ -224,7 +224,7 @@ class CpuModel(Model):
         for name, extent in self.facts.extents.items():
             own = [x for x in self.leaves if x.index == name]
             reach = prod(x.extent for x in own)
-            last = [x for x in own if x.role in (Role.UNROLL, Role.VECTOR)]
+            last = [x for x in own if x.role in WRITTEN_OUT]
             if reach == extent or not last:
                 continue
             is_lanes = self.vector > 1 and own[-1] is self.leaves[-1]

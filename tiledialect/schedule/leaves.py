@@ -278,6 +278,14 @@ def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
     return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
+def first_written_out(leaves: Sequence[Leaf]) -> int:
+    """The number of the first of the innermost leaves that are written out."""
+    k = len(leaves)
+    while k and leaves[k - 1].role in WRITTEN_OUT:
+        k -= 1
+    return k
+
+
 def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
     """How many leaves are outside the place where a stage is copied."""
     for number, leaf in enumerate(leaves):
