@@ -56,6 +56,11 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((60, 72),),
         "sums",
     ),
+    "few columns": (
+        "function (X[R, C]) -> (S) { S[c: C] = +(X[r, c]); }",
+        ((64, 8),),
+        "sums",
+    ),
     "sum of two axes": (
         "function (X[K, R, C]) -> (S) { Y = X * X; S[r: R] = +(Y[k, r, c]); }",
         ((6, 5, 37),),

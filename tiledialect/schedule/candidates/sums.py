@@ -143,7 +143,7 @@ def _columns_on_cpu(
         panel = facts.extents[first] // (groups * device.compute_units)
         for count in (1, 4):
             for together in (4, 8):
-                if panel % (width * count) or facts.extents[summed[0]] % together:
+                if not panel or panel % (width * count) or facts.extents[summed[0]] % together:
                     continue
                 loops = Loops(facts)
                 loops.add(first, width, Role.VECTOR)
