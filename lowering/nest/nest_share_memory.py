@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from xdsl.context import Context
-from xdsl.dialects import gpu
-from xdsl.dialects.builtin import MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import (
+    FixedBitwidthType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    VectorType,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.ops import BufferOp, ForOp
+from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.nest_barriers import add_barriers
@@ -67,9 +73,32 @@ def _share(a: BufferOp, b: BufferOp) -> None:
     """Use the place of one array for the other as well."""
     size = max(_type(op).get_shape()[0] for op in (a, b))
     t = MemRefType(_type(a).element_type, [size], NoneAttr(), LOCAL)
+    if _type(a).element_type != _type(b).element_type:
+        for use in list(b.result.uses):
+            _keep_bits(use.operation, _type(a).element_type)
     b.result.replace_all_uses_with(a.result)
     Rewriter.erase_op(b)
     Rewriter.replace_value_with_new_type(a.result, t)
+
+
+def _keep_bits(op: Operation, element_type: Attribute) -> None:
+    """Load or store the bits of a value in an array of another type."""
+
+    def like(t: Attribute) -> Attribute:
+        return VectorType(element_type, t.shape) if isinstance(t, VectorType) else element_type
+
+    assert isinstance(op, LoadOp | StoreOp)
+    given = op.value if isinstance(op, StoreOp) else op.default
+    if given is not None:
+        bits = arith.BitcastOp(given, like(given.type))
+        Rewriter.insert_op(bits, InsertPoint.before(op))
+        op.operands[[*op.operands].index(given)] = bits.result
+    if isinstance(op, LoadOp):
+        t = op.result.type
+        loaded = Rewriter.replace_value_with_new_type(op.result, like(t))
+        bits = arith.BitcastOp(loaded, t)
+        Rewriter.insert_op(bits, InsertPoint.after(op))
+        loaded.replace_uses_with_if(bits.result, lambda use: use.operation is not bits)
 
 
 def _barriers(function: gpu.FuncOp) -> Counter[int]:
@@ -120,15 +149,24 @@ def share_memory(function: gpu.FuncOp) -> None:
 
 
 def _may_share(a: BufferOp, b: BufferOp) -> bool:
-    alike = a.parent is b.parent and _type(a).element_type == _type(b).element_type
-    return alike and _is_over_before(a, b)
+    return a.parent is b.parent and _are_alike(a, b) and _is_over_before(a, b)
+
+
+def _are_alike(a: BufferOp, b: BufferOp) -> bool:
+    """Whether each element of one can hold the bits of one of the other."""
+    own, other = (_type(op).element_type for op in (a, b))
+    if own == other:
+        return True
+    plain = all(isinstance(use.operation, LoadOp | StoreOp) for use in b.result.uses)
+    both = all(isinstance(t, FixedBitwidthType) for t in (own, other))
+    return plain and both and own.bitwidth == other.bitwidth  # pyright: ignore
 
 
 @dataclass(frozen=True)
 class NestShareMemoryPass(ModulePass):
     """Makes one array of arrays in local memory that live at different times.
 
-    They have elements of one type, and the last use of one is before the first of the other.
+    Their elements have as many bits, and the last use of one is before the first of the other.
     Where work-items would have to wait for one another once more, both stay.
     """
 

@@ -75,6 +75,32 @@ def product(a: lift.array("M", "K"), b: lift.array("K", "N")):
 
 
 @lift.fun
+def product_by_groups(a: lift.array("M", "K"), b: lift.array("K", "N")):
+    columns = b >> lift.transpose
+
+    def row_of(row):
+        return columns >> lift.map_lcl(lambda column: lift.zip(row, column) >> multiply_add)
+
+    return a >> lift.map_wrg(row_of)
+
+
+@lift.fun
+def bodies(positions: lift.array("N", 4)):
+    """What pulls each of some bodies; of a body the place is given, and the mass."""
+
+    def pull(p):
+        def add(total, q):
+            x, y, z = (q[k] - p[k] for k in range(3))
+            scale = q[3] * lift.rsqrt(x * x + y * y + z * z + 0.01)
+            return total[0] + scale * x, total[1] + scale * y, total[2] + scale * z
+
+        return positions >> lift.reduce_seq(add, (0.0, 0.0, 0.0))
+
+    x, y, z = lift.unzip(positions >> lift.map_glb(pull))
+    return {"x": x, "y": y, "z": z}
+
+
+@lift.fun
 def vector_product(a: lift.array("N", "K"), x: lift.array("K")):
     return a >> lift.map_glb(lambda row: lift.zip(row, x) >> multiply_add)
 
@@ -115,6 +141,8 @@ KERNELS: dict[str, tuple[Any, tuple[str, ...], Cost]] = {
     "sum by halves": (tree, (VECTOR,), Cost(4 + 6 * 2, barriers=2 + 6 * 2, local=160)),
     # By its rules; there is no kernel that was published.
     "transposition": (transposed, (MATRIX,), Cost(4)),
+    "matrix product by groups": (product_by_groups, (MATRIX, "64x16xf32"), Cost(6)),
+    "N-body": (bodies, ("4096x4xf32",), Cost(1 + 2 + 2 + 2 + 1 + 2 + 2)),
 }
 
 

@@ -145,6 +145,19 @@ def kept_by_one(x: lift.array(4, 16)):
     return x >> lift.map_wrg(0)(lift.join @ lift.map_lcl(1)(on) @ lift.split(4))
 
 
+@program(reals(4, 16))
+def memory_of_two_types(x: lift.array(4, 16)):
+    """Integers lie where numbers were."""
+
+    def on(row):
+        large = lift.to_local(row >> lift.map_lcl(DOUBLE)) >> BACKWARDS
+        larger = lift.to_local(large >> lift.map_lcl(DOUBLE)) >> BACKWARDS
+        whole = lift.to_local(larger >> lift.map_lcl(lambda e: lift.cast(e * 9.0, lift.i32)))
+        return whole >> BACKWARDS >> lift.map_lcl(lambda n: lift.cast(n, lift.f32))
+
+    return x >> lift.map_wrg(on)
+
+
 @program(reals(5, 16))
 def global_by_groups(x: lift.array("N", "M")):
     """The work-items of a group share global memory, and the groups none."""
