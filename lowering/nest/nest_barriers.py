@@ -24,6 +24,10 @@ from tiledialect.lowering.nest.scope import NestScope, shared_arguments
 from tiledialect.schedule.leaves import Role
 
 
+class DivergenceError(TileError):
+    """A barrier is needed where not all work-items are known to come by."""
+
+
 @dataclass(frozen=True)
 class Use:
     """That work-items read or write memory that they share."""
@@ -96,11 +100,11 @@ class Barriers:
             for other in (x for x in accesses if x.memory is store.memory):
                 if not self._are_apart(store, other):
                     name = store.memory.name_hint or "local memory"
-                    raise TileError.at(
-                        other,
+                    message = (
                         f"work-items use what others write in %{name} where not all of them come "
-                        "by: no barrier can stand there",
+                        "by: no barrier can stand there"
                     )
+                    raise DivergenceError(message, TileError.at(other, message).span)
 
     def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp | FragmentOp) -> bool:
         """Whether no two work-items can meet in the elements of two accesses."""

@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.lift_memory import OpenSizeError
 from tiledialect.lowering.nest.lift_sizes import index_width, is_open
+from tiledialect.lowering.nest.nest_barriers import DivergenceError
 from tiledialect.lowering.nest.view_drawing import Views, views_of
 from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.build import (
@@ -115,7 +116,8 @@ class Program:
                 self.opened[key] = compile_open(
                     self.module, self.name, index_width(checked), target, after
                 )
-            except OpenSizeError:
+            except (OpenSizeError, DivergenceError):
+                # Of sizes that are known it may be, too, that all work-items come to a barrier.
                 self.opened[key] = None
         return self.opened[key]
 

@@ -125,13 +125,14 @@ def memory_of_rows(x: lift.array(4, 16)):
     return x >> lift.map_wrg(0)(lift.join @ lift.map_lcl(1)(on) @ lift.split(4))
 
 
+def reversed_row(row):
+    kept = lift.to_local(row >> lift.map_lane(DOUBLE))
+    return kept >> BACKWARDS >> lift.map_lane(NEXT)
+
+
 @program(reals(6, 16))
 def memory_of_warps(x: lift.array(6, 16)):
-    def on(row):
-        kept = lift.to_local(row >> lift.map_lane(DOUBLE))
-        return kept >> BACKWARDS >> lift.map_lane(NEXT)
-
-    return x >> lift.map_warp(on)
+    return x >> lift.map_warp(reversed_row)
 
 
 @program(reals(4, 16))
@@ -370,6 +371,15 @@ def test_after_each_pass(name: str):
             results = run_host(closed(module, name, [a.shape for a in inputs]), None, inputs)
             for a, b in zip(results, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-4, err_msg=lower.name)
+
+
+def test_barriers_that_need_sizes(device: td.Device):
+    """That all warps come to the barrier is known of each number of rows, but not of all."""
+    source, inputs = PROGRAMS["memory_of_warps"]
+    rows = lift.fun(lift.array("N", 16), lambda x: x >> lift.map_warp(reversed_row))
+    f = td.compile(rows, device=device)
+    np.testing.assert_allclose(f(*inputs), td.compile(source).reference(*inputs))
+    assert "barrier(" in f.opencl(*inputs)
 
 
 def test_wide_indices_for_what_is_kept_in_global_memory():
