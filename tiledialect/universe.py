@@ -60,6 +60,7 @@ TILE_UNIVERSE = Universe(
     all_targets={
         "opencl": _load("lowering.opencl.target", "OpenCLTarget"),
         "tile": _load("language.target", "TileTarget"),
+        "lift-derivation": _load("passes.lift.targets", "LiftDerivationTarget"),
         "lift-graph": _load("passes.lift.targets", "LiftGraphTarget"),
         "lift-views": _load("lowering.nest.view_drawing", "LiftViewsTarget"),
         "lift-rules": _load("passes.lift.targets", "LiftRulesTarget"),

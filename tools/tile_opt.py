@@ -19,7 +19,7 @@ from typing import IO, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -87,11 +87,15 @@ class TileOptMain(xDSLOptMain):
         try:
             super().setup_pipeline()
             target = parse_spec(self.args.target)
-            if target.parameters:
-                factory = self.available_targets[target.name]
-                cast(Callable[[], type[Target]], factory)().from_spec(target)
+            factory = self.available_targets[target.name]
+            cast(Callable[[], type[Target]], factory)().from_spec(target)
         except ValueError as e:
             raise TileError(f"-p '{self.args.passes}' -t '{self.args.target}': {e}") from e
+        except ArgSpecParseError as e:
+            e.add_note(
+                'values with other signs than letters, digits and _ - are quoted: at="map.1"'
+            )
+            raise
         between = self.pipeline.callback
         assert between is not None
 

@@ -435,6 +435,11 @@ anything = Anything()
 whatever = Anything(array=False)
 
 
+def matches(pattern: Stage | Chain, value: SSAValue) -> bool:
+    """Whether a pattern is what makes a value."""
+    return found_in(Value(value), pattern) is not None
+
+
 def found_in(value: Value, pattern: Stage | Chain) -> Found | None:
     """What the names of a pattern stand for in what makes a value, if it matches."""
     chain = pattern if isinstance(pattern, Chain) else Chain((pattern,))

@@ -8,7 +8,7 @@ What contributes nothing to the result has no address.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
@@ -70,5 +70,14 @@ def op_at(address: str, function: func.FuncOp) -> LiftOp:
     known = places(function)
     wanted = "/".join(part.removesuffix(".0") for part in address.split("/"))
     if wanted not in known:
-        raise NotApplicable(f"there is nothing at {address}; there is {', '.join(known)}")
+        raise NotApplicable(f"there is nothing at {address}; {_nearest(wanted, known)}")
     return known[wanted]
+
+
+def _nearest(address: str, known: Iterable[str]) -> str:
+    """What there is in the innermost function on the way to an address."""
+    around = address.rpartition("/")[0]
+    while around and around not in known:
+        around = around.rpartition("/")[0]
+    there = [place for place in known if place.rpartition("/")[0] == around]
+    return f"there is {', '.join(there)}" if there else f"there are no patterns in {around}"

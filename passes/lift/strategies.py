@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift.base import FunctionOp
-from tiledialect.passes.lift.patterns import Chain, Stage
+from tiledialect.passes.lift.patterns import Chain, Stage, matches
 from tiledialect.passes.lift.places import children
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
 from tiledialect.passes.lift.rules import Rewriting, Strategy
 
 LIMIT = 1000
 """How often a strategy is repeated before it counts as endless."""
+
+MOST_REASONS = 3
+"""How many mismatches are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,13 @@ def choice(*strategies: Strategy) -> Strategy:
     """The first that applies."""
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        refused: list[str] = []
+        refused: list[NotApplicable] = []
         for strategy in strategies:
             try:
                 return strategy.run(rewriting, value)
             except NotApplicable as error:
-                refused.append(error.message)
-        raise NotApplicable("; ".join(refused))
+                refused.append(error)
+        raise nowhere(refused)
 
     return Local(run)
 
@@ -94,7 +97,7 @@ def at_input(strategy: Strategy, number: int = -1) -> Strategy:
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         op = _op(value)
         if not op.operands:
-            raise NotApplicable("there is no input")
+            raise Mismatch("there is no input")
         strategy.run(rewriting, op.operands[number])
         return value
 
@@ -107,7 +110,7 @@ def in_function(strategy: Strategy) -> Strategy:
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         op = _op(value)
         if not isinstance(op, FunctionOp):
-            raise NotApplicable("there is no function")
+            raise Mismatch("there is no function")
         strategy.run(rewriting, op.yielded)
         return value
 
@@ -140,12 +143,19 @@ def _first(strategy: Strategy, order: Callable[[SSAValue], Iterator[SSAValue]]) 
 
 
 def nowhere(refused: Sequence[NotApplicable]) -> NotApplicable:
-    """Why a strategy applies at none of several places: conditions rather than mismatches."""
-    failed = [e.message for e in refused if not isinstance(e, Mismatch)]
-    mismatched = [e.message for e in refused]
-    kind = NotApplicable if failed else Mismatch
-    reasons = list(dict.fromkeys(failed or mismatched))
-    return kind("; ".join(reasons) or "there is no place for it")
+    """Why none of several rules applies, or one at none of several places.
+
+    Conditions that fail come before mismatches, of which many say nothing.
+    """
+    failed = dict.fromkeys(e.message for e in refused if not isinstance(e, Mismatch))
+    if failed:
+        return NotApplicable("; ".join(failed))
+    mismatched = dict.fromkeys(e.message for e in refused)
+    if not mismatched:
+        return Mismatch("there is no place for it")
+    if len(mismatched) > MOST_REASONS:
+        return Mismatch("nothing that it rewrites is there")
+    return Mismatch("; ".join(mismatched))
 
 
 def _descending(value: SSAValue) -> Iterator[SSAValue]:
@@ -167,16 +177,17 @@ def everywhere(strategy: Strategy) -> Strategy:
 
 def at(pattern: Chain | Stage, strategy: Strategy) -> Strategy:
     """The strategy at the first place from the top that the pattern matches."""
-    chain = pattern if isinstance(pattern, Chain) else Chain((pattern,))
+    first = _first(strategy, lambda value: (v for v in _descending(value) if matches(pattern, v)))
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        chain.match(value)
-        return strategy.run(rewriting, value)
+        if not any(matches(pattern, place) for place in _descending(value)):
+            raise Mismatch(f"there is no {pattern}")
+        return first.run(rewriting, value)
 
-    return top_down(Local(run))
+    return Local(run)
 
 
 def _op(value: SSAValue) -> Operation:
     if isinstance(value.owner, Operation):
         return value.owner
-    raise NotApplicable("there is an input of the program or of a function")
+    raise Mismatch("there is an input of the program or of a function")

@@ -26,6 +26,15 @@ def _programs(module: ModuleOp, name: str | None) -> list[Derivation]:
     return [Derivation.of(module, function.sym_name.data) for function in functions]
 
 
+def _replayed(
+    module: ModuleOp, name: str | None, script: str | None, load: str | None
+) -> Derivation:
+    derivation = Derivation.of(module, find_function(module, name).sym_name.data)
+    if script is None:
+        return derivation
+    return replay(derivation, read_text(Path(script)), rules_with(load))
+
+
 @dataclass(frozen=True)
 class LiftGraphTarget(Target):
     """The expression graph of a Lift program, or those of each step of a script, as SVG."""
@@ -41,10 +50,25 @@ class LiftGraphTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Draw the function."""
-        derivation = Derivation.of(module, find_function(module, self.function).sym_name.data)
-        if self.script is not None:
-            derivation = replay(derivation, read_text(Path(self.script)), rules_with(self.load))
-        output.write(to_svg(derivation))
+        output.write(to_svg(_replayed(module, self.function, self.script, self.load)))
+
+
+@dataclass(frozen=True)
+class LiftDerivationTarget(Target):
+    """Every program that the steps of a script make, and between them the rules."""
+
+    name = "lift-derivation"
+
+    script: str
+    """A file of steps, as for `lift-rewrite`."""
+    load: str | None = None
+    """A Python file that defines more rules."""
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Print the programs."""
+        output.write(str(_replayed(module, self.function, self.script, self.load)))
 
 
 @dataclass(frozen=True)

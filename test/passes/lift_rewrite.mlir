@@ -4,6 +4,11 @@
 // RUN: tile-opt %s -p 'lift-rewrite{script="%S/Inputs/steps.txt"}' -t lift-steps | filecheck %s --check-prefix SCRIPT
 // RUN: tile-opt %s -t lift-rules | filecheck %s --check-prefix RULES
 // RUN: tile-opt %s -t 'lift-graph{script="%S/Inputs/steps.txt"}' | filecheck %s --check-prefix GRAPH
+// RUN: tile-opt %s -t 'lift-derivation{script="%S/Inputs/steps.txt"}' | filecheck %s --check-prefix DERIVATION
+// RUN: not tile-opt %s -t lift-derivation 2>&1 | filecheck %s --check-prefix SCRIPTLESS
+// RUN: not tile-opt %s -p 'lift-rewrite{rule=simplify at=slide}' 2>&1 | filecheck %s --check-prefix NONE
+// RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb at="map/map"}' 2>&1 | filecheck %s --check-prefix PLACE
+// RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb at=map.1}' 2>&1 | filecheck %s --check-prefix QUOTED
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_lcl at=map}' 2>&1 | filecheck %s --check-prefix REFUSED
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_lc at=map}' 2>&1 | filecheck %s --check-prefix NAME
 // RUN: not tile-opt %s -p 'lift-rewrite{at=map}' 2>&1 | filecheck %s --check-prefix NOTHING
@@ -33,6 +38,16 @@
 // GRAPH: <svg
 // GRAPH: split_join(n=N / 2) at map
 // GRAPH: class="changed"
+// DERIVATION: func.func
+// DERIVATION: // split_join(n=N / 2) at map
+// DERIVATION-NEXT: // `map(f) = split(n)
+// DERIVATION: lift.split(N / 2)
+// DERIVATION: // bind(N=8)
+// DERIVATION: lift.split(4)
+// SCRIPTLESS: tile-opt: -p '' -t 'lift-derivation': lift-derivation requires argument "script"
+// NONE: tile-opt: at slide, simplify: nothing that it rewrites is there
+// PLACE: tile-opt: there is nothing at map/map; there is map/reduce
+// QUOTED: values with other signs than letters, digits and _ - are quoted: at="map.1"
 // REFUSED: tile-opt: at map, map_lcl: it is not inside of map_wrg(0)
 // NAME: tile-opt: there is no rule map_lc; there is map_lcl
 // NOTHING: tile-opt: lift-rewrite takes a rule or a script

@@ -15,7 +15,7 @@ import tiledialect as td
 from tiledialect import lift
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.passes.lift import Derivation, NotApplicable, replay
-from tiledialect.passes.lift.families import RULES
+from tiledialect.passes.lift.families import FAMILIES, RULES
 from tiledialect.passes.lift.places import places
 from tiledialect.passes.lift.rules import Named
 
@@ -36,6 +36,13 @@ def result(derivation: Derivation, arrays: list[np.ndarray]) -> np.ndarray:
 
 def test_every_rule_has_an_example():
     assert EXAMPLES.keys() == RULES.keys()
+
+
+def test_every_rule_has_a_lit_test():
+    assert {name for names in FAMILIES.values() for name in names} == RULES.keys()
+    for family, names in FAMILIES.items():
+        text = (Path(__file__).parent / f"{family}.mlir").read_text()
+        assert [n for n in names if f"// CHECK-LABEL: func.func @{n}(" not in text] == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -174,3 +174,15 @@ def test_the_example_of_a_file():
     wrapped = lift.fun(lift.array("N"), lambda x: x >> lift.pad(1, 1, lift.wrap) >> lift.pad(1, 0, lift.wrap))  # fmt: skip
     with pytest.raises(NotApplicable, match="the boundary is wrap"):
         apply(wrapped, rules["pad_pad"])
+
+
+def test_a_pattern_that_is_nowhere():
+    with pytest.raises(NotApplicable) as raised:
+        apply(four, at(p.map(p.map("f")), map_glb))
+    assert raised.value.message == "there is no map(map(f))"
+
+
+def test_conditions_are_told_before_mismatches():
+    with pytest.raises(NotApplicable) as raised:
+        apply(four, RULES["simplify"], "map")
+    assert raised.value.message == "at map, simplify: empty_map: the function does something"
