@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
+from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -20,8 +21,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -152,6 +155,20 @@ def gradient(
     result = function.clone()
     differentiate(result, wrt, name=name, with_outputs=with_outputs)
     return result
+
+
+def differentiated(module: ModuleOp, name: str, gradients: Sequence[Gradient]) -> func.FuncOp:
+    """A function of a copy of a module, differentiated like this and canonicalized."""
+    module = module.clone()
+    function = find_function(module, name)
+    for step in gradients:
+        differentiate(function, step.wrt, with_outputs=step.with_outputs)
+    if gradients:
+        context = Context()
+        for dialect in (Arith, Tile):
+            context.load_dialect(dialect)
+        CanonicalizePass().apply(context, module)
+    return function
 
 
 def differentiate(

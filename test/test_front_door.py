@@ -140,6 +140,12 @@ def test_an_unknown_device():
         td.compile(PRODUCT, device="nowhere")
 
 
+@pytest.mark.parametrize("name", [5, ["f"], b"f"])
+def test_a_name_is_text(name: Any):
+    with pytest.raises(td.TileError, match="name is what a function is called, not "):
+        td.compile(PRODUCT, name=name)
+
+
 # -- calls -----------------------------------------------------------------------------------
 
 
@@ -313,6 +319,27 @@ def test_opencl_and_mlir():
     assert "gpu.module" in f.mlir(A, B) and f.mlir(A, B) == f.mlir("3x4xf32", "4x5xf32")
     with pytest.raises(td.TileError, match="'3xfoo' is not a type"):
         f.opencl("3xfoo", B)
+
+
+@pytest.mark.parametrize(
+    ("pair", "text"),
+    [
+        (((3, 4), "f32"), "3x4xf32"),
+        (([3, 4], "float32"), "3x4xf32"),
+        (((3, 4), np.int64), "3x4xi64"),
+        (((3, 4), "i8"), "3x4xi8"),
+        (((3, 4), "bf16"), "3x4xbf16"),
+    ],
+)
+def test_pairs_of_shape_and_element_type(pair: Any, text: str):
+    f = td.compile(PRODUCT)
+    assert f.types((pair, pair), {}) == f.types((text, text), {})
+
+
+def test_pairs_that_say_no_type():
+    for pair in (((3, 4), "f33"), (("N", 4), "f32")):
+        with pytest.raises(td.TileError, match="is no pair of a shape and an element type"):
+            td.compile(PRODUCT).opencl(pair, pair)
 
 
 def test_mlir_reads_back():

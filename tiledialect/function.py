@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
-from xdsl.transforms.dead_code_elimination import region_dce
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tiledialect.boundary import for_user, front_door, sourced
-from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of
 from tiledialect.loading import Source, load, parse_mlir, print_module, read_text
@@ -26,7 +23,6 @@ from tiledialect.target_spec import PRECISION, precision_of
 
 if TYPE_CHECKING:
     import pyopencl as cl
-    import pyopencl.array as cla
 
     from tiledialect.lowering.nest.view_drawing import Views
     from tiledialect.lowering.runtime.devices import Device
@@ -53,7 +49,8 @@ def compile(
         source: the program; a string without line ends that ends in ``.tile`` or ``.mlir`` is
             a path.
         device: where to run: a ``Device``, its id or a part of its name; else what the variable
-            ``TILE_DEVICE`` says, else a GPU, else the fastest CPU.
+            ``TILE_DEVICE`` says, else a GPU, else the fastest CPU. How fast it is, is measured
+            when something is first compiled for it; docs/runtime.md says more.
         name: which function, if there are several; or a name for a Tile function that has none.
         tune: how many schedules of each kernel to measure, at the first call with new shapes,
             on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
@@ -61,10 +58,12 @@ def compile(
             them, with factors of 10 bits; ``f32`` does not. Else the module says (f32).
 
     Raises:
-        TileError: the source, the name or the device is wrong.
+        TileError: the source or another argument is wrong.
     """
     from tiledialect.signature import check_tensors, find_function
 
+    if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"name is what a function is called, not {name!r}")
     with sourced(""):
         loaded = load(source, name)
     with sourced(loaded.text):
@@ -139,9 +138,12 @@ class Function:
         return choose(self._wanted_device)
 
     def __repr__(self) -> str:
+        from tiledialect.signature import argument_dims
+
+        dims = dict(zip(self.inputs, argument_dims(self._function), strict=False))
         inputs = ", ".join(
-            name + (f"[{', '.join(dims)}]" if dims else "[]" if dims is not None else "")
-            for name, dims in zip(self.inputs, self._dims(), strict=True)
+            name if (own := dims.get(name)) is None else f"{name}[{', '.join(own)}]"
+            for name in self.inputs
         )
         return f"<Function {self.name} ({inputs}) -> ({', '.join(self.outputs)})>"
 
@@ -161,14 +163,12 @@ class Function:
         program = (text, self._source.text, self._base_name)
         return _restored, (*program, wanted, self._gradients, self._schedules, self._tune)
 
-    def _dims(self) -> list[tuple[str, ...] | None]:
-        """The dimensions that the header gives each input; None where it gives none."""
-        found: list[tuple[str, ...] | None] = [None] * len(self.inputs)
-        for k, attrs in enumerate(self._function.arg_attrs or ()):
-            dims = attrs.data.get("tile.dims")
-            if isinstance(dims, ArrayAttr):
-                found[k] = tuple(d.data for d in dims if isinstance(d, StringAttr))
-        return found
+    def _with(
+        self, gradients: tuple[Gradient, ...], schedules: tuple[str, ...], tune: int
+    ) -> Function:
+        """The same program on the same device, differentiated, scheduled and tuned like this."""
+        given = self._source, self._base_name, self._wanted_device
+        return Function(*given, gradients, schedules, tune)
 
     # -- gradients -------------------------------------------------------------------------
 
@@ -181,6 +181,7 @@ class Function:
         For ``f(A, B) -> (C)`` it is ``(A, B, DC) -> (DA, DB)``: ``DC``, of the shape and element
         type of ``C``, holds the derivatives of some number by the elements of ``C``; ``DA`` those
         by the elements of ``A``. The cotangent of an output without axes is 1 if it is left out.
+        Its kernels are others, so that schedules that were given are not kept.
 
         Args:
             wrt: the inputs to differentiate by, in the order of the results, by name or place.
@@ -195,9 +196,7 @@ class Function:
 
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
-        steps = (*self._gradients, step)
-        given = self._source, self._base_name, self._wanted_device
-        return Function(*given, steps, tune=self._tune)
+        return self._with((*self._gradients, step), (), self._tune)
 
     def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
         """The function that gives the outputs and then the gradient, as one named tuple.
@@ -249,28 +248,14 @@ class Function:
     @front_door
     def reference(self, *args: Any, **named: Any) -> Any:
         """The outputs by the reference semantics: NumPy, slow, without a device."""
-        from tiledialect.interpreters.tile import run_function
-        from tiledialect.lowering.runtime.arrays import check_shape
-        from tiledialect.passes.tile_gradient import specialize_gradient
-        from tiledialect.signature import find_function, result_names
+        from tiledialect.reference import run_reference
 
         host = self._host_arrays(args, named)
-        module = self._source.module.clone()
-        function = find_function(module, self._base_name)
         with sourced(self._source.text):
-            specialize_gradient(function, types_of(host), self._gradients)
-            # What nothing uses is not compiled either, whatever is wrong with it.
-            region_dce(function.body)
-            for value in (v for op in function.body.block.ops for v in op.results):
-                t = value.type
-                dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
-                if isinstance(t, TensorType) and dtype is not None:
-                    check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
-            try:
-                outputs = run_function(module, function.sym_name.data, host)
-                return pack(self.name, self._given(result_names(function)), outputs)
-            except MemoryError as error:
-                raise TileError(f"there is not enough memory for this: {error}") from None
+            names, outputs = run_reference(
+                self._source.module, self._base_name, self._gradients, host
+            )
+        return pack(self.name, self._given(names), outputs)
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The inputs in order; a TileError if one is missing, unknown or given twice."""
@@ -319,8 +304,9 @@ class Function:
         """For inputs of which some are pyopencl's: everything goes to the queue of the first."""
         import pyopencl.array as cla
 
-        given = [a for a in arrays if not isinstance(a, np.ndarray)]
-        queue = self._queue(given)
+        from tiledialect.lowering.runtime.arrays import common_queue
+
+        queue = common_queue(self.name, [a for a in arrays if not isinstance(a, np.ndarray)])
         arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in arrays]
         signature = (queue, *(part for a in arrays for part in (a.shape, a.dtype)))
         runner = self._device_runners.find(signature)
@@ -335,22 +321,6 @@ class Function:
         lane = lane_of(queue)
         executable = self._specialize(types, lane.device).executable(lane, on_host=False)
         return self._runner(executable, executable.on_device)
-
-    def _queue(self, arrays: Sequence[cla.Array]) -> cl.CommandQueue:
-        """The queue of the first array that has one; all must be of one context."""
-        queue = arrays[0].queue
-        if queue is not None and all(a.queue is queue for a in arrays):
-            return queue
-        from pyopencl import CommandQueue
-
-        contexts = {a.context for a in arrays if a.context is not None}
-        if len(contexts) != 1:
-            raise TileError(f"the inputs of {self.name} are arrays of different OpenCL contexts")
-        for array in arrays:
-            if array.queue is not None:
-                return array.queue
-        (context,) = contexts
-        return CommandQueue(context)
 
     def _runner(self, executable: Executable, run: Callable[[Any], list[Any]]) -> Runner:
         names = self._given([t.name for t in executable.plan.outputs])
@@ -410,8 +380,7 @@ class Function:
         with sourced(self._source.text):
             types = types_of(arrays)
             texts = tuned_schedules(self._program, types, device, arrays, self._tune)
-        steps = (self._source, self._base_name, self._wanted_device, self._gradients)
-        return Function(*steps, (*self._schedules, *texts))
+        return self._with(self._gradients, (*self._schedules, *texts), 0)
 
     def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
         """The same for arrays on a queue's device."""
@@ -446,48 +415,26 @@ class Function:
                 docs/schedules.md says how to write one.
 
         Raises:
-            TileError: a text is no schedule. Kernels that cannot run so are refused at the first
-                call with their shapes.
+            TileError: they are not of this form. What is wrong in a schedule, and kernels that
+                cannot run so, are refused at the first call with their shapes.
         """
-        from tiledialect.dialects.tile.schedule_text import read_schedules
+        from tiledialect.dialects.tile.schedule_text import checked_schedules, read_schedules
 
         if isinstance(schedules, Path):
             schedules = read_schedules(read_text(schedules))
-        if not isinstance(schedules, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TileError(f"schedules are a dict, by names of kernels, or a Path: {schedules!r}")
-        for name, text in schedules.items():
-            if not name or not str(text).lstrip().startswith("<"):
-                raise TileError(f"the schedule of {name!r} does not begin with <: {text!r}")
-            if [*read_schedules(f"{name}: {text}")] != [name]:
-                raise TileError(f"{text!r} is not the schedule of one kernel, {name!r}")
-        texts = tuple(f"{name}: {text}" for name, text in schedules.items())
-        steps = (self._source, self._base_name, self._wanted_device, self._gradients)
-        return Function(*steps, (*self._schedules, *texts), self._tune)
+        texts = checked_schedules(schedules)
+        return self._with(self._gradients, (*self._schedules, *texts), self._tune)
 
     @property
     @front_door
     def tile(self) -> str:
         """The function as Tile text, gradients too; a TileError if Tile cannot say it."""
-        from xdsl.context import Context
-        from xdsl.dialects.arith import Arith
-        from xdsl.transforms.canonicalize import CanonicalizePass
-
-        from tiledialect.dialects.tile import Tile
         from tiledialect.language.printer import print_tile
-        from tiledialect.passes.tile_gradient import differentiate
-        from tiledialect.signature import find_function
+        from tiledialect.passes.tile_gradient import differentiated
 
-        module = self._source.module.clone()
-        function = find_function(module, self._base_name)
         with sourced(self._source.text):
-            for step in self._gradients:
-                differentiate(function, step.wrt, with_outputs=step.with_outputs)
-            if self._gradients:
-                context = Context()
-                for dialect in (Arith, Tile):
-                    context.load_dialect(dialect)
-                CanonicalizePass().apply(context, module)
-            return print_tile(function)
+            module, name = self._source.module, self._base_name
+            return print_tile(differentiated(module, name, self._gradients))
 
     @front_door
     def ir(self, after: str, /, *args: Any, **named: Any) -> str:
@@ -517,7 +464,8 @@ class Function:
     def opencl(self, *args: Any, **named: Any) -> str:
         """The OpenCL C text of the kernels for these inputs.
 
-        An input is an array, a pair of shape and element type, or a text such as ``2x9xf32``.
+        An input is an array, a pair of shape and element type, such as ``((2, 9), "f32")``, or a
+        text such as ``2x9xf32``.
         """
         return self._specialize(self.types(args, named), self.device).plan.source
 

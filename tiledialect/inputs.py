@@ -225,15 +225,19 @@ def types_of(arrays: Sequence[Any]) -> Types:
 def _said_type(value: Any) -> TensorType[Attribute] | None:
     """The type that a text, or a pair of shape and element type, says; None if it is neither."""
     from tiledialect.lowering.runtime.arrays import DTYPES
-    from tiledialect.signature import parse_type
+    from tiledialect.signature import TILE_TYPES, parse_type
 
     if isinstance(value, str):
         return parse_type(value)
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple | list):
         shape, dtype = value
         try:
+            # As in a text, i8 has 8 bits; to NumPy it has 8 bytes.
+            dtype = NUMPY_TYPES[parse_type(dtype).element_type] if dtype in TILE_TYPES else dtype
             dtype, shape = np.dtype(dtype), tuple(int(n) for n in shape)
         except (TypeError, ValueError):
+            if isinstance(dtype, str):
+                raise TileError(f"{value!r} is no pair of a shape and an element type") from None
             return None
         if dtype in DTYPES and min(shape, default=0) >= 0:
             return TensorType(ELEMENT_TYPES[dtype], shape)

@@ -50,6 +50,17 @@ def argument_names(function: func.FuncOp) -> list[str]:
     return _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "arg")
 
 
+def argument_dims(function: func.FuncOp) -> list[tuple[str, ...] | None]:
+    """The dimensions that the header gives each input; None where it gives none."""
+    entries = [attrs.data.get("tile.dims") for attrs in function.arg_attrs or ()]
+    return [
+        tuple(d.data for d in dims if isinstance(d, StringAttr))
+        if isinstance(dims, ArrayAttr)
+        else None
+        for dims in entries
+    ]
+
+
 def result_names(function: func.FuncOp) -> list[str]:
     """What the user calls the outputs."""
     returned = function.body.block.last_op
@@ -66,7 +77,8 @@ def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind
     return names
 
 
-_TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
+TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
+"""The names that element types have in IR, by those that Tile has for them."""
 
 
 def parse_type(text: str) -> TensorType[Attribute]:
@@ -75,7 +87,7 @@ def parse_type(text: str) -> TensorType[Attribute]:
     Element types may have Tile's names, too: ``u8`` is ``ui8``, and ``bool`` is ``i1``.
     """
     *sizes, last = text.split("x")
-    spelled = "x".join([*sizes, _TILE_TYPES.get(last.strip(), last)])
+    spelled = "x".join([*sizes, TILE_TYPES.get(last.strip(), last)])
     context = Context()
     try:
         t = Parser(context, f"tensor<{spelled}>").parse_type()
@@ -87,6 +99,6 @@ def parse_type(text: str) -> TensorType[Attribute]:
         or t.element_type not in et.CONCRETE.values()
     ):
         raise TileError(
-            f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(_TILE_TYPES)}"
+            f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(TILE_TYPES)}"
         )
     return t

@@ -20,7 +20,6 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.function import Function, compile
 from tiledialect.inputs import MISSING
-from tiledialect.lowering.runtime.arrays import as_array
 
 try:
     import torch
@@ -101,6 +100,8 @@ class _Call(torch.autograd.Function):
 
 def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
     """The inputs as tensors: those that are given, and ones made of what else ``f`` takes."""
+    from tiledialect.lowering.runtime.arrays import as_array
+
     values = f.bind(args, named)
     if all(isinstance(value, Tensor) for value in values):
         return list(values)
@@ -123,6 +124,8 @@ def _shape_and_type(tensor: Tensor) -> tuple[tuple[int, ...], str]:
 
 def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
     """A tensor of what is none; of a cotangent that is missing, 1."""
+    from tiledialect.lowering.runtime.arrays import as_array
+
     array = np.ones((), dtype) if value is MISSING else as_array(name, value, dtype)
     host = array if isinstance(array, np.ndarray) else array.get()
     # PyTorch has no tensors that cannot be written.

@@ -16,6 +16,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.dlpack import from_dlpack
 
 if TYPE_CHECKING:
+    import pyopencl as cl
     import pyopencl.array as cla
 
 Array = npt.NDArray[Any]
@@ -212,3 +213,17 @@ def _packed(name: str, value: cla.Array) -> cla.Array:
     cl.enqueue_copy(queue, raw, base, **options)
     view = np.ndarray(value.shape, value.dtype, raw, value.offset - first, value.strides)
     return cla.to_device(queue, np.array(view, order="C"))
+
+
+def common_queue(name: str, arrays: Sequence[cla.Array]) -> cl.CommandQueue:
+    """The queue of the first array that has one; all inputs of ``name`` must be of one context."""
+    queue = arrays[0].queue
+    if queue is not None and all(a.queue is queue for a in arrays):
+        return queue
+    from pyopencl import CommandQueue
+
+    contexts = {a.context for a in arrays if a.context is not None}
+    if len(contexts) != 1:
+        raise TileError(f"the inputs of {name} are arrays of different OpenCL contexts")
+    (context,) = contexts
+    return next((a.queue for a in arrays if a.queue is not None), None) or CommandQueue(context)

@@ -106,6 +106,18 @@ def read_schedules(text: str) -> dict[str, str]:
     return dict(found)
 
 
+def checked_schedules(schedules: Mapping[str, str]) -> tuple[str, ...]:
+    """Schedules by the names of kernels as texts that ``read_schedules`` reads back one by one."""
+    if not isinstance(schedules, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"schedules are a dict, by names of kernels, or a Path: {schedules!r}")
+    for name, text in schedules.items():
+        if not name or not str(text).lstrip().startswith("<"):
+            raise TileError(f"the schedule of {name!r} does not begin with <: {text!r}")
+        if [*read_schedules(f"{name}: {text}")] != [name]:
+            raise TileError(f"{text!r} is not the schedule of one kernel, {name!r}")
+    return tuple(f"{name}: {text}" for name, text in schedules.items())
+
+
 def _repeated(names: Iterable[str]) -> str:
     seen: set[str] = set()
     return next(n for n in names if n in seen or seen.add(n))

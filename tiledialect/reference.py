@@ -1,0 +1,46 @@
+"""Running a program by the reference semantics, at the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+from tiledialect.inputs import types_of
+from tiledialect.interpreters.tile import run_function
+from tiledialect.signature import find_function, result_names
+
+if TYPE_CHECKING:
+    from tiledialect.passes.tile_gradient import Gradient
+
+Array = npt.NDArray[Any]
+
+
+def run_reference(
+    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+) -> tuple[list[str], Sequence[Any]]:
+    """The outputs of a function of a module, differentiated like this, and their names."""
+    from tiledialect.lowering.runtime.arrays import check_shape
+    from tiledialect.passes.tile_gradient import specialize_gradient
+
+    module = module.clone()
+    function = find_function(module, name)
+    specialize_gradient(function, types_of(arrays), gradients)
+    # What nothing uses is not compiled either, whatever is wrong with it.
+    region_dce(function.body)
+    for value in (v for op in function.body.block.ops for v in op.results):
+        t = value.type
+        dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
+        if isinstance(t, TensorType) and dtype is not None:
+            check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
+    try:
+        outputs = run_function(module, function.sym_name.data, arrays)
+    except MemoryError as error:
+        raise TileError(f"there is not enough memory for this: {error}") from None
+    return result_names(function), outputs
