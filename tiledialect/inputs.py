@@ -236,7 +236,7 @@ def _said_type(value: Any) -> TensorType[Attribute] | None:
             dtype = NUMPY_TYPES[parse_type(dtype).element_type] if dtype in TILE_TYPES else dtype
             dtype, shape = np.dtype(dtype), tuple(int(n) for n in shape)
         except (TypeError, ValueError):
-            if isinstance(dtype, str):
+            if isinstance(value[1], str):
                 raise TileError(f"{value!r} is no pair of a shape and an element type") from None
             return None
         if dtype in DTYPES and min(shape, default=0) >= 0:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from math import ceil, gcd, prod
 
-from tiledialect.schedule.cost import Estimate, Model, Walk
+from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, Stage, place_of
+from tiledialect.schedule.model import Model, Walk
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
@@ -32,14 +33,17 @@ LINE = 64
 RATES = (64.0, 28.0, 8.0)
 """Bytes a cycle from the first cache, the second, and from further away."""
 SCATTERED_ROWS = 512
+"""Rows that lie so many bytes apart, or more, are in many places."""
 SCATTERED = 2.0
 """How much slower the caches give what lies in many places, which cannot be foreseen."""
 WAYS = 8
 """How many lines at the same place of a page the first cache has, surely."""
 PAGE = 4096
+"""Bytes of a page of memory."""
 PAGES = 64
-"""How many pages the core finds at once, and what another one costs."""
+"""How many pages the core finds at once."""
 PAGE_CYCLES = 8.0
+"""Cycles to find another one."""
 GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
@@ -278,18 +282,18 @@ def cpu_cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
     parts = sorted((busy, shared, far), reverse=True)
     launch = device.launch * 1e-6
     return Estimate(
-        parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
-        busy,
-        0.0,
-        shared,
-        far,
-        0.0,
-        launch,
-        m.groups,
-        1,
-        m.vectors,
-        m.local_memory,
-        m.copy_steps,
+        seconds=parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
+        arithmetic=busy,
+        near=0.0,
+        shared=shared,
+        far=far,
+        waiting=0.0,
+        launch=launch,
+        groups=m.groups,
+        resident=1,
+        registers=m.vectors,
+        local_memory=m.local_memory,
+        copy_steps=m.copy_steps,
     )
 
 

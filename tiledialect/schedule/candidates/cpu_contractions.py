@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
-from tiledialect.schedule.cost import Walk
 from tiledialect.schedule.cpu_cost import cpu_cost
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.model import Walk
 
 TILES = (
     *((1, n) for n in (1, 2, 4, 8)),
