@@ -25,6 +25,13 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify, simplify_condition
+from tiledialect.lowering.nest.index_ops import (
+    EXTREMA,
+    JUNCTIONS,
+    comparison,
+    floor_remainder,
+    fold,
+)
 
 
 def innermost(expr: Expr) -> Expr:
@@ -184,8 +191,11 @@ class IndexValues:
         return values[atom]
 
     def _new_atom(self, atom: Atom, depth: int) -> SSAValue:
+        def emit_op(op: Operation) -> SSAValue:
+            return self._emit(op, depth)
+
         def emit(op: type[Operation], *operands: SSAValue) -> SSAValue:
-            return self._emit(op(*operands), depth)
+            return emit_op(op(*operands))
 
         match atom:
             case Quotient(dividend, divisor):
@@ -200,16 +210,9 @@ class IndexValues:
                     return emit(arith.AndIOp, value, self.constant(by - 1))
                 if self._is_natural(dividend):
                     return emit(arith.RemUIOp, value, self._at(divisor, depth))
-                whole = emit(arith.FloorDivSIOp, value, self._at(divisor, depth))
-                return emit(
-                    arith.SubiOp, value, emit(arith.MuliOp, whole, self._at(divisor, depth))
-                )
+                return floor_remainder(value, self._at(divisor, depth), emit_op)
             case Extremum(kind, operands):
-                op = arith.MinSIOp if kind == "min" else arith.MaxSIOp
-                first, *rest = (self._at(operand, depth) for operand in operands)
-                for operand in rest:
-                    first = emit(op, first, operand)
-                return first
+                return fold(EXTREMA[kind], [self._at(e, depth) for e in operands], emit_op)
             case Selection(condition, yes, no):
                 return emit(
                     arith.SelectOp,
@@ -271,15 +274,8 @@ class IndexValues:
             case Truth(value):
                 op = arith.ConstantOp(IntegerAttr(int(value), i1))
                 return self._emit(op, depth)
-            case Comparison(_, kind):
-                left, sign, right = condition.sides
-                name = {"<": "slt", "<=": "sle"}.get(sign, "ne" if kind == "!=" else "eq")
-                return self._emit(
-                    arith.CmpiOp(self._at(left, depth), self._at(right, depth), name), depth
-                )
+            case Comparison():
+                return self._emit(comparison(condition, lambda e: self._at(e, depth)), depth)
             case Junction(kind, parts):
-                op = arith.AndIOp if kind == "and" else arith.OrIOp
-                first, *rest = (self._test(part, self._condition_depth(part)) for part in parts)
-                for part in rest:
-                    first = self._emit(op(first, part), depth)
-                return first
+                tests = [self._test(part, self._condition_depth(part)) for part in parts]
+                return fold(JUNCTIONS[kind], tests, lambda op: self._emit(op, depth))

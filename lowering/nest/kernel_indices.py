@@ -41,6 +41,13 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import operations, simplify, simplify_condition
+from tiledialect.lowering.nest.index_ops import (
+    EXTREMA,
+    JUNCTIONS,
+    comparison,
+    floor_remainder,
+    fold,
+)
 from tiledialect.lowering.nest.scope import facts_of
 
 
@@ -187,6 +194,9 @@ class KernelIndices:
         return op.results[0]
 
     def _atom(self, atom: Atom, env: Env, place: InsertPoint) -> SSAValue:
+        def emit(op: Operation) -> SSAValue:
+            return self._insert(op, place)
+
         match atom:
             case Variable(name):
                 return self.values[name]
@@ -195,22 +205,16 @@ class KernelIndices:
                 natural = env.at_least(dividend, 0) and env.at_least(divisor, 1)
                 if natural:
                     op = arith.DivUIOp if isinstance(atom, Quotient) else arith.RemUIOp
-                    return self._insert(op(a, b), place)
-                whole = self._insert(arith.FloorDivSIOp(a, b), place)
+                    return emit(op(a, b))
                 if isinstance(atom, Quotient):
-                    return whole
-                back = self._insert(arith.MuliOp(whole, b), place)
-                return self._insert(arith.SubiOp(a, back), place)
+                    return emit(arith.FloorDivSIOp(a, b))
+                return floor_remainder(a, b, emit)
             case Extremum(kind, operands):
-                op = arith.MinSIOp if kind == "min" else arith.MaxSIOp
-                first, *rest = (self.emit(operand, env, place) for operand in operands)
-                for operand in rest:
-                    first = self._insert(op(first, operand), place)
-                return first
+                return fold(EXTREMA[kind], [self.emit(e, env, place) for e in operands], emit)
             case Selection(condition, yes, no):
                 test = self.emit_test(condition, env, place)
                 a, b = self.emit(yes, env, place), self.emit(no, env, place)
-                return self._insert(arith.SelectOp(test, a, b), place)
+                return emit(arith.SelectOp(test, a, b))
 
     def emit_test(self, condition: Condition, env: Env, place: InsertPoint) -> SSAValue:
         """Whether a simple condition holds."""
@@ -224,16 +228,12 @@ class KernelIndices:
                         return leaf
                     true = self.emit_test(Truth(True), env, place)
                     return self._insert(arith.XOrIOp(leaf, true), place)
-                left, sign, right = condition.sides
-                name = {"<": "slt", "<=": "sle"}.get(sign, "ne" if kind == "!=" else "eq")
-                ends = self.emit(left, env, place), self.emit(right, env, place)
-                return self._insert(arith.CmpiOp(ends[0], ends[1], name), place)
+                return self._insert(
+                    comparison(condition, lambda e: self.emit(e, env, place)), place
+                )
             case Junction(kind, parts):
-                op = arith.AndIOp if kind == "and" else arith.OrIOp
-                first, *rest = (self.emit_test(part, env, place) for part in parts)
-                for part in rest:
-                    first = self._insert(op(first, part), place)
-                return first
+                tests = [self.emit_test(part, env, place) for part in parts]
+                return fold(JUNCTIONS[kind], tests, lambda op: self._insert(op, place))
 
 
 LOGIC = arith.CmpiOp | arith.AndIOp | arith.OrIOp | arith.XOrIOp

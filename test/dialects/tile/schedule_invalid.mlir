@@ -398,3 +398,51 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   }
   func.return %C : tensor<8x8xf32>
 }
+
+// -----
+
+// CHECK: the stage 'b local async copies 5' must have 2, 3 or 4 copies to be fetched into
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial 2*k : 2, serial k : 2> stage <%b local async copies 5> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'b local at k' in local memory is inside a stage of the same operand in registers
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial 2*k : 2, serial k : 2> stage <%b private at 2*k, %b local at k> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'b local at k' has another one at its place
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial 2*k : 2, serial k : 2> stage <%b local at k, %b local at k> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK: the stage 'b local at k copies 2' cannot be fetched ahead: it is copied from a tile
+func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
+    schedule <group.x i : 8, local.x j : 8, serial 2*k : 2, serial k : 2> stage <%b local at 2*k, %b local at k copies 2> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    tile.yield %c : tensor<8x8xf32>
+  }
+  func.return %C : tensor<8x8xf32>
+}
