@@ -90,6 +90,10 @@ class Vectorizer:
         """The index values behind names; of those computed in the loop, what takes their place."""
         return {name: self.values.get(v, v) for name, v in self.scope.values.items()}
 
+    def _memory(self, op: LoadOp | StoreOp) -> SSAValue:
+        """The memory of an access; of a buffer of the loop, the one that all lanes share."""
+        return self.values.get(op.memory, op.memory)
+
     def _at(self, exprs: Sequence[Expr], lane: int = 0) -> list[Expr]:
         """Expressions at a lane."""
         value = {str(self.lane): Expr.const(lane)}
@@ -115,7 +119,9 @@ class Vectorizer:
             default = self._wide(default)
         access, condition = self._at(self.scope.access(op)), self._condition(op)
         lanes = self.lanes if stride else 1
-        new = LoadOp(self._names, op.memory, access, condition, default, lanes=lanes)
+        new = LoadOp(
+            self._names, self._memory(op), access, condition, default, lanes=lanes
+        )
         self._keep(op, new)
 
     def _store(self, op: StoreOp) -> None:
@@ -129,7 +135,7 @@ class Vectorizer:
             raise NotVectorizedError("the steps store different values in one place")
         access, condition = self._at(self.scope.access(op)), self._condition(op)
         value = self._wide(value) if stride else value
-        self.ops.append(StoreOp(self._names, value, op.memory, access, condition))
+        self.ops.append(StoreOp(self._names, value, self._memory(op), access, condition))
 
     def _gather(self, op: LoadOp) -> None:
         """A load for each lane, as they are no neighbours."""
@@ -139,7 +145,7 @@ class Vectorizer:
         t = VectorType(op.result.type, [self.lanes])
         for lane in range(self.lanes):
             access = self._at(self.scope.access(op), lane)
-            load = LoadOp(self._names, op.memory, access, condition)
+            load = LoadOp(self._names, self._memory(op), access, condition)
             load.result.name_hint = op.result.name_hint
             if total is None:
                 new = vector.BroadcastOp(load.result, t)
@@ -160,7 +166,7 @@ class Vectorizer:
                 self.ops.append(extract)
                 element = extract.result
             access = self._at(self.scope.access(op), lane)
-            self.ops.append(StoreOp(self._names, element, op.memory, access, condition))
+            self.ops.append(StoreOp(self._names, element, self._memory(op), access, condition))
 
     def _compute(self, op: Operation) -> None:
         operands = [self.values.get(v, v) for v in op.operands]

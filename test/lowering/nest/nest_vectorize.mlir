@@ -86,3 +86,36 @@ func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
   }
   func.return
 }
+
+// -----
+
+// A buffer of the loop is one that all lanes share, or of which each has an element.
+// CHECK:      nest.for %i : local.x to 16 {
+// CHECK-NEXT:   %t = nest.buffer : memref<1xf32, 3 : i32>
+// CHECK-NEXT:   %u = nest.buffer : memref<4xf32, 5 : i32>
+// CHECK-NEXT:   %a = nest.load %A[%i] : memref<64xf32, 1 : i32>
+// CHECK-NEXT:   nest.store %a, %t[0] : f32, memref<1xf32, 3 : i32>
+// CHECK-NEXT:   %b = nest.load %t[0] : memref<1xf32, 3 : i32>
+// CHECK-NEXT:   %b_1 = vector.broadcast %b : f32 to vector<4xf32>
+// CHECK-NEXT:   nest.store %b_1, %u[0] : vector<4xf32>, memref<4xf32, 5 : i32>
+// CHECK-NEXT:   %c = nest.load %u[0] : memref<4xf32, 5 : i32>, vector<4xf32>
+// CHECK-NEXT:   nest.store %c, %B[4*%i] : vector<4xf32>, memref<64xf32, 1 : i32>
+// CHECK-NEXT: }
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>, memref<64xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64xf32, 1 : i32>, %B: memref<64xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      nest.for %v : vector to 4 {
+        %t = nest.buffer : memref<1xf32, 3 : i32>
+        %u = nest.buffer : memref<4xf32, 5 : i32>
+        %a = nest.load %A[%i] : memref<64xf32, 1 : i32>
+        nest.store %a, %t[0] : f32, memref<1xf32, 3 : i32>
+        %b = nest.load %t[0] : memref<1xf32, 3 : i32>
+        nest.store %b, %u[%v] : f32, memref<4xf32, 5 : i32>
+        %c = nest.load %u[%v] : memref<4xf32, 5 : i32>
+        nest.store %c, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
