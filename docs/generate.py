@@ -380,6 +380,12 @@ EXAMPLES = {
         "copies_ahead.mlir",
         "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies",
     ),
+    "gpu-balance-barriers": (
+        "pool",
+        f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
+        ",nest-peel,nest-barriers,nest-to-gpu"
+        ",gpu-balance-barriers",
+    ),
     "gpu-leave-branches": (
         "pool",
         f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"

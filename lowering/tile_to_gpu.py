@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.lowering.gpu_balance_barriers import LOSES_ARMS, GpuBalanceBarriersPass
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
@@ -78,6 +79,8 @@ class LiftToGpuPass(ModulePass):
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
     PassPipeline(nest_passes()).apply(ctx, op)
+    if platform(op) in LOSES_ARMS:
+        GpuBalanceBarriersPass().apply(ctx, op)
     if platform(op) in BREAKS_BRANCHES:
         GpuLeaveBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:

@@ -49,6 +49,7 @@ TILE_UNIVERSE = Universe(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
         ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
+        "gpu-balance-barriers": _load("lowering.gpu_balance_barriers", "GpuBalanceBarriersPass"),
         "gpu-leave-branches": _load("lowering.gpu_leave_branches", "GpuLeaveBranchesPass"),
         "gpu-count-copies": _load("lowering.gpu_count_copies", "GpuCountCopiesPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),

@@ -119,9 +119,7 @@ class Vectorizer:
             default = self._wide(default)
         access, condition = self._at(self.scope.access(op)), self._condition(op)
         lanes = self.lanes if stride else 1
-        new = LoadOp(
-            self._names, self._memory(op), access, condition, default, lanes=lanes
-        )
+        new = LoadOp(self._names, self._memory(op), access, condition, default, lanes=lanes)
         self._keep(op, new)
 
     def _store(self, op: StoreOp) -> None:

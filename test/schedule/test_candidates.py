@@ -21,7 +21,7 @@ from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.candidates import FAMILIES
 from tiledialect.schedule.device import GENERIC, PLATFORMS, Kind, described
 from tiledialect.schedule.facts import Facts
-from tiledialect.schedule.leaves import Schedule
+from tiledialect.schedule.leaves import Role, Schedule
 
 PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
     "elementwise": (
@@ -143,6 +143,15 @@ def test_kernels_can_run_by_them(name: str) -> None:
         for schedule in found:
             kernel.schedule = ScheduleAttr(schedule)
             kernel.verify_()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kernels_have_no_barriers_on_cpus(name: str) -> None:
+    facts = kernel_facts(kernel_of(fused(name)[0]))
+    for schedule in FAMILIES[PROGRAMS[name][2]](facts, DEVICES["cpu"]):
+        shared = {leaf.index for leaf in schedule.leaves if leaf.role is Role.LOCAL}
+        tiles = schedule.work_items > 1 and any(stage.local for stage in schedule.stages)
+        assert not tiles and shared <= set(facts.output_indices)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
