@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.passes.lift import Derivation, everywhere
 from tiledialect.passes.lift.families import RULES
+from tiledialect.passes.lift_lower import LiftLowerPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_defract import TileDefractPass
 from tiledialect.passes.tile_reduce import TileReducePass
@@ -69,6 +70,25 @@ def test_input_gradient_on_devices(device: td.Device):
     module = as_patterns(parse_mlir(gradient.ir("tile-specialize", *arrays), "test"))
     found = td.compile(module, device=device)(*arrays)
     np.testing.assert_array_equal(found, gradient.reference(*arrays))
+
+
+@pytest.mark.parametrize(
+    ("source", "shapes"),
+    [
+        ("function (A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }", [(5, 3), (3, 7)]),
+        (CONV, [(1, 7, 7, 2), (3, 3, 2, 3)]),
+        ("function (A[N]) -> (C) { C[i: N / 2] = +(A[2*i + j]), j < 2; }", [(10,)]),
+        ("function (A[N, M]) -> (C) { C[j, i: M - 1, N] = =(A[i, j + 1]); }", [(4, 6)]),
+    ],
+    ids=["product", "convolution", "sums of two", "transposed slice"],
+)  # fmt: skip
+def test_lowered_on_devices(source: str, shapes: Sequence[tuple[int, ...]], device: td.Device):
+    function = td.compile(source)
+    arrays = [whole(*shape) for shape in shapes]
+    module = as_patterns(parse_mlir(function.ir("tile-specialize", *arrays), "test"))
+    LiftLowerPass().apply(Context(), module)
+    found = td.compile(module, device=device)(*arrays)
+    np.testing.assert_array_equal(found, function.reference(*arrays))
 
 
 @pytest.mark.parametrize(

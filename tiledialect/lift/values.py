@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import Any
 from typing import cast as cast_type
 
 import numpy as np
@@ -32,9 +33,6 @@ from tiledialect.dialects.tile import elementwise as tile
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.tracing import emit, place
-
-if TYPE_CHECKING:
-    pass
 
 AnySize = int | str | Size
 """A number, a text such as ``"N / 4"``, or a size."""
@@ -346,19 +344,21 @@ def elementwise(name: str, values: Sequence[Value], where: SourceSpan | None) ->
             raise TileError(
                 f"{name} takes numbers, but {describe(v.ssa)} is {v.type}: take a component", where
             )
-    if any(isinstance(v.type, VectorType) for v in values):
-        if len({v.type for v in values}) > 1:
-            kinds = " and ".join(str(v.type) for v in values)
-            raise TileError(f"{name} takes vectors of one type, not {kinds}", where)
-        meeting = values[0].type
-    else:
-        meeting = values[0].type
-        for v in values[1:]:
-            meeting = et.promote(meeting, v.type)
-    if name in REAL_ONLY and not is_real(_scalar(meeting)):
-        meeting = et.CONCRETE["f32"]
+    meeting = _meeting_type(name, [v.type for v in values], where)
     operands = [converted(v, meeting, where).ssa for v in values]
     return Value(emit(lambda: _scalar_op(name, operands), where))
+
+
+def _meeting_type(name: str, types: Sequence[Attribute], where: SourceSpan | None) -> Attribute:
+    """The type in which an operation on numbers or vectors is computed."""
+    if not any(isinstance(t, VectorType) for t in types):
+        found = reduce(et.promote, types)
+    elif len(set(types)) == 1:
+        found = types[0]
+    else:
+        kinds = " and ".join(map(str, types))
+        raise TileError(f"{name} takes vectors of one type, not {kinds}", where)
+    return et.CONCRETE["f32"] if name in REAL_ONLY and not is_real(_scalar(found)) else found
 
 
 def _scalar(t: Attribute) -> Attribute:
