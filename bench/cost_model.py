@@ -7,6 +7,7 @@ parallel and run; a line a candidate: the model's rank and time, the measured ti
 from __future__ import annotations
 
 import argparse
+import os
 import random
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -118,7 +119,7 @@ def main() -> None:
     parser.add_argument("names", nargs="+")
     parser.add_argument("--best", type=int, default=16)
     parser.add_argument("--others", type=int, default=8)
-    parser.add_argument("--jobs", type=int, default=14)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--device")
     args = parser.parse_args()
     device = td.compile("function (A) -> (B) { B = A; }", device=args.device).device

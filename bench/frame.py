@@ -113,7 +113,8 @@ class Task:
 
     def function(self, device: td.Device | None) -> td.Function:
         """Our function for it."""
-        function = td.compile(self.problem.source, device=device)
+        precision = "tf32" if self.workload.tf32 else None
+        function = td.compile(self.problem.source, device=device, precision=precision)
         if self.wrt:
             function = function.gradient(wrt=self.wrt, with_outputs=self.workload.step)
         return function

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from enum import auto
 from fractions import Fraction
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -377,8 +376,3 @@ def print_expr(printer: Printer, text: str, print_symbol: Callable[[int], None])
             printer.print_string(part)
         else:
             print_symbol(number)
-
-
-def int_value(attr: IntegerAttr) -> int:
-    """The integer of an attribute."""
-    return attr.value.data

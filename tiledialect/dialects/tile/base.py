@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     FunctionType,
     TensorType,
     UnrankedTensorType,
@@ -25,8 +24,6 @@ from tiledialect.names import from_hint
 AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
 Shape = tuple[int, ...]
 """The sizes of a tensor's axes; ``DYNAMIC_INDEX`` where one is not known yet."""
-
-Hints = ArrayAttr[Attribute]
 
 
 def tensor_type(value: SSAValue) -> AnyTensor:
