@@ -13,6 +13,7 @@ from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Role, Schedule, sub_group_share
+from tiledialect.schedule.model import Model
 from tiledialect.schedule.tiles import UNROLLED_COPIES
 
 DEFAULT = "default"
@@ -80,7 +81,11 @@ def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
             if schedule in seen or schedule.work_items > device.max_work_group_size:
                 continue
             seen.add(schedule)
-            estimate = estimated(facts, schedule, device)
-            fits = estimate.local_memory <= device.local_mem_size
-            if fits and estimate.copy_steps <= UNROLLED_COPIES:
-                yield Candidate(name, schedule, estimate)
+            if _fits(Model(facts, schedule, device)):
+                yield Candidate(name, schedule, estimated(facts, schedule, device))
+
+
+def _fits(model: Model) -> bool:
+    """Whether a device has room for a schedule; what does not fit need not be weighed."""
+    room = model.device.local_mem_size
+    return model.local_memory <= room and model.copy_steps <= UNROLLED_COPIES

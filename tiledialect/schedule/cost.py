@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.facts import Facts, Walk
 from tiledialect.schedule.leaves import Role, Schedule
-from tiledialect.schedule.model import Model, Walk, in_sectors
+from tiledialect.schedule.model import Model, in_sectors
 
 OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
@@ -218,6 +218,6 @@ def _written(m: Model) -> float:
     """The bytes that all groups write, in sectors."""
     total = 0.0
     for tensor in m.facts.outputs:
-        run = Walk.of(tensor).run(m.neighbours) * tensor.bytes
+        run = tensor.walk.run(m.neighbours) * tensor.bytes
         total += tensor.size * in_sectors(run, m.sector)
     return total

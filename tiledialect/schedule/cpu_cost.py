@@ -12,9 +12,9 @@ from math import ceil, gcd, prod
 
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
-from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.facts import Facts, Walk
 from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, Stage, place_of
-from tiledialect.schedule.model import Model, Walk
+from tiledialect.schedule.model import Model
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""

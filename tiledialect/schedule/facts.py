@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
-from math import prod
+from math import gcd, prod
 
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.schedule.leaves import LoopIndex
+from tiledialect.schedule.leaves import Leaf, LoopIndex
 
 MOST_TRIED = 4096
 """For up to how many values of its indices a test is counted out."""
@@ -46,6 +46,11 @@ class Tensor:
                 found[name] = found.get(name, 0) + step
         return found
 
+    @cached_property
+    def walk(self) -> Walk:
+        """How the leaves of schedules move it."""
+        return Walk(self)
+
     @property
     def contiguous(self) -> tuple[str, ...]:
         """The indices a step of which moves it to the next element in memory."""
@@ -55,6 +60,74 @@ class Tensor:
     def size(self) -> int:
         """Its bytes."""
         return prod(self.shape) * self.bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """How the leaves of a schedule move a tensor: integers alone, as it is asked often.
+
+    A tensor has one, by whose identity is found what is known about it. A gather or scatter
+    counts as of one element.
+    """
+
+    tensor: Tensor
+
+    @cached_property
+    def moves(self) -> tuple[Mapping[str, int], ...]:
+        """For each axis, how far a step of each index goes along it."""
+        tensor = self.tensor
+        access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
+        return tuple({n: int(e.coefficient(n)) for n in e.names} for e in access)
+
+    def extents(self, leaves: Iterable[Leaf]) -> tuple[int, ...]:
+        """How many elements along each axis the leaves touch, gaps left out."""
+        names = self.tensor.names
+        moving = (x for x in leaves if x.extent > 1 and x.index in names)
+        return _extents(self, tuple((x.index, x.stride, x.extent) for x in moving))
+
+    def elements(self, leaves: Iterable[Leaf]) -> int:
+        """How many different elements the leaves touch."""
+        return prod(map(min, self.extents(leaves), self.tensor.shape))
+
+    def run(self, leaves: Iterable[Leaf]) -> int:
+        """How many neighbours in memory the leaves touch, at least."""
+        run = 1
+        for n, size in zip(
+            reversed(self.extents(leaves)), reversed(self.tensor.shape), strict=True
+        ):
+            run *= min(n, size)
+            if n < size:
+                break
+        return run
+
+    def moved_by(self, leaf: Leaf) -> bool:
+        """Whether the leaf moves it."""
+        return leaf.index in self.tensor.names
+
+
+@lru_cache(maxsize=1 << 14)
+def _extents(walk: Walk, loops: tuple[tuple[str, int, int], ...]) -> tuple[int, ...]:
+    """The places along each axis, by loops of an index, a stride and an extent.
+
+    Schedules differ in few of their loops, so that most have been asked for before.
+    """
+    return tuple(
+        _reach([(abs(moves[n]) * stride, extent) for n, stride, extent in loops if moves.get(n)])
+        for moves in walk.moves
+    )
+
+
+def _reach(steps: list[tuple[int, int]]) -> int:
+    """The number of places along an axis: steps that leave no gap go together."""
+    steps.sort()
+    count, reach, unit = 1, 0, 1
+    for size, extent in steps:
+        if reach == 0 or size > reach + unit:
+            count *= reach // unit + 1
+            reach, unit = 0, size
+        unit = gcd(unit, size)
+        reach += size * (extent - 1)
+    return count * (reach // unit + 1)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,12 @@ The cost models (`cost.py`, `cpu_cost.py`) divide this by the rates of devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from math import ceil, gcd, prod
+from dataclasses import replace
+from functools import cached_property
+from math import ceil, prod
 
-from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.facts import Facts, Tensor, Walk
 from tiledialect.schedule.leaves import (
     PARALLEL,
     WRITTEN_OUT,
@@ -34,64 +32,6 @@ TEST_REGISTERS = 32
 """Registers for the tests of sizes that tiles do not divide."""
 
 
-@dataclass(frozen=True)
-class Walk:
-    """How the leaves of a schedule move a tensor: integers alone, as it is asked often."""
-
-    tensor: Tensor
-    moves: tuple[Mapping[str, int], ...]
-    """For each axis, how far a step of each index goes along it."""
-
-    @staticmethod
-    @lru_cache(maxsize=256)
-    def of(tensor: Tensor) -> Walk:
-        """That of a tensor; as of one element, if the data says the places."""
-        access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
-        return Walk(tensor, tuple({n: int(e.coefficient(n)) for n in e.names} for e in access))
-
-    def extents(self, leaves: Iterable[Leaf]) -> tuple[int, ...]:
-        """How many elements along each axis the leaves touch, gaps left out."""
-        inside = list(leaves)
-        return tuple(_reach(moves, inside) for moves in self.moves)
-
-    def elements(self, leaves: Iterable[Leaf]) -> int:
-        """How many different elements the leaves touch."""
-        sizes = zip(self.extents(leaves), self.tensor.shape, strict=True)
-        return prod(min(n, size) for n, size in sizes)
-
-    def run(self, leaves: Iterable[Leaf]) -> int:
-        """How many neighbours in memory the leaves touch, at least."""
-        run = 1
-        for n, size in zip(
-            reversed(self.extents(leaves)), reversed(self.tensor.shape), strict=True
-        ):
-            run *= min(n, size)
-            if n < size:
-                break
-        return run
-
-    def moved_by(self, leaf: Leaf) -> bool:
-        """Whether the leaf moves it."""
-        return any(leaf.index in moves for moves in self.moves)
-
-
-def _reach(moves: Mapping[str, int], leaves: Sequence[Leaf]) -> int:
-    """The number of places along an axis: coefficients that leave no gap go together."""
-    steps = sorted(
-        (abs(moves[leaf.index]) * leaf.stride, leaf.extent)
-        for leaf in leaves
-        if leaf.extent > 1 and moves.get(leaf.index)
-    )
-    count, reach, unit = 1, 0, 1
-    for size, extent in steps:
-        if reach == 0 or size > reach + unit:
-            count *= reach // unit + 1
-            reach, unit = 0, size
-        unit = gcd(unit, size)
-        reach += size * (extent - 1)
-    return count * (reach // unit + 1)
-
-
 class Model:
     """A kernel, its schedule and a device, and what follows from them."""
 
@@ -104,7 +44,7 @@ class Model:
         self.items = schedule.work_items
         self.groups = prod(schedule.extents(Role.GROUP))
         self.local = [leaf for leaf in self.leaves if leaf.role is Role.LOCAL]
-        self.walks = [Walk.of(tensor) for tensor in facts.inputs]
+        self.walks = [tensor.walk for tensor in facts.inputs]
 
     # -- the loops -------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
-from tiledialect.schedule.model import Walk
 
 TILES = (
     *((1, n) for n in (1, 2, 4, 8)),
@@ -339,7 +338,7 @@ class Builder:
     def _together(self, tensor: Tensor, inner: Sequence[Leaf], place: Leaf | None) -> int:
         """How many neighbours are copied at once: rows that vectors do not divide, one by one."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner
-        row = Walk.of(tensor).extents(inside)[-1]
+        row = tensor.walk.extents(inside)[-1]
         return gcd(
             self.shape.lanes, tensor.shape[-1], row if self.roles.n not in tensor.names else 0
         )
