@@ -247,6 +247,10 @@ class Expr:
         other = Expr.of(other)
         if not self.terms or not other.terms:
             return self if self.terms else other
+        if other.value is not None:
+            # Numbers stand last: nothing else moves.
+            inner = self.terms[: len(self.terms) - bool(self.constant)]
+            return Expr((*inner, *Expr.const(self.constant + other.constant)))
         return Expr.collect((*self.terms, *other.terms))
 
     __radd__ = __add__
@@ -265,7 +269,12 @@ class Expr:
         for left, right in ((self, other), (other, self)):
             if right.value is not None:
                 scale = right.value
-                return left if scale == 1 else Expr.collect((p, c * scale) for p, c in left)
+                if scale == 1:
+                    return left
+                if scale >= 0:
+                    # The terms keep their order.
+                    return Expr(tuple((p, c * scale) for p, c in left)) if scale else Expr()
+                return Expr.collect((p, c * scale) for p, c in left)
         return Expr.collect((product_of((*p, *q)), c * d) for p, c in self for q, d in other)
 
     __rmul__ = __mul__
