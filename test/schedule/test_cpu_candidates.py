@@ -95,6 +95,7 @@ CASES = {
         tensor(1, (2048, 2048), "k", "j"),
     ),
     "column sums": column_sums(4096, 2048),
+    "sums of few columns": column_sums(12, 3),
     "weights": weights(56, 64),
     "convolution": convolution(14, 16),
     "uneven convolution": convolution(7, 3),
@@ -118,6 +119,26 @@ def test_vectors_are_as_wide_as_the_hardware(case: str):
     for device in DEVICES.values():
         last = ranked(CASES[case], device)[0].schedule.leaves[-1]
         assert (last.role, last.extent) == (Role.VECTOR, device.native_vector_width)
+
+
+@pytest.mark.parametrize(
+    ("element_type", "nbytes"), [("i8", 1), ("i16", 2), ("f16", 2), ("bf16", 2), ("f64", 8)]
+)
+def test_vectors_are_those_of_opencl(element_type: str, nbytes: int):
+    """Wider ones would be written out element by element."""
+
+    def typed(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return tuple(replace(t, type=element_type, bytes=nbytes) for t in tensors)
+
+    for case in (product(37, 29, 31), product(64, 64, 64), column_sums(64, 64)):
+        case = replace(case, inputs=typed(case.inputs), outputs=typed(case.outputs))
+        for candidate in ranked(case, DEVICES["wide"]):
+            vectors = [x for x in candidate.schedule.leaves if x.role is Role.VECTOR]
+            assert all(leaf.extent in (2, 4, 8, 16) for leaf in vectors)
+
+
+def test_nothing_is_proposed_for_what_has_no_points():
+    assert not ranked(column_sums(0, 16), DEVICES["wide"])
 
 
 def test_what_is_padded_or_lies_across_is_packed():

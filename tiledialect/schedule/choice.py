@@ -74,6 +74,9 @@ def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
+    if not facts.points:
+        # Outputs are written all the same, by the default schedule.
+        return
     seen: set[Schedule] = set()
     for name, family in FAMILIES.items():
         for proposed in family(facts, device):

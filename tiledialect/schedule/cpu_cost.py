@@ -67,8 +67,8 @@ class CpuModel(Model):
 
     def __init__(self, facts: Facts, schedule: Schedule, device: Device):
         super().__init__(facts, schedule, device)
-        size = max(facts.outputs[0].bytes, 1)
-        self.width = max(1, device.native_vector_width * 4 // size)
+        output = facts.outputs[0]
+        self.width = device.lanes(output.type, output.bytes)
         """The lanes that the hardware has."""
         self.hardware = ceil(self.vector / self.width)
         """Registers of a vector."""

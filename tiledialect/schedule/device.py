@@ -15,6 +15,8 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
+WIDEST = 16
+"""How many lanes OpenCL's vectors have at most."""
 SIMULATOR = "simulator"
 """The entry `type` of the target spec of a simulator."""
 
@@ -67,6 +69,15 @@ class Device:
     """Of a device of NVIDIA: 80 is 8.0."""
     sub_group_sizes: tuple[int, ...] = ()
     """The sizes of sub-groups whose work-items can exchange registers."""
+
+    def lanes(self, element_type: str, nbytes: int) -> int:
+        """How many elements a vector holds, of the hardware's and of OpenCL C's.
+
+        Numbers of 16 bits are computed with as floats.
+        """
+        size = 4 if element_type in ("f16", "bf16") else max(nbytes, 1)
+        width = min(WIDEST, max(1, self.native_vector_width * 4 // size))
+        return 1 << (width.bit_length() - 1)
 
 
 GENERIC = {

@@ -125,7 +125,7 @@ def roles(facts: Facts, device: Device) -> Roles | None:
     reduced = [name for name in facts.reduced_indices if extents[name] > 1]
     # What is left is summed over as it lies in memory.
     reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
-    width = max(1, device.native_vector_width * 4 // max(output.bytes, 1))
+    width = device.lanes(output.type, output.bytes)
     lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]]
     if not lanes:
         return None

@@ -31,7 +31,7 @@ def cpu_rows(facts: Facts, device: Device) -> Iterator[Schedule]:
     if not facts.points:
         return
     largest = max(facts.inputs, key=lambda t: t.size)
-    lanes = max(1, device.native_vector_width * 4 // max(largest.bytes, 1))
+    lanes = device.lanes(largest.type, largest.bytes)
     along = [
         name
         for name in facts.reduced_indices

@@ -10,8 +10,6 @@ from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
 
-WIDEST = 16
-"""How many lanes OpenCL's vectors have at most."""
 ACCESS = 16
 """How many bytes a work-item of a GPU moves at once."""
 ITEMS = 256
@@ -84,10 +82,10 @@ def power_below(n: int) -> int:
 
 def lanes(device: Device, tensors: Iterable[Tensor], extent: int) -> int:
     """How many neighbours an access moves, of the widest of some tensors along an index."""
-    size = max(tensor.bytes for tensor in tensors)
+    widest = max(tensors, key=lambda tensor: tensor.bytes)
     if device.kind is Kind.CPU:
-        return min(WIDEST, max(1, device.native_vector_width * 4 // size), power_below(extent))
-    width = max(1, ACCESS // size)
+        return min(device.lanes(widest.type, widest.bytes), power_below(extent))
+    width = max(1, ACCESS // widest.bytes)
     while extent % width:
         width //= 2
     return width
