@@ -231,10 +231,11 @@ class RowNest:
         extents = [self.leaves[k].extent for k in self._moving(value)]
         hint = f"{value.name_hint or 'value'}_kept"
         buffer = self.nest.buffer(element_type(value), extents, PRIVATE, hint)
-        # Registers that loops fill must hold something before.
-        with self.kernel.loops(self._moving(value)):
-            zero = self.nest.scalars.constant(0, element_type(value))
-            self.nest.store(zero, buffer, self.place(value))
+        if not any(self.leaves[k].role is Role.SERIAL for k in self._moving(value)):
+            # Registers that loops fill must hold something before; memory is written, then read.
+            with self.kernel.loops(self._moving(value)):
+                zero = self.nest.scalars.constant(0, element_type(value))
+                self.nest.store(zero, buffer, self.place(value))
         return buffer
 
     def place(self, value: SSAValue) -> list[Expr]:
