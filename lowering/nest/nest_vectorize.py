@@ -8,14 +8,24 @@ from itertools import pairwise
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, VectorType, i1
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    VectorType,
+    i1,
+)
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
-from tiledialect.dialects.nest.ops import ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp
+from tiledialect.dialects.nest.ops import ForOp, IndexOp, LoadOp, StoreOp
 from tiledialect.index.integer import Comparison, Condition, Expr, Junction, map_expressions
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
@@ -42,6 +52,8 @@ class Vectorizer:
         self.lane = self.scope.name(self.loop.index)
         self.values: dict[SSAValue, SSAValue] = {}
         self.ops: list[Operation] = []
+        self.moved: dict[SSAValue, Expr] = {}
+        """Index values that differ from lane to lane."""
 
     def run(self) -> list[Operation]:
         """The ops that take the place of the loop; raises ``NotVectorizedError``."""
@@ -167,28 +179,57 @@ class Vectorizer:
             self.ops.append(StoreOp(self._names, element, self._memory(op), access, condition))
 
     def _compute(self, op: Operation) -> None:
+        if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:
+            self.moved[op.result] = self.scope.name(op.result)
+            return
+        if isinstance(op, arith.IndexCastOp) and op.input in self.moved:
+            self._number(op, self.moved[op.input])
+            return
         operands = [self.values.get(v, v) for v in op.operands]
+        if not self.moved.keys().isdisjoint(operands):
+            raise NotVectorizedError(f"there is no {op.name} of vectors")
         if not any(isinstance(v.type, VectorType) for v in operands):
             if self.loop.index in op.operands or op.regions:
                 raise NotVectorizedError(f"there is no {op.name} of vectors")
             self._keep(op, op.clone(self.values.copy()))
             return
+        types = [v.type for v in (*op.operands, *op.results)]
         if op.dialect_name() not in (arith.Arith.name, math.Math.name) or any(
-            isinstance(v.type, IndexType) for v in (*op.operands, *op.results)
+            isinstance(t, IndexType) for t in types
         ):
             raise NotVectorizedError(f"there is no {op.name} of vectors")
+        wide = [self._wide(v) for v in operands]
+        results = [VectorType(r.type, [self.lanes]) for r in op.results]
+        if op.name in LANEWISE and not any(isinstance(t, BFloat16Type) for t in types):
+            self._keep(op, LanesOp(type(op), wide, results[0], op.properties))
+            return
         new = type(op).create(
-            operands=[self._wide(v) for v in operands],
-            result_types=[VectorType(r.type, [self.lanes]) for r in op.results],
+            operands=wide,
+            result_types=results,
             properties=op.properties,
             attributes=op.attributes,
         )
         try:
-            # xDSL's comparisons and integer conversions are of scalars alone.
+            # Some of xDSL's ops are of scalars alone.
             new.verify()
         except VerifyException:
             raise NotVectorizedError(f"there is no {op.name} of vectors") from None
         self._keep(op, new)
+
+    def _number(self, op: arith.IndexCastOp, index: Expr) -> None:
+        """An index as numbers: the first lane's, and how far from it the others' are."""
+        at = [self._at([index], lane)[0] for lane in range(self.lanes)]
+        differences = [constant_difference(e, at[0], self.scope.env) for e in at]
+        steps = [d for d in differences if d is not None]
+        t = op.result.type
+        if len(steps) < self.lanes or not isinstance(t, IntegerType):
+            raise NotVectorizedError("how far the lanes' numbers are apart is not known")
+        first = IndexOp(self._names, at[0])
+        cast = arith.IndexCastOp(first.result, t)
+        wide = VectorType(t, [self.lanes])
+        offsets = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(wide, steps))
+        self.ops += [first, cast, offsets]
+        self._keep(op, arith.AddiOp(self._wide(cast.result), offsets.result))
 
     def _keep(self, old: Operation, new: Operation) -> None:
         self.ops.append(new)

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
+from tiledialect.dialects.nest.lanes import LanesOp
 from tiledialect.lowering.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.combining import (
@@ -128,6 +129,12 @@ def _held(number: float, op: Operation) -> float:
     return int.from_bytes(bf16.pack([number]), "little", signed=True)
 
 
+def _emit_lanes(scope: Scope, op: Operation) -> Expr:
+    assert isinstance(op, LanesOp)
+    with op.on_vectors() as same:
+        return ARITH[type(same)](scope, same)
+
+
 ARITH: dict[type[Operation], Emitter] = {
     arith.ConstantOp: _emit_constant,
     arith.AddiOp: _emit_wrapping("+"),
@@ -161,4 +168,5 @@ ARITH: dict[type[Operation], Emitter] = {
     arith.MaxnumfOp: of_two(function("fmax")),
     **COMPARISONS,
     **CONVERSIONS,
+    LanesOp: _emit_lanes,
 }

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from tiledialect.dialects.nest.lanes import LanesOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert, number
 from tiledialect.errors import TileError
 from tiledialect.interpreters import scalars
@@ -115,6 +116,11 @@ def _multiply_add(op: Operation, a: Array, b: Array, c: Array) -> tuple[Array]:
     return ((a.astype(np.float64) * b + c).astype(a.dtype),)
 
 
+def _lanewise(op: Any, *values: Array) -> tuple[Array, ...]:
+    with op.on_vectors() as same:
+        return compute(same, list(values))
+
+
 SPECIAL: dict[type[Operation], Callable[..., tuple[Array, ...]]] = {
     arith.ConstantOp: _constant,
     arith.CmpiOp: _compare_integers,
@@ -127,5 +133,6 @@ SPECIAL: dict[type[Operation], Callable[..., tuple[Array, ...]]] = {
     vector.ExtractOp: _extract,
     vector.InsertOp: _insert,
     vector.FMAOp: _multiply_add,
+    LanesOp: _lanewise,
 }
 """The results of the ops that are no function of their operands' values alone."""

@@ -99,3 +99,11 @@ func.func @shuffle(%x: f32) {
   %y = nest.shuffle %x xor 4 in 32 : f32
   func.return
 }
+
+// CHECK-LABEL: func.func @lanes
+func.func @lanes(%a: vector<4xf32>, %b: vector<4xf32>) {
+  // CHECK-NEXT: %mask = nest.lanes "arith.cmpf" {predicate = 1 : i64, fastmath = #arith.fastmath<none>}(%a, %b) : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
+  // GENERIC:    "nest.lanes"(%a, %b) <{op = "arith.cmpf", options = {predicate = 1 : i64, fastmath = #arith.fastmath<none>}}>
+  %mask = nest.lanes "arith.cmpf" {predicate = 1 : i64, fastmath = #arith.fastmath<none>}(%a, %b) : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
+  func.return
+}

@@ -7,6 +7,7 @@ from xdsl.ir import Dialect
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleAttr
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
+from tiledialect.dialects.nest.lanes import LanesOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 
@@ -22,6 +23,7 @@ Nest = Dialect(
         InstructionOp,
         FragmentOp,
         ShuffleOp,
+        LanesOp,
         CommitOp,
         WaitOp,
         CopyOp,

@@ -27,8 +27,8 @@ SHORT = 4
 
 
 def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """The ways to go through the output of a kernel that reduces nothing."""
-    if facts.is_rows or facts.reduced_indices:
+    """The ways to go through the output of a kernel that reduces nothing, or single points."""
+    if facts.is_rows or any(facts.extents[n] > 1 for n in facts.reduced_indices):
         return
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
     if not order or any(is_transposed(t, order[0]) for t in facts.inputs):

@@ -1,0 +1,33 @@
+"""Comparisons, choices and conversions in vector loops: on every device as by the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tiledialect as td
+
+SCHEDULE = "<group.x d0 : 3, serial 8*d1 : 2, vector d1 : 8>"
+PROGRAMS = (
+    "A < B ? A : B",
+    "A <= B & A != B ? A : 2 * B",
+    "as_int(A == B, 32) + index(A, 1)",
+    "index(A, 1) < B ? A : as_float(B < 2, 32)",
+)
+TYPES = (np.float32, np.float64, np.uint8)
+
+
+@pytest.mark.parametrize("t", TYPES)
+def test_lanes(t: npt.DTypeLike, device: td.Device) -> None:
+    outputs = [f"C{k} = {text};" for k, text in enumerate(PROGRAMS)]
+    names = ", ".join(f"C{k}" for k in range(len(PROGRAMS)))
+    source = f"function (A[N, M], B[N, M]) -> ({names}) {{ {' '.join(outputs)} }}"
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 4, (3, 16)).astype(t) for _ in "ab")
+    function = td.compile(source, device=device)
+    schedules = dict.fromkeys(function.schedules(a, b), SCHEDULE)
+    function = function.with_schedules(schedules)
+    assert "? " in function.opencl(a, b)
+    for got, expected in zip(function(a, b), function.reference(a, b), strict=True):
+        np.testing.assert_array_equal(got, expected)
