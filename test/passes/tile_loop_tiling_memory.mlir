@@ -100,7 +100,7 @@ func.func @wide(%X: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
 }
 
 // CHECK: @columns
-// CHECK: schedule <group.x {{[0-9]+}}*c : {{[0-9]+}}, serial r : 4096, unroll 16*c : {{[0-9]+}}, vector c : 16>
+// CHECK: schedule <group.x {{[0-9]+}}*c : {{[0-9]+}}, serial 8*r : 512, serial {{[0-9]+}}*c : {{[0-9]+}}, unroll r : 8, unroll 16*c : {{[0-9]+}}, vector c : 16>
 func.func @columns(%X: tensor<4096x1024xf32>) -> tensor<1024xf32> {
   %S = tile.contraction add(%X[r, c]) -> [c] : (tensor<4096x1024xf32>) -> tensor<1024xf32>
   func.return %S : tensor<1024xf32>
