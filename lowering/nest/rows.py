@@ -30,7 +30,7 @@ from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.schedule.leaves import first_written_out
+from tiledialect.schedule.leaves import Role, first_written_out
 from tiledialect.schedule.tiles import step_name
 
 
