@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith
@@ -93,7 +93,7 @@ class LanesOp(IRDLOperation):
         scalar.verify()
 
     @contextmanager
-    def on_vectors(self) -> Iterator[Operation]:
+    def on_vectors(self) -> Generator[Operation]:
         """The op of arith on the same values, for those who know it on vectors."""
         op = LANEWISE[self.op.data].create(
             operands=self.values,
