@@ -275,9 +275,13 @@ def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
 
 def vectorize(loop: ForOp) -> None:
     """Put ops on vectors in the place of a vector loop, or write out its steps."""
+    vectorizer = Vectorizer(loop, NestScope())
     try:
-        ops = Vectorizer(loop, NestScope()).run()
+        ops = vectorizer.run()
     except NotVectorizedError as e:
+        # Ops that come to nothing must not stay uses of what they read.
+        for op in reversed(vectorizer.ops):
+            op.drop_all_references()
         loop.role = RoleAttr(LoopRole(Role.UNROLL))
         loop.attributes["not_vectorized"] = StringAttr(str(e))
         return
