@@ -33,6 +33,8 @@ MOST_WRITTEN_OUT = 24
 
 OUTPUT_ROLES = (*Role, Role.LOCAL, Role.GROUP)
 SUMMED_ROLES = (Role.SERIAL, Role.SERIAL, Role.UNROLL, Role.LOCAL, Role.VECTOR)
+WHOLE_ROLES = (Role.SERIAL, Role.UNROLL)
+"""Roles of the other loops where elements are assigned: nobody can have a part of one."""
 
 
 @st.composite
@@ -52,14 +54,18 @@ def splits(draw: st.DrawFn, index: LoopIndex) -> list[Leaf]:
 
 
 @st.composite
-def leaves(draw: st.DrawFn, indices: tuple[LoopIndex, ...]) -> list[Leaf]:
+def leaves(draw: st.DrawFn, kernel: KernelOp) -> list[Leaf]:
     """Loops over all indices, in any order that is legal."""
+    indices = kernel.indices
+    op = kernel.contraction
+    assigns = op is not None and op.aggregation.data == "assign"
+    inner_roles = WHOLE_ROLES if assigns else SUMMED_ROLES
     items = copies = 1
     found: list[Leaf] = []
     is_output = {index.name: index.is_output for index in indices}
     drawn = draw(st.permutations([x for index in indices for x in draw(splits(index))]))
     for leaf in drawn:
-        role = draw(st.sampled_from(OUTPUT_ROLES if is_output[leaf.index] else SUMMED_ROLES))
+        role = draw(st.sampled_from(OUTPUT_ROLES if is_output[leaf.index] else inner_roles))
         if role is Role.LOCAL and items * leaf.extent > MOST_ITEMS:
             role = Role.SERIAL
         if role in (Role.UNROLL, Role.VECTOR) and copies * leaf.extent > MOST_WRITTEN_OUT:
@@ -142,7 +148,7 @@ def nested(stages: list[Stage], order: list[Leaf]) -> list[Stage]:
 @st.composite
 def schedules(draw: st.DrawFn, kernel: KernelOp) -> ScheduleAttr:
     """A schedule that the kernel can run by."""
-    order = draw(leaves(kernel.indices))
+    order = draw(leaves(kernel))
     schedule = Schedule(tuple(order), tuple(draw(stages(kernel, order))))
     summed = {index.name for index in kernel.indices if not index.is_output}
     sizes = [n for n in (2, 4, 8, 16) if joins_in_sub_groups(schedule, n, summed)]

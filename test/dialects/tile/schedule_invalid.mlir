@@ -446,3 +446,15 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   }
   func.return %C : tensor<8x8xf32>
 }
+
+// -----
+
+// CHECK: the loop local.x k : 2 parts elements among those that run it, but c assigns its elements
+func.func @part(%A: tensor<8x1xf32>) -> tensor<8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x1xf32>) -> tensor<8xf32>
+    schedule <local.x k : 2, serial i : 8> {
+    %c = tile.contraction assign(%a[i, k]) -> [i] domain <i = 0 to 8, k = 0 to 1> : (tensor<8x1xf32>) -> tensor<8xf32>
+    tile.yield %c : tensor<8xf32>
+  }
+  func.return %C : tensor<8xf32>
+}

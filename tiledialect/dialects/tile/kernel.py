@@ -45,6 +45,7 @@ from tiledialect.schedule.boxes import Box, Operand, find_box
 from tiledialect.schedule.leaves import (
     GlobalStage,
     LoopIndex,
+    Role,
     Schedule,
     ScheduleError,
     Stage,
@@ -253,6 +254,7 @@ class KernelOp(IRDLOperation):
         names = [from_hint(h) if h else f"input {k}" for k, h in enumerate(hints)]
         try:
             check(self.indices, schedule.data, ranks, names)
+            self._verify_undivided(schedule.data)
             for stage in schedule.data.stages:
                 self._verify_kept(stage)
             self._verify_global(schedule.data.global_stages)
@@ -263,6 +265,20 @@ class KernelOp(IRDLOperation):
                 ScanLeaves.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
+
+    def _verify_undivided(self, schedule: Schedule) -> None:
+        """Check that nobody has a part of what is assigned: parts can be summed, not assigned."""
+        op = self.contraction
+        if op is None or op.aggregation.data != "assign":
+            return
+        inner = {index.name for index in self.indices if not index.is_output}
+        for leaf in schedule.leaves:
+            parted = leaf.role in (Role.LOCAL, Role.VECTOR)
+            if leaf.index in inner and leaf.extent > 1 and parted:
+                raise ScheduleError(
+                    f"the loop {leaf} parts elements among those that run it, but "
+                    f"{name_of(op.result)} assigns its elements"
+                )
 
     def _verify_kept(self, stage: Stage) -> None:
         """Check that a stage is of use, and one that keeps a value that is computed."""
