@@ -8,7 +8,7 @@ from math import prod
 from hypothesis import strategies as st
 from xdsl.ir import BlockArgument
 
-from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.attributes import Aggregation, ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import STAGING, KernelOp
@@ -58,7 +58,7 @@ def leaves(draw: st.DrawFn, kernel: KernelOp) -> list[Leaf]:
     """Loops over all indices, in any order that is legal."""
     indices = kernel.indices
     op = kernel.contraction
-    assigns = op is not None and op.aggregation.data == "assign"
+    assigns = op is not None and op.aggregation.data is Aggregation.assign
     inner_roles = WHOLE_ROLES if assigns else SUMMED_ROLES
     items = copies = 1
     found: list[Leaf] = []

@@ -269,7 +269,7 @@ class KernelOp(IRDLOperation):
     def _verify_undivided(self, schedule: Schedule) -> None:
         """Check that nobody has a part of what is assigned: parts can be summed, not assigned."""
         op = self.contraction
-        if op is None or op.aggregation.data != "assign":
+        if op is None or op.aggregation.data is not Aggregation.assign:
             return
         inner = {index.name for index in self.indices if not index.is_output}
         for leaf in schedule.leaves:
