@@ -38,7 +38,8 @@ def tuned_schedules(
         *(device.platform, device.name, device.driver),
     )
     path = disk.folder() / "tuned" / name if name is not None else None
-    if path is not None and (found := _kept(disk.read(path))) is not None:
+    found = _kept(disk.read(path)) if path is not None else None
+    if found is not None and _fit(program, types, device, found):
         return found
     candidates = _candidates(program, types, device, count)
     best = _measured(program, types, device, arrays, candidates)
@@ -55,9 +56,19 @@ def _kept(data: bytes | None) -> tuple[str, ...] | None:
         texts = tuple(found) if isinstance(found, list) else None
         for text in texts or ():
             read_schedules(text)
-    except (ValueError, TypeError, TileError):
+    except (ValueError, TypeError, RecursionError, TileError):
         return None
     return texts
+
+
+def _fit(program: Program, types: Types, device: Device, texts: tuple[str, ...]) -> bool:
+    """Whether the program's kernels can run by these schedules."""
+    scheduled = replace(program, schedules=(*program.schedules, *texts))
+    try:
+        scheduled.lowered(types, device, "tile-loop-tiling")
+    except TileError:
+        return False
+    return True
 
 
 def _candidates(program: Program, types: Types, device: Device, count: int) -> Texts:

@@ -44,11 +44,21 @@ def test_the_fastest_are_taken_and_kept(device: td.Device, monkeypatch: pytest.M
     assert g.tuned(DATA).schedules(DATA) == chosen
 
 
-def test_what_is_not_sound_is_measured_anew(device: td.Device):
+@pytest.mark.parametrize(
+    "kept",
+    [
+        b'["no schedule"]',
+        b'["Z: <group.x d0 : 24, serial d1 : 40>"]',
+        b'["Y: <group.x d0 : 2, serial d1 : 40>"]',
+        b'["Y: <group.x q : 24, serial d1 : 40>"]',
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_not_sound_is_measured_anew(device: td.Device, kept: bytes):
     f = td.compile(SOURCE, device=device, tune=2)
     check(f)
     for path in (Path(tune.disk.folder()) / "tuned").iterdir():
-        path.write_bytes(b'["no schedule"]')
+        path.write_bytes(kept)
     check(td.compile(SOURCE, device=device, tune=2))
 
 
