@@ -34,7 +34,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="by default %(default)s")
     parser.add_argument("--test-sizes", action="store_true", help="tiny tensors, to try this out")
     parser.add_argument("--list", action="store_true", help="only print the names of the lines")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    return options
 
 
 def chosen(pattern: str | None, scale: Scale) -> list[Task]:
