@@ -66,10 +66,7 @@ def _path(name: str) -> Path:
 
 def load(name: str | None) -> tuple[Plan, bytes] | None:
     """The plan and binary kept under ``name``; None if there is no sound entry."""
-    if name is None or (data := disk.read(_path(name))) is None:
-        return None
-    head, _, rest = data.partition(b"\n")
-    if head != _head(name, rest):
+    if name is None or (rest := read(_path(name))) is None:
         return None
     text, _, binary = rest.partition(b"\n")
     try:
@@ -88,7 +85,7 @@ def store(name: str | None, plan: Plan, binary: bytes) -> None:
     if name is None or _state_of_files() != _state():
         return
     rest = plan.to_json().encode() + b"\n" + binary
-    disk.write(_path(name), _head(name, rest) + b"\n" + rest)
+    write(_path(name), rest)
     prune(ENTRIES)
 
 
@@ -98,6 +95,17 @@ def prune(limit: int) -> None:
         entries = [(path.stat().st_mtime, path) for path in disk.folder().glob("??/*")]
         for _, path in sorted(entries)[: max(0, len(entries) - limit)]:
             path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> bytes | None:
+    """What was kept in a file of this name; None if it is not there, or not what was written."""
+    head, _, rest = (disk.read(path) or b"").partition(b"\n")
+    return rest if head == _head(path.name, rest) else None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Keep ``data`` in a file behind a line with its checksum, if the file can be written."""
+    disk.write(path, _head(path.name, data) + b"\n" + data)
 
 
 def _head(name: str, rest: bytes) -> bytes:

@@ -38,37 +38,15 @@ def tuned_schedules(
         *(device.platform, device.name, device.driver),
     )
     path = disk.folder() / "tuned" / name if name is not None else None
-    found = _kept(disk.read(path)) if path is not None else None
-    if found is not None and _fit(program, types, device, found):
-        return found
+    # The name says for which program and package they were measured: they fit.
+    if path is not None and (found := cache.read(path)) is not None:
+        return tuple(json.loads(found))
     candidates = _candidates(program, types, device, count)
     best = _measured(program, types, device, arrays, candidates)
     texts = tuple(f"{kernel}: {text}" for kernel, text in best.items())
     if path is not None:
-        disk.write(path, json.dumps(texts).encode())
+        cache.write(path, json.dumps(texts).encode())
     return texts
-
-
-def _kept(data: bytes | None) -> tuple[str, ...] | None:
-    """The schedules in a file; None if it holds none."""
-    try:
-        found = json.loads(data) if data is not None else None
-        texts = tuple(found) if isinstance(found, list) else None
-        for text in texts or ():
-            read_schedules(text)
-    except (ValueError, TypeError, RecursionError, TileError):
-        return None
-    return texts
-
-
-def _fit(program: Program, types: Types, device: Device, texts: tuple[str, ...]) -> bool:
-    """Whether the program's kernels can run by these schedules."""
-    scheduled = replace(program, schedules=(*program.schedules, *texts))
-    try:
-        scheduled.lowered(types, device, "tile-loop-tiling")
-    except TileError:
-        return False
-    return True
 
 
 def _candidates(program: Program, types: Types, device: Device, count: int) -> Texts:

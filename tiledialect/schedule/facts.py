@@ -204,6 +204,11 @@ class Facts:
         return prod(self.extents.values())
 
     @property
+    def aggregates(self) -> bool:
+        """Whether it joins what lands on an element: neither assigns it, nor owns rows."""
+        return not self.is_rows and self.aggregation not in (None, "assign")
+
+    @property
     def is_product(self) -> bool:
         """Whether it sums products of two tensors."""
         return (self.aggregation, self.combination, len(self.inputs)) == ("add", "mul", 2)

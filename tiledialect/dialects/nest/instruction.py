@@ -44,6 +44,13 @@ from tiledialect.schedule.instructions import Fragment, Instruction, find
 from tiledialect.schedule.leaves import ScheduleError
 
 
+def _entry(name: StringAttr) -> Instruction:
+    try:
+        return find(name.data)
+    except ScheduleError as e:
+        raise VerifyException(str(e)) from None
+
+
 def element_type(fragment: Fragment) -> Attribute:
     """The type of an element in a register: the bits of an f16 or a bf16 are an i16."""
     t = CONCRETE[fragment.stored]
@@ -95,10 +102,7 @@ class InstructionOp(IRDLOperation):
     @property
     def entry(self) -> Instruction:
         """The entry of the table."""
-        try:
-            return find(self.instruction.data)
-        except ScheduleError as e:
-            raise VerifyException(str(e)) from None
+        return _entry(self.instruction)
 
     def verify_(self) -> None:
         """Check the registers against the table."""
@@ -185,10 +189,7 @@ class FragmentOp(IndexedOp):
     @property
     def entry(self) -> Instruction:
         """The entry of the table."""
-        try:
-            return find(self.instruction.data)
-        except ScheduleError as e:
-            raise VerifyException(str(e)) from None
+        return _entry(self.instruction)
 
     @property
     def number(self) -> int:

@@ -76,11 +76,9 @@ class Shape:
 
 def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The best tiles, each in several blocks."""
-    if device.kind is not Kind.CPU or facts.is_rows or not facts.inputs:
+    if device.kind is not Kind.CPU or not facts.aggregates or not facts.inputs:
         return
-    if facts.aggregation in (None, "assign") or any(t.access is None for t in facts.inputs):
-        return
-    if not facts.points:
+    if not facts.points or any(t.access is None for t in facts.inputs):
         return
     found = roles(facts, device)
     if found is None or _is_read_once(facts):

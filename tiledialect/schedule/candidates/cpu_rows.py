@@ -24,11 +24,9 @@ GROUPS = (1, 4, 16, 64)
 
 def cpu_rows(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Some rows and vectors at a time."""
-    if device.kind is not Kind.CPU or facts.is_rows or not facts.inputs:
+    if device.kind is not Kind.CPU or not facts.aggregates or not facts.inputs:
         return
-    if facts.aggregation in (None, "assign") or any(t.access is None for t in facts.inputs):
-        return
-    if not facts.points:
+    if not facts.points or any(t.access is None for t in facts.inputs):
         return
     largest = max(facts.inputs, key=lambda t: t.size)
     lanes = device.lanes(largest.type, largest.bytes)

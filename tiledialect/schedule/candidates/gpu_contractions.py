@@ -139,9 +139,9 @@ class Shape:
 
 def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
-    if device.kind is not Kind.GPU or facts.is_rows or len(facts.inputs) < 2:
+    if device.kind is not Kind.GPU or not facts.aggregates or len(facts.inputs) < 2:
         return
-    if facts.aggregation in (None, "assign") or any(t.access is None for t in facts.inputs):
+    if any(t.access is None for t in facts.inputs):
         return
     found = roles(facts)
     if found is None:

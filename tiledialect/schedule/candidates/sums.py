@@ -32,7 +32,7 @@ READ_TWICE = 2
 
 def sums(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The ways to aggregate what is read once."""
-    if facts.is_rows or facts.aggregation in (None, "assign") or not facts.reduced_indices:
+    if not facts.aggregates or not facts.reduced_indices:
         return
     if not facts.inputs or not are_known(facts.inputs):
         return

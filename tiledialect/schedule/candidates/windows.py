@@ -35,7 +35,7 @@ WRITTEN_OUT = 64
 
 def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The ways to go through the windows."""
-    if facts.is_rows or facts.aggregation in (None, "assign") or not facts.reduced_indices:
+    if not facts.aggregates or not facts.reduced_indices:
         return
     if not facts.inputs or not are_known(facts.inputs):
         return
