@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.errors import TileError
-from tiledialect.signature import find_function
+from tiledialect.signature import find_function, kernels_of
 from tiledialect.size_arithmetic import SIZE_ARITHMETIC
 
 UNSIGNED: dict[type[Operation], Callable[[int, int], int]] = {
@@ -45,13 +45,7 @@ class _Closing:
     def __init__(self, module: ModuleOp, host: func.FuncOp):
         self.host = host
         self.numbers: dict[SSAValue, int] = {}
-        self.kernels = {
-            (m.sym_name.data, f.sym_name.data): f
-            for m in module.ops
-            if isinstance(m, gpu.ModuleOp)
-            for f in m.body.block.ops
-            if isinstance(f, gpu.FuncOp)
-        }
+        self.kernels = kernels_of(module)
 
     def run(self, shapes: Sequence[Sequence[int]]) -> None:
         block = self.host.body.block

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
@@ -30,6 +30,17 @@ def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
     if len(chosen) > 1:
         raise TileError(f"name one of the functions here: {names}")
     return chosen[0]
+
+
+def kernels_of(module: ModuleOp) -> dict[tuple[str, str], gpu.FuncOp]:
+    """The kernels, by the names of their module and their own, as launches give them."""
+    return {
+        (m.sym_name.data, f.sym_name.data): f
+        for m in module.ops
+        if isinstance(m, gpu.ModuleOp)
+        for f in m.body.block.ops
+        if isinstance(f, gpu.FuncOp)
+    }
 
 
 def check_tensors(function: func.FuncOp) -> None:

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.lanes import dtype_of
 from tiledialect.interpreters.nest import Buffer, Launch, run_kernel
-from tiledialect.signature import find_function
+from tiledialect.signature import find_function, kernels_of
 
 Array = npt.NDArray[Any]
 
@@ -24,13 +24,7 @@ class Host:
     """A host function that is being run."""
 
     def __init__(self, module: ModuleOp):
-        self.kernels = {
-            (m.sym_name.data, f.sym_name.data): f
-            for m in module.ops
-            if isinstance(m, gpu.ModuleOp)
-            for f in m.body.block.ops
-            if isinstance(f, gpu.FuncOp)
-        }
+        self.kernels = kernels_of(module)
         self.buffers: dict[SSAValue, Buffer] = {}
         self.numbers: dict[SSAValue, int] = {}
 
