@@ -11,7 +11,7 @@ import pytest
 from running import Case, reference, run, run_together
 
 from tiledialect.mlir_text import parse_mlir
-from tiledialect.schedule.device import GENERIC, Kind
+from tiledialect.schedule.device import Kind, described
 from tiledialect.schedule.scatters import scatter_schedule
 
 Array = npt.NDArray[Any]
@@ -63,7 +63,7 @@ def test_on_devices(device: Any):
 @pytest.mark.parametrize("shape", [(11,), (9, 2, 70), (300, 20)])
 def test_chosen_schedules(shape: tuple[int, ...], kind: Kind, device: Any):
     """Those of both kinds of devices, on every device."""
-    size = replace(GENERIC[kind], compute_units=4, max_work_group_size=64)
+    size = replace(described(kind, {}), compute_units=4, max_work_group_size=64)
     schedule = scatter_schedule(shape, size)
     result = "x".join(map(str, shape))
     updates = "x".join(map(str, (13, *shape[1:])))

@@ -19,7 +19,7 @@ from tiledialect.language.to_ir import load
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.candidates import FAMILIES
-from tiledialect.schedule.device import GENERIC, PLATFORMS, Kind, described
+from tiledialect.schedule.device import PLATFORMS, Kind, described
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Role, Schedule
 
@@ -106,7 +106,7 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
 """Programs of one kernel each, the shapes of their inputs, and the family that must know it."""
 
 DEVICES = {
-    "cpu": GENERIC[Kind.CPU],
+    "cpu": described(Kind.CPU, {}),
     "gpu": described(Kind.GPU, {"platform": next(iter(PLATFORMS))}),
 }
 TRIED = 1

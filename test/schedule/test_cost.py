@@ -9,7 +9,7 @@ import pytest
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.choice import ranked
 from tiledialect.schedule.cost import Estimate, cost
-from tiledialect.schedule.device import GENERIC, PLATFORMS, Device, Kind, described
+from tiledialect.schedule.device import PLATFORMS, Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule, Stage
 
@@ -87,7 +87,7 @@ def test_too_many_registers_are_slow():
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_a_slower_device_is_slower(kind: Kind):
-    device = GENERIC[kind]
+    device = described(kind, {})
     slower = replace(device, arithmetic=device.arithmetic / 4, bandwidth=device.bandwidth / 4)
     schedule = tiled(512, 512, 512, 4)
     assert estimate(512, schedule, slower).seconds > estimate(512, schedule, device).seconds

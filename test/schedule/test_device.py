@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.dlti import DLTI
 from xdsl.parser import Parser
 
-from tiledialect.schedule.device import GENERIC, KIB, Kind, device_of
+from tiledialect.errors import TileError
+from tiledialect.schedule.device import KIB, Kind, described, device_of
 
 
 def module(spec: str) -> ModuleOp:
@@ -34,7 +36,7 @@ def test_entries_are_read_and_rates_follow_from_the_units():
     device = device_of(module(spec("GPU", '"compute_units" = 100 : i64, "local_mem_size" = 8')))
     assert device is not None
     assert (device.kind, device.compute_units, device.local_mem_size) == (Kind.GPU, 100, 8)
-    generic = GENERIC[Kind.GPU]
+    generic = described(Kind.GPU, {})
     assert device.max_work_group_size == generic.max_work_group_size
     assert device.arithmetic > generic.arithmetic
 
@@ -53,3 +55,24 @@ def test_a_platform_has_its_own_defaults():
     device = device_of(module(spec("CPU", '"platform" = "nvidia", "native_vector_width" = 16')))
     assert device is not None
     assert (device.registers, device.local_mem_size) == (32, 32 * KIB), "it is a CPU"
+
+
+def test_0_says_that_nothing_is_known():
+    entries = '"native_vector_width" = 0 : i64, "cache_sizes" = [], "compute_units" = 0 : i64'
+    for kind in Kind:
+        assert device_of(module(spec(kind.upper(), entries))) == described(kind, {})
+    device = device_of(module(spec("CPU", '"local_mem_size" = 0 : i64')))
+    assert device is not None and device.local_mem_size == 0, "but there may be no local memory"
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ('"compute_units" = -1 : i64', "compute_units must be a number, 0 or more, not -1"),
+        ('"bandwidth" = "fast"', "bandwidth must be a number, 0 or more, not 'fast'"),
+        ('"cache_sizes" = 32768 : i64', "cache_sizes must be numbers, 0 or more, not 32768"),
+    ],
+)
+def test_entries_that_no_device_has(entry: str, said: str):
+    with pytest.raises(TileError, match=said):
+        device_of(module(spec("GPU", entry)))

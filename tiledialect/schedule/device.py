@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.str_enum import StrEnum
 
+from tiledialect.errors import TileError
 from tiledialect.target_spec import entries, is_gpu
 
 KIB = 1024
@@ -80,47 +81,39 @@ class Device:
         return 1 << (width.bit_length() - 1)
 
 
-GENERIC = {
-    Kind.GPU: Device(
-        kind=Kind.GPU,
-        platform="",
-        compute_units=64,
-        max_work_group_size=256,
-        local_mem_size=32 * KIB,
-        local_mem_unit=64 * KIB,
-        sub_group_size=32,
-        native_vector_width=1,
-        max_vector_width=4,
-        registers=128,
-        registers_unit=64 * KIB,
-        work_items_unit=1024,
-        cache_sizes=(32 * KIB, 4 * MIB),
-        bandwidth=500.0,
-        arithmetic=10_000.0,
-        launch=5.0,
-        fp16=False,
-    ),
-    Kind.CPU: Device(
-        kind=Kind.CPU,
-        platform="",
-        compute_units=4,
-        max_work_group_size=4096,
-        local_mem_size=32 * KIB,
-        local_mem_unit=32 * KIB,
-        sub_group_size=1,
-        native_vector_width=8,
-        max_vector_width=16,
-        registers=16,
-        registers_unit=0,
-        work_items_unit=1,
-        cache_sizes=(32 * KIB, MIB, 16 * MIB),
-        bandwidth=20.0,
-        arithmetic=200.0,
-        launch=10.0,
-        fp16=False,
-    ),
+COMMON: dict[Kind, Mapping[str, Any]] = {
+    Kind.GPU: {
+        "compute_units": 64,
+        "max_work_group_size": 256,
+        "local_mem_size": 32 * KIB,
+        "local_mem_unit": 64 * KIB,
+        "sub_group_size": 32,
+        "native_vector_width": 1,
+        "max_vector_width": 4,
+        "registers": 128,
+        "registers_unit": 64 * KIB,
+        "work_items_unit": 1024,
+        "cache_sizes": (32 * KIB, 4 * MIB),
+        "launch": 5.0,
+        "fp16": False,
+    },
+    Kind.CPU: {
+        "compute_units": 4,
+        "max_work_group_size": 4096,
+        "local_mem_size": 32 * KIB,
+        "local_mem_unit": 32 * KIB,
+        "sub_group_size": 1,
+        "native_vector_width": 8,
+        "max_vector_width": 16,
+        "registers": 16,
+        "registers_unit": 0,
+        "work_items_unit": 1,
+        "cache_sizes": (32 * KIB, MIB, 16 * MIB),
+        "launch": 10.0,
+        "fp16": False,
+    },
 }
-"""A device of each kind of which nothing else is known."""
+"""What a device of each kind has of which nothing else is known."""
 
 PLATFORMS: dict[str, Mapping[str, Any]] = {
     "nvidia": {
@@ -162,21 +155,37 @@ def device_of(module: ModuleOp) -> Device | None:
 
 def described(kind: Kind, given: Mapping[str, Any]) -> Device:
     """The device of a kind with the entries of a spec, and defaults for the others."""
-    device = GENERIC[kind]
     platform = str(given.get("platform", "")).lower()
+    found = dict(COMMON[kind])
     for name, values in PLATFORMS.items():
         if kind is Kind.GPU and name in platform:
-            device = replace(device, **values)
+            found |= values
     names = {f.name for f in fields(Device)} - {"kind", "platform"}
-    own = {name: value for name, value in given.items() if name in names}
-    device = replace(device, platform=platform, **own)
-    units = device.compute_units
-    lanes = device.native_vector_width if kind is Kind.CPU else 1
+    own = {k: v for k, v in given.items() if k in names and _is_known(k, v)}
+    units, lanes = (own.get(k, found[k]) for k in ("compute_units", "native_vector_width"))
+    is_cpu = kind is Kind.CPU
     rates = {
-        "arithmetic": UNIT_FLOPS[kind] * units * lanes,
+        "arithmetic": UNIT_FLOPS[kind] * units * (lanes if is_cpu else 1),
         "bandwidth": UNIT_BANDWIDTH[kind] * units,
-        "registers": 32
-        if kind is Kind.CPU and device.native_vector_width > 8
-        else device.registers,
     }
-    return replace(device, **{k: v for k, v in rates.items() if k not in own})
+    if is_cpu and lanes > 8:
+        found["registers"] = 32
+    return Device(**{**found, **rates, **own, "kind": kind, "platform": platform})
+
+
+LISTS = ("cache_sizes", "sub_group_sizes")
+"""The entries that are lists of numbers."""
+MAY_BE_NONE = frozenset(
+    ("local_mem_size", "registers_unit", "launch", "fp16", "compute_capability", "sub_group_sizes")
+)
+"""The entries that may be 0; where another one is, nothing is known of it."""
+
+
+def _is_known(name: str, value: object) -> bool:
+    """Whether an entry says something; a TileError if it is nothing that the entry can be."""
+    parts = value if isinstance(value, tuple) and name in LISTS else (value,)
+    numbers = [part for part in parts if isinstance(part, int | float) and part >= 0]
+    if len(numbers) < len(parts) or (name in LISTS) is not isinstance(value, tuple):
+        wanted = "numbers" if name in LISTS else "a number"
+        raise TileError(f"the target spec's {name} must be {wanted}, 0 or more, not {value!r}")
+    return name in MAY_BE_NONE or (bool(numbers) and all(numbers))
