@@ -2,44 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
-from tiledialect.schedule.choice import DEFAULT, Candidate
+from tiledialect.schedule.choice import DEFAULT, Candidate, proposed
 from tiledialect.schedule.cost import Estimate
+from tiledialect.schedule.device import KIB, Device
+from tiledialect.schedule.facts import Facts
 
-SHOWN = 4
-"""How many candidates are shown beside the default one."""
+SHOWN = 3
+"""How many of the fastest candidates are shown, beside the fastest of each other family."""
+UNRANKED = {
+    "tensor cores": "products on tensor cores come before all others, unweighed",
+    "scan": "scans have one schedule",
+    "scatter": "scatters have one schedule",
+}
+"""The families whose schedules are taken as they are, and why."""
 
-COLUMNS = ("total", "arithmetic", "near", "shared", "far", "waiting")
+
+@dataclass(frozen=True)
+class Column:
+    """A number of an estimate."""
+
+    title: str
+    value: Callable[[Estimate], float]
+    digits: int = 0
+
+    def of(self, estimate: Estimate) -> str:
+        """The number of an estimate, as wide as the column."""
+        return f"{self.value(estimate):{self.width}.{self.digits}f}"
+
+    @property
+    def width(self) -> int:
+        """The column's width."""
+        return max(len(self.title), 7) + 2
 
 
-def explained(name: str, kernel: KernelOp, weighed: Sequence[Candidate]) -> str:
-    """A table of the candidates that were weighed, the chosen one first, and their schedules."""
+def _time(title: str, value: Callable[[Estimate], float]) -> Column:
+    return Column(title, lambda e: value(e) * 1e6, 1)
+
+
+COLUMNS = (
+    _time("total us", lambda e: e.seconds),
+    _time("arithmetic", lambda e: e.arithmetic),
+    _time("near", lambda e: e.near),
+    _time("shared", lambda e: e.shared),
+    _time("far", lambda e: e.far),
+    _time("waiting", lambda e: e.waiting),
+    _time("launch", lambda e: e.launch),
+    Column("groups", lambda e: e.groups),
+    Column("a unit", lambda e: e.resident),
+    Column("registers", lambda e: e.registers),
+    Column("local bytes", lambda e: e.local_memory),
+)
+
+
+def explained(
+    name: str, kernel: KernelOp, facts: Facts, device: Device, weighed: Sequence[Candidate]
+) -> str:
+    """What was weighed for a kernel against what, the chosen one first, and why that won."""
+    shown = list(_shown(weighed))
+    ranked = [c for c in shown if c.family not in UNRANKED]
+    columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in ranked)]
+    lines = [
+        f"{name}: {_counted(facts, device, weighed)}",
+        f"  device: {_device(device)}",
+        f"  work: {_work(facts, device)}",
+    ]
+    if columns:
+        lines.append("     " + "".join(c.title.rjust(c.width) for c in columns))
     chosen = kernel.schedule
-    lines = [f"{name}: {len(weighed)} schedules weighed; microseconds and what is used:"]
-    lines.append(
-        "  " + "".join(f"{c:>11}" for c in COLUMNS) + "   groups  a unit  registers  local B"
-    )
-    default = [candidate for candidate in weighed[SHOWN:] if candidate.family == DEFAULT]
-    shown = [*weighed[:SHOWN], *default]
-    for candidate in shown:
-        lines.append("  " + _row(candidate.estimate) + f"  {candidate.family}")
+    for number, candidate in enumerate(shown, 1):
+        bound = f", bound by {candidate.estimate.bound}" if candidate in ranked else ""
+        numbers = (c.of(candidate.estimate) for c in columns if candidate in ranked)
+        lines.append(f"  {number}: {''.join(numbers)}  {candidate.family}{bound}".rstrip())
         kernel.schedule = ScheduleAttr(candidate.schedule)
-        lines.append(f"    {schedule_text(kernel)}")
+        lines.append(f"     {schedule_text(kernel)}")
     kernel.schedule = chosen
-    best = weighed[0].estimate
-    lines.append(f"  chosen: the first, bound by {best.bound}")
+    lines.append(f"  chosen: 1, {_reason(shown)}")
+    lines.append(f'  to take another: schedules="{name}: <…>", or with_schedules in Python')
     return "\n".join(lines)
 
 
-def _row(e: Estimate) -> str:
-    return "".join(_numbers(e))
+def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The fastest ones, and the fastest of each family that is not among them."""
+    seen = set[str]()
+    for place, candidate in enumerate(weighed):
+        if place < SHOWN or candidate.family not in seen:
+            yield candidate
+        seen.add(candidate.family)
 
 
-def _numbers(e: Estimate) -> Iterator[str]:
-    for part in (e.seconds, e.arithmetic, e.near, e.shared, e.far, e.waiting):
-        yield f"{part * 1e6:11.1f}"
-    yield f"{e.groups:9}{e.resident:8}{e.registers:11}{e.local_memory:9}"
+def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
+    count = f"{len(weighed)} schedule{'s' * (len(weighed) > 1)} weighed"
+    fitting = sum(c.family not in (DEFAULT, *UNRANKED) for c in weighed)
+    larger = sum(1 for _ in proposed(facts, device)) - fitting if fitting else 0
+    return count + (f", {larger} more do not fit the device" if larger else "")
+
+
+def _device(device: Device) -> str:
+    return (
+        f"{device.compute_units} compute units, {device.arithmetic:.0f} GFLOP/s, "
+        f"{device.bandwidth:.0f} GB/s, {device.launch:.0f} us to start a kernel, "
+        f"{device.local_mem_size / KIB:.0f} KiB of local memory"
+    )
+
+
+def _work(facts: Facts, device: Device) -> str:
+    """What every schedule must do at least."""
+    elements = prod(facts.extents[n] for n in facts.output_indices)
+    operations = facts.points * facts.operations + elements * facts.operations_after
+    tensors = {(t.number, t.access is None): t for t in facts.inputs}.values()
+    nbytes = sum(t.size for t in (*tensors, *facts.after, *facts.outputs))
+    return (
+        f"{operations / 1e6:.3g} million operations, {operations / device.arithmetic / 1e3:.1f} us "
+        f"at that rate; {nbytes / 1e6:.3g} MB, {nbytes / device.bandwidth / 1e3:.1f} us"
+    )
+
+
+def _reason(shown: Sequence[Candidate]) -> str:
+    first = shown[0]
+    if first.family in UNRANKED:
+        return UNRANKED[first.family]
+    if len(shown) == 1:
+        return "the only one that fits"
+    a, b = (candidate.estimate for candidate in shown[:2])
+    behind = 100 * (b.seconds / a.seconds - 1)
+    return f"of which the model expects the least time: {behind:.1f} % less than of 2"

@@ -122,13 +122,18 @@ class TileLoopTilingPass(ModulePass):
         device = device_of(op)
         for name, kernel in named_kernels(op).items():
             if kernel.schedule is not None:
-                continue
-            if device is None:
+                self._say(f"{name}: its schedule is given")
+            elif device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
-                continue
-            weighed = choose(kernel, device)
-            if self.explain:
-                print(explained(name, kernel, weighed), file=sys.stderr)
+                self._say(f"{name}: a work-item for each element, as no device is described")
+            else:
+                weighed = choose(kernel, device)
+                if self.explain:
+                    self._say(explained(name, kernel, kernel_facts(kernel), device, weighed))
+
+    def _say(self, why: str) -> None:
+        if self.explain:
+            print(why, file=sys.stderr)
 
     def _set_schedules(self, op: ModuleOp) -> None:
         """Give kernels the schedules that are named, and split off what they stage."""

@@ -13,11 +13,15 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // CHECK-SAME: stage <%a local at
 // CHECK-SAME: %b local at
 // CHECK-SAME: %a private at k vector 4, %b private at k vector 4>
-// WHY: C: {{[0-9]+}} schedules weighed
-// WHY: contractions on GPUs
-// WHY-NEXT: <group.y {{.*}} stage <a local at
-// WHY: default
-// WHY: chosen: the first, bound by arithmetic
+// WHY:      C: {{[0-9]+}} schedules weighed, {{[0-9]+}} more do not fit the device
+// WHY-NEXT:   device: 132 compute units, {{[0-9]+}} GFLOP/s, {{[0-9]+}} GB/s, 5 us to start a kernel, 48 KiB of local memory
+// WHY-NEXT:   work: 1.72e+04 million operations, {{[0-9.]+}} us at that rate; 50.3 MB, {{[0-9.]+}} us
+// WHY-NEXT:   total us arithmetic near shared far waiting launch groups a unit registers local bytes
+// WHY-NEXT:   1: {{.*}} contractions on GPUs, bound by arithmetic
+// WHY-NEXT:     <group.y {{.*}} stage <a local at
+// WHY:          default, bound by waiting
+// WHY:        chosen: 1, of which the model expects the least time: {{[0-9.]+}} % less than of 2
+// WHY-NEXT:   to take another: schedules="C: <…>", or with_schedules in Python
 func.func @product(%A: tensor<2048x2048xf32>, %B: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   %C = tile.kernel(%a = %A : tensor<2048x2048xf32>, %b = %B : tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
     %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 2048, j = 0 to 2048, k = 0 to 2048> : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
@@ -44,6 +48,7 @@ func.func @convolution(%A: tensor<32x56x56x64xf32>, %B: tensor<3x3x64x64xf32>) -
 }
 
 // A schedule that the user gave stays.
+// WHY: C_2: its schedule is given
 // CHECK: schedule <unroll i : 2, serial k : 2, unroll j : 2> {
 func.func @given(%A: tensor<2x2xf32>, %B: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %C = tile.kernel(%a = %A : tensor<2x2xf32>, %b = %B : tensor<2x2xf32>) -> tensor<2x2xf32> schedule <unroll i : 2, serial k : 2, unroll j : 2> {

@@ -73,19 +73,26 @@ def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
     return joined if is_whole and sub_group_share(joined, facts.reduced_indices) > 1 else schedule
 
 
-def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
+def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
+    """The schedules that families propose for a kernel, each once; a device may be too small."""
     if not facts.points:
         # Outputs are written all the same, by the default schedule.
         return
     seen: set[Schedule] = set()
     for name, family in FAMILIES.items():
-        for proposed in family(facts, device):
-            schedule = in_sub_groups(facts, proposed, device)
-            if schedule in seen or schedule.work_items > device.max_work_group_size:
-                continue
-            seen.add(schedule)
-            if _fits(Model(facts, schedule, device)):
-                yield Candidate(name, schedule, estimated(facts, schedule, device))
+        for plain in family(facts, device):
+            schedule = in_sub_groups(facts, plain, device)
+            if schedule not in seen:
+                seen.add(schedule)
+                yield name, schedule
+
+
+def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
+    for name, schedule in proposed(facts, device):
+        if schedule.work_items > device.max_work_group_size:
+            continue
+        if _fits(Model(facts, schedule, device)):
+            yield Candidate(name, schedule, estimated(facts, schedule, device))
 
 
 def _fits(model: Model) -> bool:

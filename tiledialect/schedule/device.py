@@ -170,7 +170,7 @@ def described(kind: Kind, given: Mapping[str, Any]) -> Device:
     }
     if is_cpu and lanes > 8:
         found["registers"] = 32
-    return Device(**{**found, **rates, **own, "kind": kind, "platform": platform})
+    return Device(kind=kind, platform=platform, **{**found, **rates, **own})
 
 
 LISTS = ("cache_sizes", "sub_group_sizes")
