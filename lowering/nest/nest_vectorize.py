@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     VectorType,
-    i1,
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -124,8 +123,6 @@ class Vectorizer:
         if stride not in (0, 1):
             self._gather(op)
             return
-        if stride and op.result.type == i1:
-            raise NotVectorizedError("there are no vectors of truth values in memory")
         default = None if op.default is None else self.values.get(op.default, op.default)
         if stride and default is not None:
             default = self._wide(default)
@@ -139,8 +136,6 @@ class Vectorizer:
         if stride not in (0, 1):
             self._scatter(op, value)
             return
-        if stride and op.value.type == i1:
-            raise NotVectorizedError("there are no vectors of truth values in memory")
         if not stride and isinstance(value.type, VectorType):
             raise NotVectorizedError("the steps store different values in one place")
         access, condition = self._at(self.scope.access(op)), self._condition(op)

@@ -1,17 +1,17 @@
 // RUN: tile-opt %s -p nest-vectorize | filecheck %s
 
-// A lane may not need what another one writes, nor may lanes be one element or a vector of truth
-// values in memory. A load that says what else it gives is of neighbours.
+// A lane may not need what another one writes, nor may lanes be one element. A load that says what
+// else it gives is of neighbours. Truth values are in memory as other elements are.
 // CHECK:      nest.for %i : unroll to 4 {
 // CHECK:      } {not_vectorized = "a step uses what another one writes"}
 // CHECK-NEXT: nest.for %j : unroll to 4 {
 // CHECK:      } {not_vectorized = "the steps store different values in one place"}
 // CHECK-NEXT: nest.for %k : unroll to 4 {
 // CHECK:      } {not_vectorized = "the steps load elements that are no neighbours"}
-// CHECK-NEXT: nest.for %l : unroll to 4 {
-// CHECK:      } {not_vectorized = "there are no vectors of truth values in memory"}
-// CHECK-NEXT: nest.for %m : unroll to 4 {
-// CHECK:      } {not_vectorized = "there are no vectors of truth values in memory"}
+// CHECK-NEXT: %d = nest.load %T[0] : memref<4xi1, 1 : i32>, vector<4xi1>
+// CHECK-NEXT: %e = nest.lanes "arith.uitofp" {}(%d) : (vector<4xi1>) -> vector<4xf32>
+// CHECK-NEXT: nest.store %e, %B[0] : vector<4xf32>, memref<16xf32, 1 : i32>
+// CHECK:      nest.store %{{.*}}, %T[0] : vector<4xi1>, memref<4xi1, 1 : i32>
 "gpu.module"() <{sym_name = "places"}> ({
   "gpu.func"() <{function_type = (memref<16xf32, 1 : i32>, memref<16xf32, 1 : i32>, memref<4xi1, 1 : i32>, index) -> (), kernel}> ({
   ^bb0(%A: memref<16xf32, 1 : i32>, %B: memref<16xf32, 1 : i32>, %T: memref<4xi1, 1 : i32>, %n: index):

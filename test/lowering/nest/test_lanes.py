@@ -31,3 +31,21 @@ def test_lanes(t: npt.DTypeLike, device: td.Device) -> None:
     assert "? " in function.opencl(a, b)
     for got, expected in zip(function(a, b), function.reference(a, b), strict=True):
         np.testing.assert_array_equal(got, expected)
+
+
+TRUTHS = (
+    "C[i, j: N, N] = +(A[i, k] * B[k, j]);",
+    "C[i, j: N, N] = >(A[k, i] * B[j, k]);",
+    "C[j, i: N, N] = =(A[i, j]);",
+    "C[i, j: N, N] = >(A[i + k - 1, j]), k < 3;",
+    "C = A | (B != A);",
+    "C[i: N] = +(A[i, j]);",
+)
+
+
+@pytest.mark.parametrize("text", TRUTHS)
+def test_truth_values_in_memory(text: str, device: td.Device) -> None:
+    function = td.compile(f"function (A[N, N], B[N, N]) -> (C) {{ {text} }}", device=device)
+    rng = np.random.default_rng(0)
+    a, b = (rng.random((32, 32)) < 0.5 for _ in "ab")
+    np.testing.assert_array_equal(function(a, b), function.reference(a, b))
