@@ -363,6 +363,12 @@ EXAMPLES = {
         f"{nest(200, 'O: <group.x 16*x : 7, local.x 4*x : 4, serial k : 2, unroll x : 4>')}"
         ",nest-peel",
     ),
+    "nest-halve-vectors": (
+        "norm",
+        f"{nest(62, 'Y: <serial 4*d0 : 16, vector d0 : 4>')},nest-halve-vectors".replace(
+            "tile-fuse", "tile-fuse{apart=Y}"
+        ),
+    ),
     "nest-vectorize": (
         "norm",
         f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize".replace(

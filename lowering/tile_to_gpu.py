@@ -15,6 +15,7 @@ from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBra
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
+from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
@@ -29,6 +30,7 @@ def nest_passes() -> tuple[ModulePass, ...]:
     return (
         NestPipelinePass(),
         NestPeelPass(copies=False),
+        NestHalveVectorsPass(),
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),

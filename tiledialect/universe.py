@@ -42,6 +42,7 @@ TILE_UNIVERSE = Universe(
         "lift-to-gpu": _load("lowering.tile_to_gpu", "LiftToGpuPass"),
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
+        "nest-halve-vectors": _load("lowering.nest.nest_halve_vectors", "NestHalveVectorsPass"),
         "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
         "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),

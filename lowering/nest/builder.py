@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from math import prod
 
@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ALWAYS, BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, Expr, Truth, select
+from tiledialect.index.integer import Condition, Expr, Truth, negate, select
 from tiledialect.index.simplify import Env, simplify, simplify_condition
 from tiledialect.lowering.nest.scalars import Scalars, storage_type
 
@@ -117,6 +117,27 @@ class NestBuilder:
         self.env = outer.assume(condition)
         with self.inside(op.then.block):
             yield
+        self.env = outer
+
+    def either(
+        self, condition: Condition, then: Callable[[], object], otherwise: Callable[[], object]
+    ) -> None:
+        """A branch of two arms; one of them alone where that is known."""
+        condition = simplify_condition(condition, self.env)
+        if isinstance(condition, Truth):
+            (then if condition.value else otherwise)()
+            return
+        op = IfOp(self.names, condition, Block(), Block())
+        assert op.otherwise is not None
+        self.builder.insert(op)
+        outer = self.env
+        for emit, block, fact in (
+            (then, op.then.block, condition),
+            (otherwise, op.otherwise.block, negate(condition)),
+        ):
+            self.env = outer.assume(fact)
+            with self.inside(block):
+                emit()
         self.env = outer
 
     @contextmanager

@@ -28,7 +28,6 @@ from tiledialect.index.integer import (
     Comparison,
     Condition,
     Expr,
-    Junction,
     Truth,
     at_least_zero,
     both,
@@ -36,15 +35,13 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
 from tiledialect.lowering.nest.nest_vectorize import is_uniform
-from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.schedule.leaves import Role
 
 LEAST_SHARE = 0.25
 """Which share of the work-groups the interior has, at least."""
-
-Guarded = IfOp | LoadOp | StoreOp
 
 
 @dataclass(frozen=True)
@@ -69,13 +66,6 @@ class Test:
         uses = self.op.result.uses if isinstance(self.op, LoadOp) else ()
         is_copy = bool(uses) and all(isinstance(use.operation, StoreOp) for use in uses)
         return is_copy and self.uniform_in_lanes
-
-
-def parts_of(condition: Condition) -> tuple[Condition, ...]:
-    """What must all hold."""
-    if isinstance(condition, Junction) and condition.kind == "and":
-        return condition.parts
-    return () if condition == ALWAYS else (condition,)
 
 
 def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Condition | None:
@@ -165,29 +155,12 @@ class Peeler:
     def _drop(self, tests: Sequence[Test]) -> None:
         """Take parts of conditions away."""
         for op in dict.fromkeys(test.op for test in tests):
+            if op.parent is None:
+                # It stood where a test that is dropped does not hold.
+                continue
             dropped = {test.part for test in tests if test.op is op}
             rest = [p for p in parts_of(self.scope.condition(op)) if p not in dropped]
-            self._set_condition(op, both(*rest))
-
-    def _set_condition(self, op: Guarded, condition: Condition) -> None:
-        names = self.scope.values
-        if isinstance(op, StoreOp):
-            new = StoreOp(names, op.value, op.memory, self.scope.access(op), condition)
-            Rewriter.replace_op(op, new)
-        elif isinstance(op, LoadOp):
-            default = op.default if condition != ALWAYS else None
-            access, lanes = self.scope.access(op), lanes_of(op.result)
-            new = LoadOp(names, op.memory, access, condition, default, lanes=lanes)
-            new.result.name_hint, unused = op.result.name_hint, op.default
-            Rewriter.replace_op(op, new)
-            _drop_constant(unused)
-        elif condition == ALWAYS:
-            Rewriter.inline_block(op.then.block, InsertPoint.before(op))
-            Rewriter.erase_op(op)
-        else:
-            then = op.then.detach_block(0)
-            otherwise = None if op.otherwise is None else op.otherwise.detach_block(0)
-            Rewriter.replace_op(op, IfOp(names, condition, then, otherwise))
+            set_condition(self.scope, op, both(*rest))
 
     # -- groups ----------------------------------------------------------------------------
 
@@ -323,12 +296,6 @@ def _take_local_buffers(block: Block) -> list[Operation]:
 def _has_copies(loop: ForOp) -> bool:
     """Whether nest-pipeline is still to rewrite a loop, or one inside it."""
     return any(isinstance(op, BufferOp) and op.number_of_copies > 1 for op in loop.walk())
-
-
-def _drop_constant(value: SSAValue | None) -> None:
-    """Erase a constant that nothing uses any more."""
-    if value is not None and isinstance(value.owner, arith.ConstantOp) and not value.uses:
-        Rewriter.erase_op(value.owner)
 
 
 WHOLE = "nest.whole"

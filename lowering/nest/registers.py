@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
     VectorType,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -64,6 +66,9 @@ class Registers:
             return whole
         if lanes > 1 and not any(found):
             return emit(zero(self.type(lanes)))
+        if lanes > 1 and (part := self._part(found)) is not None:
+            part.result.name_hint = part.v1.name_hint
+            return emit(part)
         elements = [self._element(place + lane, emit) for lane in range(lanes)]
         if lanes == 1:
             return elements[0]
@@ -74,6 +79,17 @@ class Registers:
             if elements[lane] is not elements[0]:
                 total = emit(vector.InsertOp(elements[lane], total, [lane]))
         return total
+
+    def _part(self, found: Sequence[tuple[SSAValue, int] | None]) -> vector.ShuffleOp | None:
+        """The neighbouring lanes of one vector that these places are, if they are."""
+        if found[0] is None:
+            return None
+        whole, first = found[0]
+        lanes = [first + k for k in range(len(found))]
+        if lanes_of(whole) <= len(found) or found != [(whole, lane) for lane in lanes]:
+            return None
+        mask, t = DenseArrayBase.from_list(i64, lanes), VectorType(self.element_type, [len(found)])
+        return vector.ShuffleOp(whole, whole, mask, result_type=t)
 
     def _element(self, place: int, emit: Emit) -> SSAValue:
         found = self.places.get(place)

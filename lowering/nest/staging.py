@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import MemRefType, VectorType, i16
+from xdsl.dialects.builtin import MemRefType, VectorType, i1, i16
+from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
@@ -23,10 +24,11 @@ from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
-from tiledialect.index.simplify import simplify_condition
+from tiledialect.index.simplify import simplify, simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.lone_copies import LoneCopy, transposed
 from tiledialect.lowering.nest.scalars import storage_type
 from tiledialect.schedule.leaves import Role, Stage, place_of
 from tiledialect.schedule.tiles import UNROLLED_COPIES, Footprint, stage_footprint
@@ -207,18 +209,50 @@ class Staging:
         return stage.vector if extent % stage.vector == 0 else 1
 
     def _copy_alone(self, source: Operand, tile: Tile) -> None:
-        """The copy of a box by one work-item, dimension by dimension."""
-        role = LoopRole(Role.SERIAL if tile.stage.local else Role.UNROLL)
-        position: dict[int, Expr] = {}
-        with ExitStack() as stack:
-            order = source.order(tile.box)
-            for d in order:
-                extent = tile.box.extents[d]
-                width = self._vector(tile.stage, extent) if d == order[-1] else 1
-                step = stack.enter_context(self.nest.loop(role, extent // width, "t"))
-                lane = stack.enter_context(self.nest.loop(LoopRole(Role.VECTOR), width, "lane"))
-                position[d] = step * width + lane
-            self._move(source, tile, position)
+        """The copy of a box by one work-item."""
+        in_memory = not source.tiles and not source.to_compute
+        plain = in_memory and tile.stage.local and not tile.stage.rotate
+        order = source.order(tile.box)
+        last = tile.box.dimensions[order[-1]] if order else None
+        is_row = last is not None and (last.axis, last.stride) == (len(source.access) - 1, 1)
+        LoneCopy(
+            self.nest,
+            tile.box.extents,
+            order,
+            LoopRole(Role.SERIAL if tile.stage.local else Role.UNROLL),
+            tile.stage.vector,
+            lambda position: self._move(source, tile, position),
+            lambda position: self._row(source, tile, position, order[-1]),
+            (lambda position, n: self._move_square(source, tile, position, order[-1], n))
+            if plain and is_row and element_type(source.value) != i1
+            else None,
+        ).make()
+
+    def _row(
+        self, source: Operand, tile: Tile, position: Mapping[int, Expr], d: int
+    ) -> tuple[Expr, int]:
+        """Where a row along a dimension begins on its axis, in parts of it, and where that ends."""
+        dimension = tile.box.dimensions[d]
+        if source.tiles or dimension.stride != 1:
+            return Expr(), dimension.extent
+        start = self._coordinates(tile, position)[dimension.axis]
+        return simplify(start, self.nest.env), static_shape(source.value)[dimension.axis]
+
+    def _move_square(
+        self, source: Operand, tile: Tile, position: Mapping[int, Expr], row: int, size: int
+    ) -> None:
+        """Neighbours along two dimensions, of which ``row`` is along memory, the last along the
+        tile's."""
+        column = len(position) - 1
+        memory, shape = self.kernel.memory(source.value), static_shape(source.value)
+        rows: list[SSAValue] = []
+        for k in range(size):
+            coordinates = self._coordinates(tile, {**position, column: position[column] + k})
+            inside = self.kernel.in_bounds(coordinates, shape)
+            rows.append(as_bits(self.nest, self._load(source, memory, coordinates, inside, size)))
+        for k, value in enumerate(transposed(self.nest, rows)):
+            place = [{**position, row: position[row] + k}[d] for d in range(len(position))]
+            self.nest.store(value, tile.buffer, place)
 
     def _copy_together(self, source: Operand, tile: Tile) -> None:
         """The copy of a box by all work-items of the group."""
@@ -238,10 +272,15 @@ class Staging:
             position[-1] = position[-1] * width + lane
             self._move(source, tile, dict(zip(order, position, strict=False)))
 
-    def _move(self, source: Operand, tile: Tile, position: Mapping[int, Expr]) -> None:
+    def _coordinates(self, tile: Tile, position: Mapping[int, Expr]) -> list[Expr]:
+        """Where in the operand the element at a position in a tile's box is."""
         coordinates = [self.kernel.expr(base) for base in tile.box.base]
         for d, dimension in enumerate(tile.box.dimensions):
             coordinates[dimension.axis] += position[d] * dimension.stride
+        return coordinates
+
+    def _move(self, source: Operand, tile: Tile, position: Mapping[int, Expr]) -> None:
+        coordinates = self._coordinates(tile, position)
         place = [position[d] for d in range(len(position))]
         if source.to_compute:
             value = self._computed_or_neutral(source, coordinates)
@@ -308,14 +347,21 @@ class Staging:
         return self._load(operand, tile.buffer, tile.place(position), inside)
 
     def _load(
-        self, operand: Operand, memory: SSAValue, place: Sequence[Expr], inside: Condition
+        self,
+        operand: Operand,
+        memory: SSAValue,
+        place: Sequence[Expr],
+        inside: Condition,
+        lanes: int = 1,
     ) -> SSAValue:
         default = None
         if self.neutral:
             default = self.nest.scalars.constant(self.neutral, element_type(operand.value))
             assert isinstance(memory.type, MemRefType)
             default = _converted(self.nest, default, memory.type.element_type)
-        return self.nest.load(memory, place, inside, default)
+            if lanes > 1:
+                default = self.nest.emit(BroadcastOp(default, VectorType(default.type, [lanes])))
+        return self.nest.load(memory, place, inside, default, lanes=lanes)
 
 
 def as_bits(nest: NestBuilder, value: SSAValue) -> SSAValue:

@@ -111,6 +111,11 @@ def _insert(op: Any, element: Array, a: Array) -> tuple[Array]:
     return (result,)
 
 
+def _shuffle(op: Any, a: Array, b: Array) -> tuple[Array]:
+    lanes = np.concatenate(np.broadcast_arrays(a, b), axis=1)
+    return (lanes[:, list(op.mask.get_values())],)
+
+
 def _multiply_add(op: Operation, a: Array, b: Array, c: Array) -> tuple[Array]:
     # One rounding instead of two, where there is a wider type.
     return ((a.astype(np.float64) * b + c).astype(a.dtype),)
@@ -132,6 +137,7 @@ SPECIAL: dict[type[Operation], Callable[..., tuple[Array, ...]]] = {
     vector.BroadcastOp: _broadcast,
     vector.ExtractOp: _extract,
     vector.InsertOp: _insert,
+    vector.ShuffleOp: _shuffle,
     vector.FMAOp: _multiply_add,
     LanesOp: _lanewise,
 }

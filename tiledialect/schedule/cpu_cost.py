@@ -23,7 +23,9 @@ CHAIN = 4.0
 STEP = 1.5
 """Cycles of a step of a loop."""
 COPY = {True: 2.0, False: 5.0}
-"""Cycles to copy a vector of neighbours, or one element of a tile that lies otherwise."""
+"""Cycles to copy a vector of neighbours, or one element by itself."""
+TRANSPOSED = 8.0
+"""Cycles to copy a vector of a square that is transposed in registers."""
 SPILLED = 2.0
 """Cycles for each register too many."""
 COMPARED = 4.0
@@ -193,8 +195,9 @@ class CpuModel(Model):
         elements = prod(walk.extents(self.inside(stage))) * self.trips(place_of(stage, self.leaves))
         size = walk.tensor.bytes
         rank = len(walk.tensor.shape)
-        together = stage.vector if not stage.order or stage.order[-1] == rank - 1 else 1
-        moved = elements * COPY[True] / together if together > 1 else elements * COPY[False]
+        is_row = not stage.order or stage.order[-1] == rank - 1
+        vector = COPY[True] if is_row else TRANSPOSED
+        moved = elements * (vector / stage.vector if stage.vector > 1 else COPY[False])
         return moved + elements * size / RATES[2]
 
     @property

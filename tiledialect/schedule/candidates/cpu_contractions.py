@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import gcd, prod
+from math import prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
 from tiledialect.schedule.cpu_cost import cpu_cost
@@ -39,6 +39,8 @@ READ_TWICE = 2
 """The same for long sums."""
 BLOCKS = (2, 4, 7, 8)
 """In how many parts a picture may be read whose pixels are summed over."""
+SQUARE = 8
+"""Rows and columns of the squares by which operands are transposed: each is a register."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
 
@@ -330,13 +332,14 @@ class Builder:
                 local=True,
                 at=(place.index, place.stride) if place is not None else None,
                 order=() if order == tuple(range(rank)) else order,
-                vector=self._together(tensor, inner, place) if last == rank - 1 else 1,
+                vector=self._together(tensor, inner, place, is_transposed=last != rank - 1),
             )
 
-    def _together(self, tensor: Tensor, inner: Sequence[Leaf], place: Leaf | None) -> int:
-        """How many neighbours are copied at once: rows that vectors do not divide, one by one."""
+    def _together(
+        self, tensor: Tensor, inner: Sequence[Leaf], place: Leaf | None, *, is_transposed: bool
+    ) -> int:
+        """How many neighbours are copied at once: rows, or the sides of squares."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner
-        row = tensor.walk.extents(inside)[-1]
-        return gcd(
-            self.shape.lanes, tensor.shape[-1], row if self.roles.n not in tensor.names else 0
-        )
+        row = min(tensor.walk.extents(inside)[-1], tensor.shape[-1])
+        most = SQUARE if is_transposed else self.shape.lanes
+        return min(most, self.shape.lanes, 1 << (row.bit_length() - 1))

@@ -1,0 +1,49 @@
+"""The conditions of ops of a nest: their parts, and ops with others in their place."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.ops import ALWAYS, IfOp, LoadOp, StoreOp
+from tiledialect.index.integer import Condition, Junction
+from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import NestScope
+
+Guarded = IfOp | LoadOp | StoreOp
+
+
+def parts_of(condition: Condition) -> tuple[Condition, ...]:
+    """What must all hold."""
+    if isinstance(condition, Junction) and condition.kind == "and":
+        return condition.parts
+    return () if condition == ALWAYS else (condition,)
+
+
+def set_condition(scope: NestScope, op: Guarded, condition: Condition) -> None:
+    """Put in the place of an op the same under another condition."""
+    names = scope.values
+    if isinstance(op, StoreOp):
+        new = StoreOp(names, op.value, op.memory, scope.access(op), condition)
+        Rewriter.replace_op(op, new)
+    elif isinstance(op, LoadOp):
+        default = op.default if condition != ALWAYS else None
+        access, lanes = scope.access(op), lanes_of(op.result)
+        new = LoadOp(names, op.memory, access, condition, default, lanes=lanes)
+        new.result.name_hint, unused = op.result.name_hint, op.default
+        Rewriter.replace_op(op, new)
+        _drop_constant(unused)
+    elif condition == ALWAYS:
+        Rewriter.inline_block(op.then.block, InsertPoint.before(op))
+        Rewriter.erase_op(op)
+    else:
+        then = op.then.detach_block(0)
+        otherwise = None if op.otherwise is None else op.otherwise.detach_block(0)
+        Rewriter.replace_op(op, IfOp(names, condition, then, otherwise))
+
+
+def _drop_constant(value: SSAValue | None) -> None:
+    """Erase a constant that nothing uses any more."""
+    if value is not None and isinstance(value.owner, arith.ConstantOp) and not value.uses:
+        Rewriter.erase_op(value.owner)

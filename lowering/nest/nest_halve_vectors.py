@@ -1,0 +1,140 @@
+"""nest-halve-vectors: vectors whose last lanes are not there are written in shorter ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
+from xdsl.ir import Block
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, StoreOp
+from tiledialect.index.integer import (
+    Comparison,
+    Condition,
+    Expr,
+    Truth,
+    both,
+    expressions_of,
+    map_expressions,
+)
+from tiledialect.index.simplify import constant_difference, simplify_condition
+from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
+from tiledialect.lowering.nest.nest_vectorize import LANES, is_uniform
+from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.schedule.leaves import Role
+from tiledialect.target_spec import is_gpu
+
+
+def halve(loop: ForOp) -> None:
+    """Put in the place of a vector loop a branch: all of its lanes, or two halves, halved too."""
+    scope = NestScope()
+    lane, lanes = str(scope.name(loop.index)), loop.extent or 0
+    tests = _tests(loop, scope)
+    if not tests or lanes not in LANES or lanes % 2:
+        return
+    ends = [_at(part, lane, k) for part in tests for k in (0, lanes - 1)]
+    holds = simplify_condition(both(*ends), scope.env)
+    whole = _part(loop, 0, lanes)
+    _decide(whole, loop, tests, scope, Truth(True))
+    if holds == Truth(True):
+        Rewriter.replace_op(loop, whole)
+        return
+    if all(is_uniform(part, lane, lanes, scope.env) for part in tests):
+        halves = [_part(loop, 0, lanes)]
+        _decide(halves[0], loop, tests, scope, Truth(False))
+    else:
+        halves = [_part(loop, first, lanes // 2) for first in (0, lanes // 2)]
+    if holds == Truth(False):
+        Rewriter.replace_op(loop, halves)
+    else:
+        del scope.values[lane]
+        Rewriter.replace_op(loop, IfOp(scope.values, holds, Block([whole]), Block(halves)))
+    for half in halves:
+        halve(half)
+
+
+def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
+    """What depends on the lane in a loop that writes to memory; empty if it is not halved."""
+    ops = [op for op in loop.block.walk() if isinstance(op, Guarded)]
+    lane = scope.name(loop.index)
+    parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
+    found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
+    writes = any(isinstance(op, StoreOp) and _is_memory(op) for op in ops)
+    return found if writes and all(_is_interval(p, lane, scope) for p in found) else []
+
+
+def _is_memory(op: StoreOp) -> bool:
+    t = op.memory.type
+    return isinstance(t, MemRefType) and t.memory_space != PRIVATE
+
+
+def _is_interval(part: Condition, lane: Expr, scope: NestScope) -> bool:
+    """Whether what holds for two lanes holds for those between them."""
+    if not isinstance(part, Comparison) or part.kind != ">=":
+        return False
+    moved = part.expr.substitute({str(lane): lane + 1})
+    return constant_difference(moved, part.expr, scope.env) is not None
+
+
+def _at(part: Condition, lane: str, number: int) -> Condition:
+    return map_expressions(part, lambda e: e.substitute({lane: Expr.const(number)}))
+
+
+def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
+    """So many lanes of a loop, from ``first`` on."""
+    part = ForOp({}, LoopRole(Role.VECTOR), lanes, Block(arg_types=[IndexType()]))
+    part.index.name_hint = loop.index.name_hint
+    if not first:
+        values = {loop.index: part.index}
+        part.block.add_ops([op.clone(values) for op in loop.block.ops])
+        return part
+    index = IndexOp({"lane": part.index}, Expr.var("lane") + first)
+    values = {loop.index: index.result}
+    part.block.add_ops([index, *(op.clone(values) for op in loop.block.ops)])
+    # Accesses are to be by expressions of loops' indices.
+    scope = NestScope()
+    for op in [x for x in part.block.walk() if isinstance(x, Guarded)]:
+        set_condition(scope, op, scope.condition(op))
+    if not index.result.uses:
+        Rewriter.erase_op(index)
+    return part
+
+
+def _decide(
+    loop: ForOp, old: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Truth
+) -> None:
+    """Take it that all tests hold, or that they do not, in a copy of the loop of the scope."""
+    lane = scope.name(old.index)
+    own = NestScope(
+        {**scope.names, loop.index: lane}, {**scope.values, str(lane): loop.index}, scope.env
+    )
+    for op in [x for x in loop.block.walk() if isinstance(x, Guarded)]:
+        parts = parts_of(own.condition(op))
+        rest = [p for p in parts if p not in tests]
+        if len(rest) < len(parts):
+            set_condition(own, op, both(truth, *rest))
+
+
+@dataclass(frozen=True)
+class NestHalveVectorsPass(ModulePass):
+    """Puts branches in the place of vectors that write to memory past its end.
+
+    Where all lanes are inside, they are one vector; else its halves are vectors, or halved again.
+    On GPUs such vectors stay as they are: their lanes are written one by one.
+    """
+
+    name = "nest-halve-vectors"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Halve the vector loops of all kernels."""
+        if is_gpu(op):
+            return
+        for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
+            if loop.role.data.role is Role.VECTOR:
+                halve(loop)

@@ -1,0 +1,69 @@
+// RUN: tile-opt %s -p nest-halve-vectors --split-input-file | filecheck %s
+// RUN: tile-opt %s -p nest-halve-vectors,nest-vectorize,nest-to-gpu -t opencl --split-input-file \
+// RUN:   | filecheck %s --check-prefix=OPENCL
+
+// What is past the end is left out by shorter vectors.
+// CHECK:      nest.for %i : unroll to 2 {
+// CHECK-NEXT:   nest.if %i < 1 {
+// CHECK-NEXT:     nest.for %v : vector to 8 {
+// CHECK-NEXT:       %a = nest.load %A[8*%i + %v] : memref<16xf32, 1 : i32>
+// CHECK-NEXT:       nest.store %a, %B[8*%i + %v] : f32, memref<15xf32, 1 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:   } else {
+// CHECK-NEXT:     nest.for %v_1 : vector to 4 {
+// CHECK-NEXT:       %a_1 = nest.load %A[8*%i + %v_1] : memref<16xf32, 1 : i32>
+// CHECK-NEXT:       nest.store %a_1, %B[8*%i + %v_1] : f32, memref<15xf32, 1 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     nest.if %i < 1 {
+// CHECK-NEXT:       nest.for %v_2 : vector to 4 {
+// CHECK-NEXT:         %a_2 = nest.load %A[8*%i + %v_2 + 4] : memref<16xf32, 1 : i32>
+// CHECK-NEXT:         nest.store %a_2, %B[8*%i + %v_2 + 4] : f32, memref<15xf32, 1 : i32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:     } else {
+// CHECK-NEXT:       nest.for %v_3 : vector to 2 {
+// OPENCL:      vstore8({{.*}}, 0, B);
+// OPENCL-NEXT: vstore4({{.*}}, 0, B + 8);
+// OPENCL-NEXT: vstore2({{.*}}, 0, B + 12);
+// OPENCL-NEXT: B[14] = A[14];
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<16xf32, 1 : i32>, memref<15xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<16xf32, 1 : i32>, %B: memref<15xf32, 1 : i32>):
+    nest.for %i : unroll to 2 {
+      nest.for %v : vector to 8 {
+        nest.if 8*%i + %v < 15 {
+          %a = nest.load %A[8*%i + %v] : memref<16xf32, 1 : i32>
+          nest.store %a, %B[8*%i + %v] : f32, memref<15xf32, 1 : i32>
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// A copy writes what is past the end, too.
+// CHECK:      nest.if %g < 2 {
+// CHECK-NEXT:   nest.for %v : vector to 2 {
+// CHECK-NEXT:     %a = nest.load %A[2*%g + %v] : memref<5xf32, 1 : i32>
+// CHECK-NEXT:     nest.store %a, %B[2*%g + %v] : f32, memref<6xf32, 1 : i32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: } else {
+// CHECK-NEXT:   nest.for %v_1 : vector to 1 {
+// CHECK-NEXT:     %a_1 = nest.load %A[2*%g + %v_1] if 2*%g + %v_1 < 5 : memref<5xf32, 1 : i32>
+// CHECK-NEXT:     nest.store %a_1, %B[2*%g + %v_1] : f32, memref<6xf32, 1 : i32>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   nest.for %v_2 : vector to 1 {
+// CHECK-NEXT:     %a_2 = nest.load %A[2*%g + %v_2 + 1] if 2*%g + %v_2 < 4 : memref<5xf32, 1 : i32>
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<5xf32, 1 : i32>, memref<6xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<5xf32, 1 : i32>, %B: memref<6xf32, 1 : i32>):
+    nest.for %g : serial to 3 {
+      nest.for %v : vector to 2 {
+        %a = nest.load %A[2*%g + %v] if 2*%g + %v < 5 : memref<5xf32, 1 : i32>
+        nest.store %a, %B[2*%g + %v] : f32, memref<6xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
