@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -91,11 +91,10 @@ def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
     part = ForOp({}, LoopRole(Role.VECTOR), lanes, Block(arg_types=[IndexType()]))
     part.index.name_hint = loop.index.name_hint
     if not first:
-        values = {loop.index: part.index}
-        part.block.add_ops([op.clone(values) for op in loop.block.ops])
+        part.block.add_ops([op.clone({loop.index: part.index}) for op in loop.block.ops])
         return part
     index = IndexOp({"lane": part.index}, Expr.var("lane") + first)
-    values = {loop.index: index.result}
+    values: dict[SSAValue, SSAValue] = {loop.index: index.result}
     part.block.add_ops([index, *(op.clone(values) for op in loop.block.ops)])
     # Accesses are to be by expressions of loops' indices.
     scope = NestScope()
