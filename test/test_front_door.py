@@ -222,6 +222,14 @@ def test_many_threads():
     assert not wrong
 
 
+@pytest.mark.parametrize(("args", "named"), [(None, {}), (3, {}), ("AB", {}), ([A, B], None)])
+def test_what_is_no_list_of_inputs(args: Any, named: Any):
+    f = td.compile(PRODUCT)
+    for take in (f.bind, f.types):
+        with pytest.raises(td.TileError, match="inputs of main are given in a list"):
+            take(args, named)
+
+
 # -- arrays on the device --------------------------------------------------------------------
 
 

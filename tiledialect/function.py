@@ -257,10 +257,12 @@ class Function:
             )
         return pack(self.name, self._given(names), outputs)
 
+    @front_door
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The inputs in order; a TileError if one is missing, unknown or given twice."""
         return self._inputs.bind(args, named)
 
+    @front_door
     def types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
         """The types of the inputs; they are given as for ``opencl``."""
         return self._inputs.types(args, named)

@@ -72,6 +72,10 @@ class Inputs:
         In the place of a cotangent that is not given is a mark; whether it may be left out depends
         on the types.
         """
+        if not isinstance(args, list | tuple) or not isinstance(named, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(
+                f"inputs of {self.name} are given in a list, and those by name in a dict"
+            )
         for name in named:
             if name not in self.names:
                 raise TileError(f"{self.name} has no input {name}; it takes {self.header()}")
