@@ -173,7 +173,7 @@ def _describe(device: cl.Device, identity: str) -> Device:
         max_mem_alloc_size=device.max_mem_alloc_size,
         buffer_alignment=max(64, device.mem_base_addr_align // 8),
         preferred_vector_width=device.preferred_vector_width_float,
-        native_vector_width=device.native_vector_width_float,
+        native_vector_width=_native_vector_width(device),
         fp64="cl_khr_fp64" in extensions,
         fp16="cl_khr_fp16" in extensions,
         compute_capability=_compute_capability(device, extensions),
@@ -181,6 +181,19 @@ def _describe(device: cl.Device, identity: str) -> Device:
         local_mem_unit=_local_mem_unit(device),
         sub_group_sizes=_sub_group_sizes(device, extensions),
     )
+
+
+TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
+"""The variable that tells Intel's runtime to compile for another processor than there is."""
+FLOATS = {"corei7": 4, "core-avx": 8, "core-avx2": 8}
+"""How many floats the vectors of such processors hold; the runtime speaks of the one there is."""
+
+
+def _native_vector_width(device: cl.Device) -> int:
+    reported = device.native_vector_width_float
+    if _short_name(device.platform.name) != "intel":
+        return reported
+    return min(reported, FLOATS.get(os.environ.get(TARGET, ""), reported))
 
 
 NVIDIA_LOCAL = {70: 96, 75: 64, 80: 164, 86: 100, 87: 164, 89: 100, 90: 228, 100: 228, 120: 100}

@@ -47,6 +47,10 @@ TIME_LIMIT = 60.0
 """The seconds in which a device must be done with it."""
 MARK = "tiledialect: "
 """Begins the line in which the process says what it found; drivers write lines of their own."""
+DRIVERS = ("CL_CONFIG_", "POCL_")
+"""How variables begin by which drivers are told how to compile, and what a device has."""
+FILES = ("POCL_CACHE_DIR",)
+"""Those that only say where files are."""
 COMMAND = "from tiledialect.lowering.runtime.probe import main; main()"
 
 
@@ -100,7 +104,16 @@ def _reason_in(path: Path) -> str | None:
 
 @cache
 def machine() -> str:
-    """The processor, which decides what a driver's compiler does."""
+    """The processor, and what drivers are told: they decide what a driver's compiler does."""
+    told = [
+        f"{k}={v}"
+        for k, v in sorted(os.environ.items())
+        if k.startswith(DRIVERS) and k not in FILES
+    ]
+    return "\n".join([_processor(), *told])
+
+
+def _processor() -> str:
     try:
         with open("/proc/cpuinfo") as file:
             # All processors are listed; the first will do.

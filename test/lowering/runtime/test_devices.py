@@ -7,6 +7,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyopencl.array as cla
@@ -156,3 +158,17 @@ def test_without_a_temporary_folder(tmp_path: Path):
         f"tempfile.gettempdir = tempfile._get_default_tempdir = none\n{RUN}"
     )
     assert child(code).splitlines() == child(RUN).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("target", "floats"), [("core-avx2", 8), ("corei7", 4), ("skx", 16), ("", 16)]
+)
+def test_intels_runtime_may_compile_for_a_lesser_processor(
+    target: str, floats: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(devices.TARGET, target)
+    for name, expected in (("Intel(R) OpenCL", floats), ("Portable Computing Language", 16)):
+        opencl: Any = SimpleNamespace(
+            platform=SimpleNamespace(name=name), native_vector_width_float=16
+        )
+        assert devices._native_vector_width(opencl) == expected

@@ -160,6 +160,14 @@ def test_a_device_is_tried_once(kept: Path, monkeypatch: pytest.MonkeyPatch):
         probe.reasons(every)
 
 
+def test_what_drivers_are_told_counts(monkeypatch: pytest.MonkeyPatch):
+    plain = probe.machine.__wrapped__()
+    monkeypatch.setenv("POCL_CACHE_DIR", "elsewhere")
+    assert probe.machine.__wrapped__() == plain
+    monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2")
+    assert probe.machine.__wrapped__() != plain, "it compiles other kernels"
+
+
 def test_what_fails_can_be_tried_again(kept: Path, monkeypatch: pytest.MonkeyPatch):
     every = {BEST: devices.opencl_device(BEST)}
     with monkeypatch.context() as patch:
