@@ -36,6 +36,8 @@ class Machine:
     """Neighbours that a work-group takes where memory is fetched in whole lines."""
     near: int = 1 << 16
     """Bytes that a work-group can keep near it, in registers, local memory or a cache."""
+    bandwidth: float = 200.0
+    """GB/s."""
 
     @staticmethod
     def of(device: Device | None) -> Machine:
@@ -49,6 +51,7 @@ class Machine:
             device.compute_units * (1 if cpu else 2),
             device.native_vector_width if cpu else device.sub_group_size,
             device.cache_sizes[1 if len(device.cache_sizes) > 1 else 0] if cpu else 1 << 16,
+            device.bandwidth,
         )
 
     def time(self, moved: float) -> float:
@@ -57,17 +60,51 @@ class Machine:
 
     def rows_time(self, kernel: KernelOp) -> float:
         """How long a row kernel takes."""
+        busy = self.groups / max(self.row_groups(kernel), 1)
+        return self.time(self.rows_moved(kernel) * max(1.0, busy))
+
+    def row_groups(self, kernel: KernelOp) -> int:
+        """How many work-groups a row kernel has."""
         assert kernel.axes is not None
-        axes, reduced = kernel.axes.ranges, kernel.reduced
-        rows = prod(r.extent for name, r in axes.items() if name not in reduced)
-        own = [v for v in kernel.inputs if size_of(v) > rows]
+        axes = kernel.axes.ranges
         last = next((n for n, r in reversed(axes.items()) if r.extent > 1), None)
-        if last not in reduced:
-            rows = -(-rows // self.lanes)
-        near = sum(map(bytes_of, own)) // max(rows, 1)
-        passes = 1 if near <= self.near else len(kernel.contractions) + 1
-        bytes_ = moved(kernel) + (passes - 1) * sum(map(bytes_of, own))
-        return self.time(bytes_ * max(1.0, self.groups / max(rows, 1)))
+        rows = _rows(kernel)
+        return rows if last in kernel.reduced else -(-rows // self.lanes)
+
+    def rows_moved(self, kernel: KernelOp) -> int:
+        """The bytes that a row kernel moves: again for each phase where rows are not kept near."""
+        own = sum(bytes_of(v) for v in kernel.inputs if size_of(v) > _rows(kernel))
+        is_near = own // max(self.row_groups(kernel), 1) <= self.near
+        return moved(kernel) + (0 if is_near else len(kernel.contractions) * own)
+
+    def microseconds(self, time: float) -> str:
+        """Bytes that could be moved as the time that moving them takes."""
+        return f"{time / self.bandwidth / 1e3:.1f} us"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What two kernels cost, and the kernel of both, in bytes that could be moved meanwhile."""
+
+    apart: float
+    together: float
+    why: str
+    """What the times come from."""
+
+    @property
+    def saved(self) -> float:
+        """By how much the kernel of both is faster."""
+        return self.apart - self.together
+
+
+def moving(together: int, apart: int) -> str:
+    """How many bytes one kernel moves, and two, in words."""
+    return f"moving {together / 1e6:.3g} MB instead of {apart / 1e6:.3g} MB"
+
+
+def _rows(kernel: KernelOp) -> int:
+    assert kernel.axes is not None
+    return prod(r.extent for n, r in kernel.axes.ranges.items() if n not in kernel.reduced)
 
 
 def size_of(value: SSAValue) -> int:

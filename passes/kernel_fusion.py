@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation
 
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.fusion_cost import Machine
+from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
 from tiledialect.passes.load_fusion import at_loads, load_gain
 from tiledialect.passes.row_kernels import over_rows, row_gain
@@ -27,8 +27,8 @@ class Rule:
 
     merge: Callable[[KernelOp, KernelOp], KernelOp | None]
     """The kernel, not in the block yet; None if there is none."""
-    gain: Callable[[KernelOp, KernelOp, KernelOp, Machine], float]
-    """From the two, the kernel of both and the device: how many bytes' time is saved."""
+    gain: Callable[[KernelOp, KernelOp, KernelOp, Machine], Gain]
+    """From the two, the kernel of both and the device: what they take."""
     text: str
     """What happens to the first kernel, in words."""
 
@@ -90,19 +90,25 @@ class Fusion:
             gain = rule.gain(first, kernel, both, self.machine)
             name = name_of(first.outputs[0])
             # Over rows, a launch is saved where bytes are equal.
-            pays = gain > 0 or (gain == 0 and rule is OVER_ROWS)
-            worth = f"{abs(gain):.0f} bytes' time {'less' if pays else 'more'}"
+            pays = gain.saved > 0 or (gain.saved == 0 and rule is OVER_ROWS)
+            worth = self._worth(gain)
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
             if pays or self.forced[rule]:
+                worth += "" if pays else ", but it was asked for"
                 replace(first, kernel, both, place)
                 self.order = order_of(self.block)
                 self.notes[both] = [*notes, f"{name} is {rule.text}: {worth}"]
                 return both
-            refusal = f"{name} is not {rule.text}: {worth}"
+            refusal = f"{name} is not {rule.text}, which would take {worth}"
             if refusal not in notes:
                 self.notes.setdefault(kernel, []).append(refusal)
             both.erase()
         return None
+
+    def _worth(self, gain: Gain) -> str:
+        """What was weighed against what."""
+        together, apart = map(self.machine.microseconds, (gain.together, gain.apart))
+        return f"{together} instead of {apart} apart, {gain.why}"
 
 
 def kernels_in(block: Block) -> list[KernelOp]:

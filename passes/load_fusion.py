@@ -8,7 +8,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import Machine, moved, operations, size_of
+from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving, operations, size_of
 from tiledialect.passes.kernel_merging import merged, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 
@@ -32,15 +32,14 @@ def is_elementwise(kernel: KernelOp) -> bool:
     return kernel.axes is None and all(isinstance(op, kinds) for op in kernel.block.ops)
 
 
-def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> float:
-    """How much less time one kernel takes than two."""
+def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+    """What one kernel takes, and what two."""
     op = second.contraction
     assert isinstance(op, ContractionOp)
     points = prod(r.extent for r in ranges_of(op).values())
-    again = sum(max(0, points - size_of(v)) for v in first.outputs) / len(first.outputs)
+    elements = sum(max(0, points - size_of(v)) for v in first.outputs) / len(first.outputs)
+    again = elements * operations(first.block.ops)
     apart = sum(machine.time(moved(k)) for k in (first, second))
-    return (
-        apart
-        - machine.time(moved(kernel))
-        - again * operations(first.block.ops) / (machine.operations)
-    )
+    together = machine.time(moved(kernel)) + again / machine.operations
+    why = moving(moved(kernel), moved(first) + moved(second))
+    return Gain(apart, together, why + (f", with {again:.3g} operations again" if again else ""))

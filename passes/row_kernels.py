@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by, shape
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.passes.fusion_cost import Machine, moved
+from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving
 from tiledialect.passes.kernel_merging import merged
 
 
@@ -28,12 +28,16 @@ def over_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
     return kernel
 
 
-def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> float:
-    """How much less time one kernel takes than two."""
-    apart = sum(
-        machine.time(moved(k)) if k.axes is None else machine.rows_time(k) for k in (first, second)
-    )
-    return apart - machine.rows_time(kernel)
+def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+    """What one kernel takes, and what two."""
+    plain = [k for k in (first, second) if k.axes is None]
+    rows = [k for k in (first, second) if k.axes is not None]
+    apart = sum(machine.time(moved(k)) for k in plain) + sum(map(machine.rows_time, rows))
+    before = sum(map(moved, plain)) + sum(map(machine.rows_moved, rows))
+    why, groups = moving(machine.rows_moved(kernel), before), machine.row_groups(kernel)
+    if groups < machine.groups:
+        why += f", with {groups} work-groups where {machine.groups} keep the device busy"
+    return Gain(apart, machine.rows_time(kernel), why)
 
 
 def _reads_at_axes(op: ContractionOp) -> bool:
