@@ -6,12 +6,11 @@ from math import prod
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Attribute
 
 from tiledialect.dialects.nest.ops import BufferOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
-from tiledialect.lowering.nest.scope import flat_strides
+from tiledialect.lowering.nest.scope import element_bytes, extent_of
 from tiledialect.target_spec import limit
 
 UNKNOWN = 2**63
@@ -33,7 +32,7 @@ def check_fits(module: ModuleOp, kernel: gpu.FuncOp) -> None:
             f"the device runs at most {most_items}"
         )
     sizes = {
-        op: op.number_of_copies * _bytes(op.result.type)
+        op: op.number_of_copies * extent_of(op.result.type) * element_bytes(op.result.type)
         for op in kernel.walk()
         if isinstance(op, BufferOp) and isinstance(op.result.type, MemRefType)
         if op.result.type.memory_space == LOCAL
@@ -45,9 +44,3 @@ def check_fits(module: ModuleOp, kernel: gpu.FuncOp) -> None:
             f"kernel {name} keeps {sum(sizes.values())} bytes in local memory ({parts}); "
             f"the device has {most_bytes}"
         )
-
-
-def _bytes(t: MemRefType[Attribute]) -> int:
-    strides = flat_strides(t)
-    size = 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), strides, strict=True))
-    return size * -(-getattr(t.element_type, "bitwidth", 8) // 8)

@@ -14,6 +14,7 @@ from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.gpu_memory import or_zero, store, store_at
 from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import element_bytes
 
 
 def store_or_copy(kernel: GpuKernel, op: Operation) -> None:
@@ -34,7 +35,7 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
     inside, env = kernel.condition(load), kernel.indices.here.env
     t = store.memory.type
     assert isinstance(t, MemRefType)
-    width: int = getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+    width = element_bytes(t)
     most = COPIED_BYTES[-1] // width
     at_once = most if lanes % most == 0 else lanes
     aligned = all(is_multiple(place, at_once, env) for place in (source, target))

@@ -15,7 +15,7 @@ from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.registers import Registers, lanes_of, zero
-from tiledialect.lowering.nest.scope import extent_of
+from tiledialect.lowering.nest.scope import element_bytes, extent_of
 
 LOCAL_ALIGNMENT = 16
 """On how many bytes arrays in a kernel are aligned, at least."""
@@ -114,7 +114,7 @@ def _align(kernel: GpuKernel, op: Operation, memory: SSAValue, place: Expr, lane
     """Note that an access to a vector is aligned, if that can be proved."""
     t = memory.type
     assert isinstance(t, MemRefType)
-    size = lanes * getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+    size = lanes * element_bytes(t)
     known = kernel.global_alignment if t.memory_space == GLOBAL else LOCAL_ALIGNMENT
     if size <= known and is_multiple(place, lanes, kernel.indices.here.env):
         op.attributes["alignment"] = IntegerAttr(size, i64)

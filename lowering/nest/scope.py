@@ -36,6 +36,11 @@ def extent_of(t: MemRefType[Attribute]) -> int:
     return 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
 
 
+def element_bytes(t: MemRefType[Attribute]) -> int:
+    """The size of an element in memory, where a truth value takes a byte."""
+    return -(-getattr(t.element_type, "bitwidth", 64) // 8)
+
+
 FACTS = "nest.facts"
 """The attribute of a kernel that says what holds for its index arguments, `d0`, `d1`, …."""
 

@@ -30,6 +30,7 @@ from tiledialect.lowering.nest.elements import Elements, element_type, static_sh
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lone_copies import LoneCopy, transposed
 from tiledialect.lowering.nest.scalars import storage_type
+from tiledialect.lowering.nest.scope import element_bytes
 from tiledialect.schedule.leaves import Role, Stage, place_of
 from tiledialect.schedule.tiles import UNROLLED_COPIES, Footprint, stage_footprint
 
@@ -60,10 +61,8 @@ class Tile:
         *outer, column = position
         t = self.buffer.type
         assert isinstance(t, MemRefType)
-        bits = getattr(t.element_type, "bitwidth")  # noqa: B009
-        column = rotated(
-            column, outer[-1], self.box.extents[-1], self.stage.rotate, 8 * BANKS // bits
-        )
+        across = BANKS // element_bytes(t)
+        column = rotated(column, outer[-1], self.box.extents[-1], self.stage.rotate, across)
         return [*outer, column]
 
 

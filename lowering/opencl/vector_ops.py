@@ -51,8 +51,14 @@ def vector_pointer(
 
 
 def bits_of(type: CType) -> CType:
-    """The type of the bits of halves; any other type as it is."""
-    return replace(type, base="short", bits=16, kind="int") if type.kind == "half" else type
+    """What memory holds of halves and of truth values, as numbers; any other type as it is."""
+    match type.kind:
+        case "half":
+            return replace(type, base="short", bits=16, kind="int")
+        case "bool":
+            return replace(type, base="uchar", bits=8, kind="int")
+        case _:
+            return type
 
 
 def is_aligned(op: Operation, type: CType) -> bool:
@@ -76,7 +82,7 @@ def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
         name = "vloada_half" if is_aligned(op, bits_of(type)) else "vload_half"
         value = Expr(f"{name}{type.lanes}(0, {place.text})", reads=reads(place))
         return replace(value, bits=_loaded(op, buffer, place, bits_of(type)))
-    result = _loaded(op, buffer, place, type)
+    result = _loaded(op, buffer, place, bits_of(type))
     if type.kind != "bool":
         return result
     return binary("!=", call(f"convert_{type.name}", result), literal(0, replace(type, kind="int")))
@@ -103,11 +109,11 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
         name = "vstorea_half" if is_aligned(op, bits_of(type)) else "vstore_half"
         scope.line(f"{name}{type.lanes}_rte({value.text}, 0, {place.text});")
         return
+    elif type.kind == "bool":
+        value, type = call(f"convert_uchar{type.lanes}", negative(value)), bits_of(type)
     if is_aligned(op, type):
         scope.line(f"*({buffer.space} {type.name} *)({place.text}) = {value.assigned};")
         return
-    if type.kind == "bool":
-        value = call(f"convert_uchar{type.lanes}", negative(value))
     scope.line(f"vstore{type.lanes}({value.text}, 0, {place.text});")
 
 

@@ -49,3 +49,27 @@ def test_truth_values_in_memory(text: str, device: td.Device) -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.random((32, 32)) < 0.5 for _ in "ab")
     np.testing.assert_array_equal(function(a, b), function.reference(a, b))
+
+
+MASKED = (
+    "T & A < B",
+    "T ? A < B : B < A",
+    "T ? A : B",
+    "as_float(T == (A < B), 32)",
+)
+
+
+def test_masks_in_memory(device: td.Device) -> None:
+    outputs = [f"C{k} = {text};" for k, text in enumerate(MASKED)]
+    names = ", ".join(f"C{k}" for k in range(len(MASKED)))
+    source = f"function (A[N, M], B[N, M], T[N, M]) -> ({names}) {{ {' '.join(outputs)} }}"
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 4, (3, 16)).astype(np.float64) for _ in "ab")
+    truths = rng.random((3, 16)) < 0.5
+    function = td.compile(source, device=device)
+    schedules = dict.fromkeys(function.schedules(a, b, truths), SCHEDULE)
+    function = function.with_schedules(schedules)
+    assert "convert_uchar8" in function.opencl(a, b, truths)
+    results = function(a, b, truths), function.reference(a, b, truths)
+    for got, expected in zip(*results, strict=True):
+        np.testing.assert_array_equal(got, expected)

@@ -91,7 +91,8 @@ class CopyOp(IRDLOperation):
     def bytes(self) -> int:
         """How many bytes are copied."""
         assert isinstance(self.target.type, MemRefType)
-        return self.lanes.value.data * getattr(self.target.type.element_type, "bitwidth") // 8  # noqa: B009
+        width = -(-getattr(self.target.type.element_type, "bitwidth") // 8)  # noqa: B009
+        return self.lanes.value.data * width
 
     def verify_(self) -> None:
         """Check the number of bytes."""
