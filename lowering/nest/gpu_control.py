@@ -13,7 +13,7 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.ops import ForOp, IfOp
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod
-from tiledialect.lowering.nest.gpu_kernel import GpuKernel, stored_in
+from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.registers import Chunk, Registers, zero
 from tiledialect.lowering.nest.scope import extent_of
 from tiledialect.schedule.leaves import Role
@@ -25,15 +25,16 @@ NUMBERS = {Role.GROUP: ("group", gpu.BlockIdOp), Role.LOCAL: ("item", gpu.Thread
 def loop(kernel: GpuKernel, op: Operation) -> None:
     """A loop, by its role."""
     assert isinstance(op, ForOp)
-    lower, upper, step = (
-        kernel.indices.simplify(e) for e in op.exprs_of(kernel.numbered(op), op.bounds)
-    )
+    known = kernel.loop(op)
+    bounds = kernel.at(known.operands, known.bounds)
+    lower, upper, step = map(kernel.indices.simplify, bounds)
     if op.is_parallel:
         _parallel(kernel, op)
-    elif op.is_written_out:
-        for k in range(op.extent or 0):
-            kernel.exprs[op.index] = lower + k * step
-            kernel.walk(op.block)
+    elif known.is_written_out:
+        index, block = op.index, op.block
+        for k in range(known.extent or 0):
+            kernel.exprs[index] = lower + k * step
+            kernel.walk(block)
     else:
         _serial(kernel, op, lower, upper, step)
 
@@ -96,7 +97,7 @@ def _serial(kernel: GpuKernel, op: ForOp, lower: Expr, upper: Expr, step: Expr) 
     changed = [
         (buffer, chunk)
         for buffer, registers in kernel.registers.items()
-        if buffer in stored_in(op.block)
+        if buffer in kernel.stored_in(op.block)
         for chunk in registers.chunks()
     ]
     start = kernel.read(changed)
@@ -122,7 +123,7 @@ def _serial(kernel: GpuKernel, op: ForOp, lower: Expr, upper: Expr, step: Expr) 
 
 def _start_registers(kernel: GpuKernel, block: Block) -> None:
     """What a loop is the first to write holds something before it, and so after it, too."""
-    for buffer in kernel.registers.keys() & stored_in(block):
+    for buffer in kernel.registers.keys() & kernel.stored_in(block):
         registers, t = kernel.registers[buffer], buffer.type
         assert isinstance(t, MemRefType)
         missing = [p for p in range(extent_of(t)) if p not in registers.places]

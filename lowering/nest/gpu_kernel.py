@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
-from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import BufferOp, IndexedOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.dialects.nest.ops import IndexedOp, StoreOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.integer import Condition, Expr, map_expressions
+from tiledialect.lowering.nest.accesses import AccessOp, access_of, body_of, loop_of, stored_in
 from tiledialect.lowering.nest.index_values import IndexValues
 from tiledialect.lowering.nest.registers import Chunk, Registers
-from tiledialect.lowering.nest.scope import facts_of, flat_strides
+from tiledialect.lowering.nest.scope import facts_of
 
 Lowering = Callable[["GpuKernel", Operation], None]
 """How an op of a nest is lowered."""
@@ -52,8 +54,18 @@ class GpuKernel:
         self.later: set[Operation] = set()
         self.open_groups: dict[str, Expr] = {}
         """The number of the work-group along each axis that has any number of groups."""
-        self.known: list[dict[tuple[object, ...], SSAValue]] = [{}]
-        """The loads and pure ops that were emitted in each of the blocks being built."""
+        self.known: dict[tuple[object, ...], SSAValue] = {}
+        """The loads and pure ops that were emitted in the blocks being built."""
+        self.noted: list[list[tuple[object, ...]]] = [[]]
+        """Those of them that were emitted in each of the blocks."""
+        # Ops are taken apart once for all steps that are written out.
+        self.access, self.loop = cache(access_of), cache(loop_of)
+        self.body, self.stored_in = cache(body_of), cache(stored_in)
+        self.kind = cache(self._kind)
+        self.kinds: dict[tuple[object, ...], int] = {}
+        """A number for all pure ops that are the same but for their operands."""
+        self.places: dict[tuple[object, ...], Expr] = {}
+        """What an access's place is without its number, by what its operands are without theirs."""
         for a, b in zip(old.args, self.block.args, strict=True):
             b.name_hint = a.name_hint
             self.values[a] = b
@@ -69,13 +81,13 @@ class GpuKernel:
 
     def walk(self, block: Block) -> None:
         """Lower the ops of a block to the end of the one being built."""
-        for op in block.ops:
+        body = self.body(block)
+        for op in body.ops:
             if op not in self.later:
                 self.lower(op)
         # What a step of a loop keeps is gone after it, also where the loop stands once more.
-        for op in block.ops:
-            if isinstance(op, BufferOp):
-                self.registers.pop(op.result, None)
+        for buffer in body.buffers:
+            self.registers.pop(buffer, None)
 
     def lower(self, op: Operation) -> None:
         """Lower an op."""
@@ -85,30 +97,44 @@ class GpuKernel:
         """An op on values stays as it is."""
         if op.regions:
             raise TileError.at(op, f"{op.name} cannot stand in a nest")
-        key = None
-        if op.has_trait(Pure) and len(op.results) == 1:
-            operands = (self.values.get(v, v) for v in op.operands)
-            what = (*op.properties.items(), *op.attributes.items(), op.results[0].type)
-            key = (type(op), *operands, *what)
-            if (found := self.found(key)) is not None:
+        operands = [self.values.get(v, v) for v in op.operands]
+        kind, key = self.kind(op), None
+        if kind is not None:
+            key = (kind, *operands)
+            if (found := self.known.get(key)) is not None:
                 self.values[op.results[0]] = found
                 return
-        new = op.clone(self.values)
+        new = type(op).create(
+            operands=operands,
+            result_types=op.result_types,
+            properties=op.properties,
+            attributes=op.attributes,
+            location=op.location,
+        )
         self.indices.here.block.add_op(new)
         for a, b in zip(op.results, new.results, strict=True):
             b.name_hint = a.name_hint
+            self.values[a] = b
         if key is not None:
-            self.known[-1][key] = new.results[0]
+            self.note(key, new.results[0])
+
+    def _kind(self, op: Operation) -> int | None:
+        """The number of a pure op with one result."""
+        if not op.has_trait(Pure) or len(op.results) != 1:
+            return None
+        what = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
+        return self.kinds.setdefault(what, len(self.kinds))
 
     def enter(self, block: Block) -> None:
         """Build a block inside."""
         self.indices.enter(block)
-        self.known.append({})
+        self.noted.append([])
 
     def leave(self) -> None:
         """Go on with the block outside."""
         self.indices.leave()
-        self.known.pop()
+        for key in self.noted.pop():
+            del self.known[key]
 
     # -- indices ---------------------------------------------------------------------------
 
@@ -127,9 +153,10 @@ class GpuKernel:
 
     # -- what is known ---------------------------------------------------------------------
 
-    def found(self, key: tuple[object, ...]) -> SSAValue | None:
-        """The value of what was emitted already, here or in a block outside."""
-        return next((known[key] for known in self.known if key in known), None)
+    def note(self, key: tuple[object, ...], value: SSAValue) -> None:
+        """Note the value of what was emitted here: it is there in blocks inside, too."""
+        self.known[key] = value
+        self.noted[-1].append(key)
 
     def read(self, places: Sequence[tuple[SSAValue, Chunk]]) -> list[SSAValue]:
         """What is in registers."""
@@ -143,7 +170,7 @@ class GpuKernel:
 
     def forget(self, block: Block) -> None:
         """Loads before a loop that writes their memory say nothing inside it or after it."""
-        for memory in stored_in(block) & self.versions.keys():
+        for memory in self.stored_in(block) & self.versions.keys():
             self.versions[memory] += 1
 
     def forget_all(self) -> None:
@@ -153,21 +180,35 @@ class GpuKernel:
 
     # -- accesses --------------------------------------------------------------------------
 
-    def address(self, op: LoadOp | StoreOp | FragmentOp) -> Expr:
+    def at(self, operands: Sequence[SSAValue], exprs: Sequence[Expr]) -> list[Expr]:
+        """Expressions of operands ``d0``, ``d1``, …, with what these are here."""
+        here = {f"d{k}": self.expr_of(v) for k, v in enumerate(operands)}
+        return [e.substitute(here) for e in exprs]
+
+    def address(self, op: AccessOp) -> Expr:
         """Where in its array an access is."""
-        t = op.memory.type
-        assert isinstance(t, MemRefType)
-        exprs = op.exprs_of(self.numbered(op), op.access)
-        total = Expr()
-        for expr, stride in zip(exprs, flat_strides(t), strict=True):
-            total += expr * stride
-        return self.indices.simplify(total)
+        access = self.access(op)
+        if access.factors is None:
+            return self.indices.simplify(*self.at(access.operands, [access.place]))
+        # Steps that are written out differ in numbers alone: the rest is added up once.
+        number = access.place.constant
+        moving: list[Expr] = []
+        for value, factor in access.factors:
+            expr = self.expr_of(value)
+            number += factor * expr.constant
+            moving.append(expr.moving)
+        key = (op, *moving)
+        if key not in self.places:
+            factors = (factor for _, factor in access.factors)
+            terms = (e * factor for e, factor in zip(moving, factors, strict=True))
+            self.places[key] = sum(terms, Expr())
+        return self.indices.simplify(self.places[key].plus(number))
 
-    def condition(self, op: LoadOp | StoreOp) -> Condition:
+    def condition(self, op: AccessOp) -> Condition:
         """When an access happens."""
-        return self.indices.simplify_condition(op.condition_of(self.numbered(op), op.condition))
-
-
-def stored_in(block: Block) -> set[SSAValue]:
-    """The buffers that something in a block stores to."""
-    return {op.memory for op in block.walk() if isinstance(op, StoreOp)}
+        access = self.access(op)
+        if access.condition == ALWAYS:
+            return ALWAYS
+        here = {f"d{k}": self.expr_of(v) for k, v in enumerate(access.operands)}
+        condition = map_expressions(access.condition, lambda e: e.substitute(here))
+        return self.indices.simplify_condition(condition)

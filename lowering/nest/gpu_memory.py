@@ -8,13 +8,14 @@ from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr, Truth
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
-from tiledialect.lowering.nest.registers import Registers, lanes_of, zero
+from tiledialect.lowering.nest.registers import Registers, zero
 from tiledialect.lowering.nest.scope import element_bytes, extent_of
 
 LOCAL_ALIGNMENT = 16
@@ -75,25 +76,33 @@ def buffer(kernel: GpuKernel, op: Operation) -> None:
 def load(kernel: GpuKernel, op: Operation) -> None:
     """A load, unless the value is there already."""
     assert isinstance(op, LoadOp)
-    condition, place = kernel.condition(op), kernel.address(op)
-    lanes, registers = lanes_of(op.result), kernel.registers.get(op.memory)
-    default = None if op.default is None else kernel.values[op.default]
-    key = (op.memory, kernel.versions.get(op.memory), place, lanes, condition, default)
-    found = kernel.found(key)
-    if found is None or registers is not None:
-        if registers is not None:
-            assert place.value is not None
-            found = registers.read(place.value, lanes, kernel.emit)
-            if condition != Truth(True):
-                found = _choose(kernel, condition, found, or_zero(kernel, op, default))
-        elif condition == Truth(True):
+    access = kernel.access(op)
+    condition, place, lanes = kernel.condition(op), kernel.address(op), access.lanes
+    default = None if access.value is None else kernel.values[access.value]
+    if (registers := kernel.registers.get(access.memory)) is not None:
+        assert place.value is not None
+        found = registers.read(place.value, lanes, kernel.emit)
+        if condition != ALWAYS:
+            found = _choose(kernel, condition, found, or_zero(kernel, op, default))
+        _name(found, op)
+        kernel.values[op.result] = found
+        return
+    version = kernel.versions.get(access.memory)
+    key = (access.memory, version, place, lanes, condition, default)
+    found = kernel.known.get(key)
+    if found is None:
+        if condition == ALWAYS:
             found = _load(kernel, op, place)
         else:
             found = _load_if(kernel, op, place, condition, or_zero(kernel, op, default))
-        if found.name_hint is None:
-            found.name_hint = op.result.name_hint
-        kernel.known[-1][key] = found
+        _name(found, op)
+        kernel.note(key, found)
     kernel.values[op.result] = found
+
+
+def _name(value: SSAValue, op: LoadOp) -> None:
+    if value.name_hint is None:
+        value.name_hint = op.result.name_hint
 
 
 def or_zero(kernel: GpuKernel, op: LoadOp, default: SSAValue | None) -> SSAValue:
@@ -102,11 +111,12 @@ def or_zero(kernel: GpuKernel, op: LoadOp, default: SSAValue | None) -> SSAValue
 
 
 def _load(kernel: GpuKernel, op: LoadOp, place: Expr) -> SSAValue:
-    memory, index = kernel.values[op.memory], kernel.indices.value(place)
-    if lanes_of(op.result) == 1:
-        return kernel.emit(memref.LoadOp.get(memory, [index]))
-    load = vector.LoadOp(memory, [index], op.result.type)  # pyright: ignore
-    _align(kernel, load, op.memory, place, lanes_of(op.result))
+    access = kernel.access(op)
+    operands = kernel.values[access.memory], kernel.indices.value(place)
+    cls = memref.LoadOp if access.lanes == 1 else vector.LoadOp
+    load = cls.create(operands=operands, result_types=[op.result.type])
+    if access.lanes > 1:
+        _align(kernel, load, access.memory, place, access.lanes)
     return kernel.emit(load)
 
 
@@ -143,19 +153,22 @@ def _choose(kernel: GpuKernel, condition: Condition, yes: SSAValue, no: SSAValue
 def store(kernel: GpuKernel, op: Operation) -> None:
     """A store."""
     assert isinstance(op, StoreOp)
-    condition, place, value = kernel.condition(op), kernel.address(op), kernel.values[op.value]
-    if (registers := kernel.registers.get(op.memory)) is not None:
+    access = kernel.access(op)
+    assert access.value is not None
+    condition, place = kernel.condition(op), kernel.address(op)
+    value = kernel.values[access.value]
+    if (registers := kernel.registers.get(access.memory)) is not None:
         assert place.value is not None
-        if condition != Truth(True):
-            old = registers.read(place.value, lanes_of(value), kernel.emit)
+        if condition != ALWAYS:
+            old = registers.read(place.value, access.lanes, kernel.emit)
             value = _choose(kernel, condition, value, old)
-        value.name_hint = op.memory.name_hint
+        value.name_hint = access.memory.name_hint
         registers.write(place.value, value)
         return
-    kernel.versions[op.memory] += 1
+    kernel.versions[access.memory] += 1
     if condition == Truth(False):
         return
-    if condition == Truth(True):
+    if condition == ALWAYS:
         store_at(kernel, op, value, place)
         return
     test = kernel.indices.test(condition)
@@ -169,12 +182,12 @@ def store(kernel: GpuKernel, op: Operation) -> None:
 
 def store_at(kernel: GpuKernel, op: StoreOp, value: SSAValue, place: Expr) -> None:
     """Store a value at an address, whatever the condition."""
-    memory, index = kernel.values[op.memory], kernel.indices.value(place)
-    if lanes_of(value) == 1:
-        new = memref.StoreOp.get(value, memory, [index])
-    else:
-        new = vector.StoreOp(value, memory, [index])
-        _align(kernel, new, op.memory, place, lanes_of(value))
+    access = kernel.access(op)
+    operands = value, kernel.values[access.memory], kernel.indices.value(place)
+    cls = memref.StoreOp if access.lanes == 1 else vector.StoreOp
+    new = cls.create(operands=operands)
+    if access.lanes > 1:
+        _align(kernel, new, access.memory, place, access.lanes)
     kernel.indices.here.block.add_op(new)
 
 
@@ -184,14 +197,15 @@ def fragment(kernel: GpuKernel, op: Operation) -> None:
     place = kernel.address(op)
     what = (op.entry.name, op.number, op.memory, kernel.versions.get(op.memory), place)
     keys = [(FragmentOp, *what, k) for k in range(len(op.registers))]
-    found = [kernel.found(key) for key in keys]
+    found = [kernel.known.get(key) for key in keys]
     if None in found:
         memory, index = kernel.values[op.memory], kernel.indices.value(place)
         name = {"index": index}
         new = FragmentOp(name, op.entry.name, op.number, memory, [Expr.var("index")])
         kernel.indices.here.block.add_op(new)
         found = list(new.registers)
-        kernel.known[-1].update(zip(keys, new.registers, strict=True))
+        for key, value in zip(keys, new.registers, strict=True):
+            kernel.note(key, value)
     for old, value in zip(op.registers, found, strict=True):
         assert value is not None
         kernel.values[old] = value

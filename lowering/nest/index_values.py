@@ -33,6 +33,9 @@ from tiledialect.lowering.nest.index_ops import (
     fold,
 )
 
+NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+"""The properties of index arithmetic."""
+
 
 def innermost(expr: Expr) -> Expr:
     """What is chosen where all conditions hold."""
@@ -128,18 +131,14 @@ class IndexValues:
         """The value of a simple expression."""
         if expr.value is not None:
             return self.constant(expr.value)
-        depth = self._depth(expr)
-        moving = expr - expr.constant
-        total = self._sum(moving, depth) if moving else None
-        if not expr.constant:
-            assert total is not None
+        moving, offset = expr.moving, expr.constant
+        total = self._sum(moving, self._depth(moving))
+        if not offset:
             return total
-        return self._offset(total, expr.constant)
-
-    def _offset(self, total: SSAValue | None, offset: int) -> SSAValue:
-        assert total is not None
-        op = arith.AddiOp if offset > 0 else arith.SubiOp
-        return self._emit(op(total, self.constant(abs(offset))), len(self.scopes) - 1)
+        cls = arith.AddiOp if offset > 0 else arith.SubiOp
+        operands = total, self.constant(abs(offset))
+        op = cls.create(operands=operands, result_types=[IndexType()], properties=NO_FLAGS)
+        return self._emit(op, len(self.scopes) - 1)
 
     def _depth(self, expr: Expr) -> int:
         return max((self.depths[name] for name in expr.names), default=0)

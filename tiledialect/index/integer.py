@@ -194,6 +194,15 @@ class Expr:
         return self.terms[-1][1] if self.terms and not self.terms[-1][0] else 0
 
     @property
+    def moving(self) -> Expr:
+        """The sum without its constant."""
+        return self._moving if self.constant else self
+
+    @cached_property
+    def _moving(self) -> Expr:
+        return Expr(self.terms[:-1])
+
+    @property
     def value(self) -> int | None:
         """The value, if no atom occurs."""
         return self.constant if not self.terms or not self.terms[0][0] else None
@@ -248,12 +257,20 @@ class Expr:
         if not self.terms or not other.terms:
             return self if self.terms else other
         if other.value is not None:
-            # Numbers stand last: nothing else moves.
-            inner = self.terms[: len(self.terms) - bool(self.constant)]
-            return Expr((*inner, *Expr.const(self.constant + other.constant)))
+            return self.plus(other.constant)
         return Expr.collect((*self.terms, *other.terms))
 
     __radd__ = __add__
+
+    def plus(self, number: int) -> Expr:
+        """The sum with a number: that stands last, so nothing else moves."""
+        moving, constant = self.moving, self.constant + number
+        if not constant:
+            return moving
+        total = Expr((*moving.terms, ((), constant)))
+        # All sums that differ in their numbers share the rest, and what is known of it.
+        total.__dict__["_moving"] = moving
+        return total
 
     def __neg__(self) -> Expr:
         return Expr.collect((p, -c) for p, c in self)
