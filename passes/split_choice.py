@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.passes.kernel_facts import contraction_facts
 from tiledialect.passes.reduction_split import Split, why_not_split
-from tiledialect.schedule.choice import best_seconds, ranked
+from tiledialect.schedule.choice import best_seconds, least_seconds, ranked
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 
@@ -50,8 +50,8 @@ def best_split(op: ContractionOp, device: Device) -> list[Operation]:
             made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
-        seconds = _seconds(made, device)
-        if seconds < least:
+        seconds = _seconds_below(least, made, device)
+        if seconds is not None:
             found, made, least = made, found, seconds
         for unused in reversed(made):
             unused.erase()
@@ -94,14 +94,23 @@ def _multiple(extent: int, parts: int) -> int:
     return CHUNK if extent >= 4 * CHUNK * parts else 1
 
 
-def _seconds(ops: Sequence[Operation], device: Device) -> float:
-    """What the kernels of some contractions take, one after the other."""
-    return sum(
-        best_seconds(contraction_facts(op), device)
-        for op in ops
+def _seconds_below(most: float, ops: Sequence[Operation], device: Device) -> float | None:
+    """What the kernels of some contractions take, one after the other, if that is less than that.
+
+    What cannot be less is not weighed: the last kernels, of fewer points, tell that at little cost.
+    """
+    kernels = [
+        contraction_facts(op)
+        for op in reversed(ops)
         # What fills a tensor with one number is fused away, or short.
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
-    )
+    ]
+    seconds = [least_seconds(facts, device) for facts in kernels]
+    for k, facts in enumerate(kernels):
+        if sum(seconds) >= most:
+            return None
+        seconds[k] = best_seconds(facts, device)
+    return sum(seconds) if sum(seconds) < most else None
 
 
 def results_with(op: ContractionOp) -> set[str]:

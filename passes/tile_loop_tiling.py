@@ -25,6 +25,7 @@ from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.schedule.leaves import Schedule
+from tiledialect.schedule.model import Model
 from tiledialect.schedule.scans import ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
 from tiledialect.schedule.tensor_cores import PRECISIONS, tensor_core_schedule
@@ -51,10 +52,10 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
     facts = kernel_facts(kernel)
     if kernel.scan is not None:
         schedule = scan_schedule_of(kernel.scan, device)
-        return [Candidate("scan", schedule, cost(facts, schedule, device))]
+        return [Candidate("scan", schedule, cost(Model(facts, schedule, device)))]
     if kernel.scatter is not None:
         schedule = scatter_schedule(shape_of(tensor_type(kernel.scatter.result)) or (), device)
-        return [Candidate("scatter", schedule, cost(facts, schedule, device))]
+        return [Candidate("scatter", schedule, cost(Model(facts, schedule, device)))]
     found = sorted(
         (*ranked(facts, device), default(facts, device)),
         key=lambda candidate: candidate.estimate.seconds,
@@ -63,7 +64,7 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
     precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
     if (schedule := tensor_core_schedule(facts, device, precision)) is not None:
         # Nothing else comes near them, which the model does not know.
-        found.insert(0, Candidate("tensor cores", schedule, cost(facts, schedule, device)))
+        found.insert(0, Candidate("tensor cores", schedule, cost(Model(facts, schedule, device))))
     return found
 
 

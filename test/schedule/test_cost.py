@@ -12,6 +12,7 @@ from tiledialect.schedule.cost import Estimate, cost
 from tiledialect.schedule.device import PLATFORMS, Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule, Stage
+from tiledialect.schedule.model import Model
 
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 132})
 assert GPU.registers == PLATFORMS["nvidia"]["registers"]
@@ -49,7 +50,7 @@ def tiled(m: int, n: int, k: int, tile: int, *, staged: bool = True) -> Schedule
 
 def estimate(size: int, schedule: Schedule, device: Device = GPU) -> Estimate:
     """The estimate of a square product."""
-    return cost(product(size, size, size), schedule, device)
+    return cost(Model(product(size, size, size), schedule, device))
 
 
 def test_larger_register_tiles_read_less():
@@ -97,7 +98,7 @@ def test_a_slower_device_is_slower(kind: Kind):
 def test_the_chosen_one_beats_plain_tiles(m: int, n: int, k: int):
     facts = product(m, n, k)
     best = ranked(facts, GPU)[0]
-    assert best.estimate.seconds <= cost(facts, tiled(m, n, k, 4), GPU).seconds
+    assert best.estimate.seconds <= cost(Model(facts, tiled(m, n, k, 4), GPU)).seconds
     assert best.estimate.local_memory <= GPU.local_mem_size
     assert any(s.local for s in best.schedule.stages)
 

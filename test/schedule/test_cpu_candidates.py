@@ -9,7 +9,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.choice import estimated, ranked
+from tiledialect.schedule.choice import estimated, modelled, ranked
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
@@ -186,7 +186,7 @@ def test_columns_are_added_in_long_rows():
 def test_tiles_of_vectors_beat_items_of_one_element():
     device = described(Kind.CPU, {})
     for case in CASES.values():
-        plain = estimated(case, Schedule(default_leaves(case.indices, 64)), device)
+        plain = estimated(modelled(case, Schedule(default_leaves(case.indices, 64)), device))
         assert all(best.estimate.seconds < plain.seconds for best in ranked(case, device)[:1])
 
 

@@ -20,8 +20,10 @@ from tiledialect.schedule.instructions import (
     Fragment,
     Instruction,
     Rows,
+    check,
     find,
     register,
+    table,
 )
 from tiledialect.schedule.leaves import ScheduleError
 
@@ -78,6 +80,13 @@ def b_f16() -> Places:
 
 MANUAL = {MMA_TF32: (sums(), a_tf32(), b_tf32()), MMA_F16: (sums(), a_f16(), b_f16())}
 MANUAL[MMA_BF16] = MANUAL[MMA_F16]
+
+
+@pytest.mark.parametrize("entry", table(), ids=lambda entry: entry.name)
+def test_entries_of_the_table_are_right(entry: Instruction) -> None:
+    check(entry)
+
+
 DTYPES = {MMA_TF32: np.float32, MMA_F16: np.float16, MMA_BF16: ml_dtypes.bfloat16}
 """The tables of the PTX manual, "Matrix Fragments for mma"."""
 

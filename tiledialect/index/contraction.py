@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, wraps
+from typing import TypeVar
 
 from .component import Part, partition
 from .expr import Constraint, IndexExpr, Rational
@@ -65,10 +66,15 @@ class IndexSpace:
         """The index names that occur in the output's index expressions, in order."""
         return tuple(dict.fromkeys(name for index in self.output for name in index.names))
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Part, ...]:
         """The space as a product of independent components."""
-        return partition(self.all_constraints(), self.variables, len(self.output))
+        return _parts(self)
+
+    @cached_property
+    def written(self) -> Written:
+        """What tells it from spaces that are written otherwise."""
+        return Written(self)
 
     def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> IndexSpace:
         """The space with names replaced, all at once."""
@@ -85,3 +91,51 @@ class IndexSpace:
         head = "[" + ", ".join(map(str, self.output)) + "]"
         text = f"{head} <- {' '.join(tensors)}".rstrip()
         return text + "".join(f", {constraint}" for constraint in self.constraints)
+
+
+class Written:
+    """A space, equal to those with the same terms in the same order.
+
+    The order means nothing, so that spaces are equal without it; but answers show it.
+    """
+
+    def __init__(self, space: IndexSpace):
+        self.space = space
+        self.terms = (
+            tuple(e.terms for e in space.output),
+            space.output_shape,
+            tuple(tuple(e.terms for e in access) for access in space.inputs),
+            space.input_shapes,
+            tuple((c.expr.terms, c.bound.terms) for c in space.constraints),
+        )
+        self._hash = hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self.terms == other.terms
+
+
+T = TypeVar("T")
+REMEMBERED = 1 << 12
+"""About how many spaces answers are kept."""
+
+
+def remembered(ask: Callable[[IndexSpace], T]) -> Callable[[IndexSpace], T]:
+    """Keep the answers of a function: in the layers of a network the same spaces come back."""
+
+    @lru_cache(maxsize=REMEMBERED)
+    def kept(written: Written) -> T:
+        return ask(written.space)
+
+    @wraps(ask)
+    def answer(space: IndexSpace) -> T:
+        return kept(space.written)
+
+    return answer
+
+
+@remembered
+def _parts(space: IndexSpace) -> tuple[Part, ...]:
+    return partition(space.all_constraints(), space.variables, len(space.output))

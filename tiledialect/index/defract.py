@@ -21,13 +21,14 @@ from fractions import Fraction
 from math import gcd
 
 from .change import Change, changed, coefficients, nothing
-from .contraction import IndexSpace
+from .contraction import IndexSpace, remembered
 from .expr import Constraint, IndexExpr
 from .lattice import Matrix, dual, hermite
 from .parallel import without_redundant
 from .sets import is_empty, ranges
 
 
+@remembered
 def defract(space: IndexSpace) -> Change:
     """The space in variables that make every coefficient and offset an integer.
 

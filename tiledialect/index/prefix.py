@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from . import sets
 from .change import changed, coefficients
-from .contraction import IndexSpace, UnboundedIndexError
+from .contraction import IndexSpace, UnboundedIndexError, remembered
 from .expr import Constraint, IndexExpr, Range
 from .lattice import Echelon
 from .reduce import solve
@@ -38,6 +38,7 @@ class Prefix:
     with aggregates instead of with what is aggregated."""
 
 
+@remembered
 def prefix(space: IndexSpace) -> Prefix | None:
     """How a space is cumulative along one of its output's axes, if it is."""
     try:

@@ -14,13 +14,14 @@ from fractions import Fraction
 from math import prod
 
 from .change import Change, changed, coefficients, nothing
-from .contraction import IndexSpace
+from .contraction import IndexSpace, remembered
 from .expr import Constraint, IndexExpr
 from .lattice import Echelon, Matrix, hermite, inverse, is_member
 from .parallel import merge_parallel, without_redundant
 from .sets import is_empty, ranges
 
 
+@remembered
 def reduce(space: IndexSpace) -> Change:
     """The space in variables that are the output's indices, as far as those are independent.
 

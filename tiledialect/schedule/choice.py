@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 
 from tiledialect.schedule.candidates import FAMILIES
-from tiledialect.schedule.cost import Estimate, cost
-from tiledialect.schedule.cpu_cost import cpu_cost
+from tiledialect.schedule.cost import OVERLAP_LOSS, Estimate, cost
+from tiledialect.schedule.cpu_cost import OVERLAP_LOSS as CPU_OVERLAP_LOSS
+from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
@@ -33,11 +35,16 @@ class Candidate:
     estimate: Estimate
 
 
-def estimated(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
-    """What a schedule of a kernel is thought to cost on a device."""
+def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
+    """A schedule of a kernel on a device, as the cost model for such kernels sees it."""
     is_contraction = facts.aggregation is not None and not facts.is_rows
-    model = cpu_cost if is_contraction and device.kind is Kind.CPU else cost
+    model = CpuModel if is_contraction and device.kind is Kind.CPU else Model
     return model(facts, schedule, device)
+
+
+def estimated(model: Model) -> Estimate:
+    """What it is thought to cost."""
+    return cpu_cost(model) if isinstance(model, CpuModel) else cost(model)
 
 
 @lru_cache(maxsize=KEPT)
@@ -51,13 +58,24 @@ def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)
     schedule = Schedule(default_leaves(facts.indices, local_size))
-    return Candidate(DEFAULT, schedule, estimated(facts, schedule, device))
+    return Candidate(DEFAULT, schedule, estimated(modelled(facts, schedule, device)))
 
 
 def best_seconds(facts: Facts, device: Device) -> float:
     """What a kernel takes at the best."""
     found = (*ranked(facts, device)[:1], default(facts, device))
     return min(candidate.estimate.seconds for candidate in found)
+
+
+def least_seconds(facts: Facts, device: Device) -> float:
+    """What a kernel takes at least, however it is scheduled: the device's rates say so."""
+    points = facts.points * prod(share for _, share in facts.tests)
+    arithmetic = points * facts.operations / (device.arithmetic * 1e9)
+    inputs = {t.number: t for t in facts.inputs}.values()
+    moved = sum(t.size for t in (*inputs, *facts.after, *facts.outputs))
+    far = moved / (device.bandwidth * 1e9)
+    overlap = CPU_OVERLAP_LOSS if device.kind is Kind.CPU else OVERLAP_LOSS
+    return max(arithmetic, far) + overlap * min(arithmetic, far) + device.launch * 1e-6
 
 
 def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
@@ -91,8 +109,9 @@ def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
     for name, schedule in proposed(facts, device):
         if schedule.work_items > device.max_work_group_size:
             continue
-        if _fits(Model(facts, schedule, device)):
-            yield Candidate(name, schedule, estimated(facts, schedule, device))
+        model = modelled(facts, schedule, device)
+        if _fits(model):
+            yield Candidate(name, schedule, estimated(model))
 
 
 def _fits(model: Model) -> bool:

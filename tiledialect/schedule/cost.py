@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, prod
 
-from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Walk
-from tiledialect.schedule.leaves import Role, Schedule
+from tiledialect.schedule.device import Kind
+from tiledialect.schedule.facts import Walk
+from tiledialect.schedule.leaves import Role
 from tiledialect.schedule.model import Model, in_sectors
 
 OVERLAP_LOSS = 0.3
@@ -90,9 +90,9 @@ class Estimate:
         return max(parts, key=lambda part: getattr(self, part))
 
 
-def cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
+def cost(m: Model) -> Estimate:
     """How long a kernel takes by a schedule; see the head of this file."""
-    m = Model(facts, schedule, device)
+    facts, device = m.facts, m.device
     units = device.compute_units
     unit_rate = device.arithmetic * 1e9 / units
     if m.is_cpu:
@@ -183,7 +183,7 @@ def _issue(m: Model, groups: int) -> float:
 def _near(m: Model) -> float:
     """The words that a group reads near its items: what lanes have in common counts once."""
     total = 0.0
-    lanes = prod(leaf.extent for leaf in m.lanes) or 1
+    lanes = prod(extent for _, _, extent in m.lanes) or 1
     for walk, times, width in m.reads:
         if not m.is_cpu:
             different = max(1, walk.elements(m.lanes))
@@ -196,7 +196,7 @@ def _near(m: Model) -> float:
 
 def _lines(m: Model, walk: Walk) -> float:
     """How many lines of a cache a sub-group reads at once: each takes a cycle."""
-    if any(stage.local for stage in m.stages(walk.tensor)):
+    if any(copy.stage.local for copy in m.copies(walk.tensor)):
         return 1.0
     size = walk.tensor.bytes
     run = walk.run(m.neighbours) * size

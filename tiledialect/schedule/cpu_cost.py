@@ -8,13 +8,14 @@ and stores come on top; groups are shared among the cores, whose last round may 
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import ceil, gcd, prod
 
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts, Walk
-from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, Stage, place_of
-from tiledialect.schedule.model import Model
+from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule
+from tiledialect.schedule.model import Copy, Model
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
@@ -74,15 +75,17 @@ class CpuModel(Model):
         """The lanes that the hardware has."""
         self.hardware = ceil(self.vector / self.width)
         """Registers of a vector."""
-        self.inner = [*self.leaves[self.body :]]
-        self.steps = self.inner[:-1] if self.vector > 1 else self.inner
+        self.inner = self.leaves[self.body :]
+        self.rows = self.inner[:-1] if self.vector > 1 else self.inner
         """The leaves that are written out, the lanes left out."""
+        self.inner_steps = self.steps[self.body :]
+        self.row_steps = self.inner_steps[: len(self.rows)]
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
 
-    @property
+    @cached_property
     def vectors(self) -> int:
         """How many registers of sums there are in the innermost body."""
-        outputs = {*self.facts.output_indices}
+        outputs = self.facts.output_indices
         count = prod(leaf.extent for leaf in self.inner if leaf.index in outputs)
         if self.inner and self.inner[-1].index not in outputs:
             count *= self.vector
@@ -94,17 +97,17 @@ class CpuModel(Model):
 
     def loads(self, walk: Walk) -> float:
         """The instructions that load an operand in the body."""
-        places = walk.elements(self.steps)
+        places = walk.elements(self.row_steps)
         if not self.is_vector(walk):
             return places
-        if self._is_row(walk, self.inner[-1]):
+        if self.is_row(walk, self.inner[-1]):
             return places * self.hardware
-        return 2.0 * walk.elements(self.inner)
+        return 2.0 * walk.elements(self.inner_steps)
 
     @property
     def operations(self) -> float:
         """The arithmetic instructions of the body."""
-        steps = prod(leaf.extent for leaf in self.steps) * self.hardware
+        steps = prod(leaf.extent for leaf in self.rows) * self.hardware
         each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
         return steps * (each + ceil(self.facts.operations / 2))
 
@@ -112,12 +115,13 @@ class CpuModel(Model):
     def body_cycles(self) -> float:
         """Cycles of the innermost body."""
         operations = self.operations
-        loads = sum(self.loads(walk) for walk in self.walks)
+        loads = [self.loads(walk) for walk in self.walks]
         chain = CHAIN * operations / self.vectors
-        needed = self.vectors + max((self.loads(w) for w in self.walks), default=0) / 4 + 1
+        needed = self.vectors + max(loads, default=0) / 4 + 1
         spilled = max(0.0, needed - self.device.registers)
         streamed = sum(map(self.streamed, self.walks))
-        return max(operations / 2, loads / 2, chain, streamed) + self.conflicts + SPILLED * spilled
+        busy = max(operations / 2, sum(loads) / 2, chain, streamed)
+        return busy + self.conflicts + SPILLED * spilled
 
     def streamed(self, walk: Walk) -> float:
         """Cycles for what the body fetches of an operand from where it lies."""
@@ -125,10 +129,10 @@ class CpuModel(Model):
         if loop is None or not walk.moved_by(loop):
             return 0.0
         size = walk.tensor.bytes
-        is_packed = bool(self.stages(walk.tensor))
+        is_packed = bool(self.copies(walk.tensor))
         row = size * abs(walk.tensor.strides.get(loop.index, 0))
-        run = max(1, walk.run(self.inner)) * size
-        each = walk.elements(self.inner) * size
+        run = max(1, walk.run(self.inner_steps)) * size
+        each = walk.elements(self.inner_steps) * size
         lines = 1.0
         if not is_packed and row >= LINE and row > run:
             # Lines are fetched as a whole.
@@ -157,24 +161,27 @@ class CpuModel(Model):
 
         What the loops inside some place touch, if it fits, comes once each time they begin.
         """
+        elements = walk.elements_inside(self.steps[self.parallel :])
         for place in range(self.parallel, self.body):
-            touched = walk.elements(self.leaves[place:]) * walk.tensor.bytes * lines
+            touched = elements[place - self.parallel] * walk.tensor.bytes * lines
             if touched <= size:
                 return touched * self.trips(place) / self.trips(self.body)
-        return walk.elements(self.inner) * walk.tensor.bytes * lines
+        return walk.elements(self.inner_steps) * walk.tensor.bytes * lines
 
     @property
     def conflicts(self) -> float:
         """Cycles for rows of the body that the first cache cannot have at the same time."""
         rows = 0
         for walk in self.walks:
-            for leaf in self.steps:
+            if self.copies(walk.tensor):
+                continue
+            for leaf in self.rows:
                 step = self._stride(walk, leaf) * walk.tensor.bytes
-                if step and step % PAGE == 0 and not self.stages(walk.tensor):
+                if step and step % PAGE == 0:
                     rows += leaf.extent
         return max(0.0, rows - WAYS) * 2.0
 
-    @property
+    @cached_property
     def _innermost_loop(self) -> Leaf | None:
         inside = self.leaves[self.parallel : self.body]
         return next((x for x in reversed(inside) if x.role is Role.SERIAL), None)
@@ -186,13 +193,13 @@ class CpuModel(Model):
     @property
     def copy_cycles(self) -> float:
         """Cycles of all copies that a group makes."""
-        return sum(map(self._copy, self.schedule.stages))
+        return sum(map(self._copy_cycles, self.all_copies))
 
-    def _copy(self, stage: Stage) -> float:
-        walk = self.walk(stage.operand)
+    def _copy_cycles(self, copy: Copy) -> float:
+        stage, walk = copy.stage, self.walk(copy.stage.operand)
         if walk is None:
             return 0.0
-        elements = prod(walk.extents(self.inside(stage))) * self.trips(place_of(stage, self.leaves))
+        elements = self.tile(copy) * self.trips(copy.place)
         size = walk.tensor.bytes
         rank = len(walk.tensor.shape)
         is_row = not stage.order or stage.order[-1] == rank - 1
@@ -203,7 +210,7 @@ class CpuModel(Model):
     @property
     def blocked_cycles(self) -> float:
         """Cycles for sums that wait in memory while others are added to."""
-        outputs = {*self.facts.output_indices}
+        outputs = self.facts.output_indices
         moving = range(self.first_reduction, len(self.leaves))
         serial = [
             k
@@ -230,12 +237,14 @@ class CpuModel(Model):
         slower = 1.0
         for name, extent in self.facts.extents.items():
             own = [x for x in self.leaves if x.index == name]
-            reach = prod(x.extent for x in own)
+            reach = prod([x.extent for x in own])
+            if reach == extent:
+                continue
             last = [x for x in own if x.role in WRITTEN_OUT]
-            if reach == extent or not last:
+            if not last:
                 continue
             is_lanes = self.vector > 1 and own[-1] is self.leaves[-1]
-            readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.stages(w.tensor)]
+            readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.copies(w.tensor)]
             share = prod(x.extent for x in last) / reach
             if readers:
                 slower += share * (self.vector if is_lanes else EDGE)
@@ -268,9 +277,9 @@ def _used_share(row: int, run: int) -> float:
     return min(1.0, places * ceil(run / LINE) * LINE / PAGE)
 
 
-def cpu_cost(facts: Facts, schedule: Schedule, device: Device) -> Estimate:
+def cpu_cost(m: CpuModel) -> Estimate:
     """How long a contraction takes on a CPU by a schedule."""
-    m = CpuModel(facts, schedule, device)
+    facts, device = m.facts, m.device
     units = device.compute_units
     rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
     group = m.group_cycles / rate
@@ -305,11 +314,11 @@ def _read(m: CpuModel, walk: Walk) -> float:
     tensor = walk.tensor
     if m.facts.points > READ_TWICE * prod(tensor.shape):
         return tensor.size
-    run = max(1, walk.run(m.leaves[m.parallel :])) * tensor.bytes
+    run = max(1, walk.run(m.steps[m.parallel :])) * tensor.bytes
     return tensor.size * (1 + BEGIN / run)
 
 
 def _first_reads(m: CpuModel) -> float:
     """Bytes that groups fetch from the last cache, each what it touches once."""
-    inside = m.leaves[m.parallel :]
+    inside = m.steps[m.parallel :]
     return float(sum(w.elements(inside) * w.tensor.bytes for w in m.walks) * m.groups)

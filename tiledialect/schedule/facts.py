@@ -16,6 +16,14 @@ MOST_TRIED = 4096
 COMMON = 0.8
 """Tests that a larger share of the points pass are of no account."""
 
+Steps = tuple[tuple[str, int, int], ...]
+"""What is to know of leaves to tell what they touch: index, stride and extent of each."""
+
+
+def steps_of(leaves: Iterable[Leaf]) -> Steps:
+    """Leaves without what runs them."""
+    return tuple((x.index, x.stride, x.extent) for x in leaves)
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -79,26 +87,21 @@ class Walk:
         access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
         return tuple({n: int(e.coefficient(n)) for n in e.names} for e in access)
 
-    def extents(self, leaves: Iterable[Leaf]) -> tuple[int, ...]:
-        """How many elements along each axis the leaves touch, gaps left out."""
-        names = self.tensor.names
-        moving = (x for x in leaves if x.extent > 1 and x.index in names)
-        return _extents(self, tuple((x.index, x.stride, x.extent) for x in moving))
+    def extents(self, steps: Steps) -> tuple[int, ...]:
+        """How many elements along each axis the steps touch, gaps left out."""
+        return _touched(self, steps)[0]
 
-    def elements(self, leaves: Iterable[Leaf]) -> int:
-        """How many different elements the leaves touch."""
-        return prod(map(min, self.extents(leaves), self.tensor.shape))
+    def elements(self, steps: Steps) -> int:
+        """How many different elements the steps touch."""
+        return _touched(self, steps)[1]
 
-    def run(self, leaves: Iterable[Leaf]) -> int:
-        """How many neighbours in memory the leaves touch, at least."""
-        run = 1
-        for n, size in zip(
-            reversed(self.extents(leaves)), reversed(self.tensor.shape), strict=True
-        ):
-            run *= min(n, size)
-            if n < size:
-                break
-        return run
+    def run(self, steps: Steps) -> int:
+        """How many neighbours in memory the steps touch, at least."""
+        return _touched(self, steps)[2]
+
+    def elements_inside(self, steps: Steps) -> tuple[int, ...]:
+        """How many different elements all of the steps touch, all but the first, and so on."""
+        return _touched_inside(self, steps)
 
     def moved_by(self, leaf: Leaf) -> bool:
         """Whether the leaf moves it."""
@@ -106,13 +109,36 @@ class Walk:
 
 
 @lru_cache(maxsize=1 << 14)
-def _extents(walk: Walk, loops: tuple[tuple[str, int, int], ...]) -> tuple[int, ...]:
-    """The places along each axis, by loops of an index, a stride and an extent.
+def _touched(walk: Walk, steps: Steps) -> tuple[tuple[int, ...], int, int]:
+    """The places along each axis, how many elements that is, and how many are neighbours.
 
-    Schedules differ in few of their loops, so that most have been asked for before.
+    Schedules differ in few of their leaves, so that most have been asked for before.
     """
+    shape, names = walk.tensor.shape, walk.tensor.names
+    extents = _extents(walk, tuple(x for x in steps if x[2] > 1 and x[0] in names))
+    run = 1
+    for n, size in zip(reversed(extents), reversed(shape), strict=True):
+        run *= min(n, size)
+        if n < size:
+            break
+    return extents, prod(map(min, extents, shape)), run
+
+
+@lru_cache(maxsize=1 << 14)
+def _touched_inside(walk: Walk, steps: Steps) -> tuple[int, ...]:
+    found = [1]
+    for k in range(len(steps) - 1, -1, -1):
+        index, _, extent = steps[k]
+        moves = extent > 1 and index in walk.tensor.names
+        found.append(walk.elements(steps[k:]) if moves else found[-1])
+    return tuple(reversed(found))
+
+
+@lru_cache(maxsize=1 << 14)
+def _extents(walk: Walk, steps: Steps) -> tuple[int, ...]:
+    """The places along each axis, by steps that move the tensor."""
     return tuple(
-        _reach([(abs(moves[n]) * stride, extent) for n, stride, extent in loops if moves.get(n)])
+        _reach([(abs(moves[n]) * stride, extent) for n, stride, extent in steps if moves.get(n)])
         for moves in walk.moves
     )
 

@@ -5,12 +5,14 @@ The cost models (`cost.py`, `cpu_cost.py`) divide this by the rates of devices.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 from math import ceil, prod
+from operator import mul
+from typing import NamedTuple
 
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor, Walk
+from tiledialect.schedule.facts import Facts, Steps, Tensor, Walk, steps_of
 from tiledialect.schedule.leaves import (
     PARALLEL,
     WRITTEN_OUT,
@@ -32,40 +34,60 @@ TEST_REGISTERS = 32
 """Registers for the tests of sizes that tiles do not divide."""
 
 
+class Copy(NamedTuple):
+    """A stage, where it is copied, and what is copied there."""
+
+    stage: Stage
+    place: int
+    """How many leaves are outside."""
+    inside: Steps
+    """The leaves that move what it holds."""
+
+
 class Model:
-    """A kernel, its schedule and a device, and what follows from them."""
+    """A kernel, its schedule and a device, and what follows from them.
+
+    There is one for each schedule that is weighed: what it is asked more than once, it keeps.
+    """
 
     def __init__(self, facts: Facts, schedule: Schedule, device: Device):
         self.facts = facts
         self.schedule = schedule
         self.device = device
         self.leaves = schedule.leaves
+        self.steps = steps_of(self.leaves)
         self.parallel = sum(leaf.role in PARALLEL for leaf in self.leaves)
-        self.items = schedule.work_items
-        self.groups = prod(schedule.extents(Role.GROUP))
+        self.groups = prod(leaf.extent for leaf in self.leaves if leaf.role is Role.GROUP)
         self.local = [leaf for leaf in self.leaves if leaf.role is Role.LOCAL]
+        self.items = prod(leaf.extent for leaf in self.local)
+        """Work-items of a group."""
+        self.body = first_written_out(self.leaves)
+        """Where the innermost leaves that are written out begin."""
+        last = self.leaves[-1] if self.leaves else None
+        self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
+        """The lanes of the innermost loop, as far as the hardware has them."""
         self.walks = [tensor.walk for tensor in facts.inputs]
+        self._visits = [
+            *accumulate((x.extent for x in self.leaves[self.parallel :]), mul, initial=1)
+        ]
+        self.all_copies = [*map(self._copy_of, schedule.stages)]
 
     # -- the loops -------------------------------------------------------------------------
 
     @cached_property
     def first_reduction(self) -> int:
         """Where the accumulators begin: the number of leaves outside them."""
-        outputs = set(self.facts.output_indices)
         for k in range(self.parallel, len(self.leaves)):
-            if self.leaves[k].index not in outputs:
+            if self.leaves[k].index not in self.facts.output_indices:
                 return k
         return min(self.body, len(self.leaves))
 
-    @cached_property
-    def body(self) -> int:
-        """Where the innermost leaves that are written out begin."""
-        return first_written_out(self.leaves)
-
     def trips(self, k: int) -> float:
         """How often a work-item comes to leaf ``k``, on the average of the groups."""
-        steps = prod(leaf.extent for leaf in self.leaves[self.parallel : k])
-        return steps * prod(share for place, share in self.skips if place <= k)
+        visits = self._visits[max(0, k - self.parallel)]
+        if not self.facts.tests:
+            return visits
+        return visits * prod(share for place, share in self.skips if place <= k)
 
     @cached_property
     def skips(self) -> list[tuple[int, float]]:
@@ -87,24 +109,18 @@ class Model:
         """How many copies of the body there are."""
         return prod(x.extent for x in self.leaves if x.role in WRITTEN_OUT)
 
-    @property
-    def vector(self) -> int:
-        """The lanes of the innermost loop, as far as the hardware has them."""
-        last = self.leaves[-1] if self.leaves else None
-        return last.extent if last is not None and last.role is Role.VECTOR else 1
-
     @cached_property
-    def lanes(self) -> list[Leaf]:
+    def lanes(self) -> Steps:
         """The steps of local leaves that a sub-group's items run, the fastest ones."""
-        found: list[Leaf] = []
+        found: list[tuple[str, int, int]] = []
         count = 1
         for axis in "xyz":
             for leaf in reversed([x for x in self.local if x.axis == axis]):
                 steps = min(leaf.extent, ceil(self.device.sub_group_size / count))
                 if steps > 1:
-                    found.append(replace(leaf, extent=steps))
+                    found.append((leaf.index, leaf.stride, steps))
                     count *= steps
-        return found
+        return tuple(found)
 
     # -- what an item does -----------------------------------------------------------------
 
@@ -113,7 +129,7 @@ class Model:
         """How many elements of the outputs an item keeps."""
         if self.facts.aggregation is None:
             return 0
-        outputs = set(self.facts.output_indices)
+        outputs = self.facts.output_indices
         moving = self.leaves[self.first_reduction :]
         count = prod(leaf.extent for leaf in moving if leaf.index in outputs)
         return (
@@ -123,44 +139,43 @@ class Model:
     @cached_property
     def sharing(self) -> int:
         """Among how many items of a group each sum is divided."""
-        outputs = set(self.facts.output_indices)
+        outputs = self.facts.output_indices
         return prod(leaf.extent for leaf in self.local if leaf.index not in outputs)
 
-    def stages(self, tensor: Tensor) -> list[Stage]:
-        """The stages of an input, the outermost first."""
-        own = [s for s in self.schedule.stages if s.operand == tensor.number]
-        return sorted(own, key=lambda s: (place_of(s, self.leaves), not s.local))
+    def copies(self, tensor: Tensor) -> list[Copy]:
+        """Those of the stages of an input, the outermost first."""
+        own = [c for c in self.all_copies if c.stage.operand == tensor.number]
+        return sorted(own, key=lambda c: (c.place, not c.stage.local)) if len(own) > 1 else own
 
-    def inside(self, stage: Stage) -> list[Leaf]:
-        """The leaves that move what a stage holds."""
+    def _copy_of(self, stage: Stage) -> Copy:
         place = place_of(stage, self.leaves)
-        own = list(self.leaves[place:])
-        return [*self.local, *own] if stage.local else own
+        inside = self.steps[place:]
+        return Copy(stage, place, steps_of(self.local) + inside if stage.local else inside)
 
     @cached_property
     def reads(self) -> list[tuple[Walk, float, int]]:
         """For each input, how often an item reads it, and how many elements at a time."""
         found: list[tuple[Walk, float, int]] = []
         for walk in self.walks:
-            stages = self.stages(walk.tensor)
-            body = [*self.leaves[self.body :]]
+            copies = self.copies(walk.tensor)
             place, width = self.body, 1
-            if stages and not stages[-1].local:
-                place = place_of(stages[-1], self.leaves)
-                body = list(self.leaves[place:])
-                width = stages[-1].vector
-            elif body and body[-1].role is Role.VECTOR and self._is_row(walk, body[-1]):
-                width = body[-1].extent
+            last = self.leaves[-1] if self.body < len(self.leaves) else None
+            if copies and not copies[-1].stage.local:
+                place = copies[-1].place
+                width = copies[-1].stage.vector
+            elif last is not None and last.role is Role.VECTOR and self.is_row(walk, last):
+                width = last.extent
             width = min(width, self.device.max_vector_width) if not self.is_cpu else width
-            found.append((walk, self.trips(place) * walk.elements(body) / width, width))
+            touched = walk.elements(self.steps[place:])
+            found.append((walk, self.trips(place) * touched / width, width))
         return found
 
-    def _is_row(self, walk: Walk, leaf: Leaf) -> bool:
+    def is_row(self, walk: Walk, leaf: Leaf) -> bool:
         """Whether the leaf goes along neighbours where the tensor is read from."""
-        stages = [s for s in self.stages(walk.tensor) if s.local]
+        orders = [c.stage.order for c in self.copies(walk.tensor) if c.stage.local]
         rank = len(walk.tensor.shape)
-        order = (stages[-1].order if stages else ()) or tuple(range(rank))
-        return bool(rank) and walk.moves[order[-1]].get(leaf.index, 0) * leaf.stride == 1
+        last = orders[-1][-1] if orders and orders[-1] else rank - 1
+        return bool(rank) and walk.moves[last].get(leaf.index, 0) * leaf.stride == 1
 
     @property
     def sector(self) -> int:
@@ -178,14 +193,14 @@ class Model:
         per = self.vector if self.is_cpu else 1
         words = self.accumulators * max(self.facts.outputs[0].bytes, 4) / 4 / per
         for walk in self.walks:
-            own = [s for s in self.stages(walk.tensor) if not s.local]
-            kept = self.inside(own[-1]) if own else self._one_step
+            own = [c for c in self.copies(walk.tensor) if not c.stage.local]
+            kept = own[-1].inside if own else self._one_step
             words += walk.elements(kept) * max(walk.tensor.bytes, 4) / 4 / per
         if self.is_cpu:
             return ceil(words)
-        for stage in self.schedule.stages:
-            if stage.copies > 1:
-                words += AHEAD_REGISTERS * self.tile(stage) / self.items
+        for copy in self.all_copies:
+            if copy.stage.copies > 1:
+                words += AHEAD_REGISTERS * self.tile(copy) / self.items
         return ceil(words) + OWN_REGISTERS + (TEST_REGISTERS if self.overshoots else 0)
 
     @cached_property
@@ -197,9 +212,9 @@ class Model:
         return any(reach.get(name, 0) > n for name, n in self.facts.extents.items())
 
     @property
-    def _one_step(self) -> list[Leaf]:
-        outputs = set(self.facts.output_indices)
-        return [leaf for leaf in self.leaves[self.body :] if leaf.index in outputs]
+    def _one_step(self) -> Steps:
+        outputs = self.facts.output_indices
+        return tuple(step for step in self.steps[self.body :] if step[0] in outputs)
 
     # -- copies ----------------------------------------------------------------------------
 
@@ -207,27 +222,28 @@ class Model:
         """That of an input; None for what the kernel computes."""
         return next((w for w in self.walks if w.tensor.number == number), None)
 
-    def tile(self, stage: Stage) -> int:
+    def tile(self, copy: Copy) -> int:
         """The elements of a stage's tile."""
-        walk = self.walk(stage.operand)
-        return prod(walk.extents(self.inside(stage))) if walk is not None else 0
+        walk = self.walk(copy.stage.operand)
+        return prod(walk.extents(copy.inside)) if walk is not None else 0
 
-    @property
+    @cached_property
     def copy_steps(self) -> int:
         """In how many steps the items of a group copy the largest tile that is fetched ahead."""
-        ahead = [stage for stage in self.schedule.stages if stage.copies > 1]
-        return max((ceil(self.tile(s) / s.vector / self.items) for s in ahead), default=0)
+        ahead = [copy for copy in self.all_copies if copy.stage.copies > 1]
+        steps = (ceil(self.tile(c) / c.stage.vector / self.items) for c in ahead)
+        return max(steps, default=0)
 
-    @property
+    @cached_property
     def local_memory(self) -> int:
         """Bytes of local memory of a group."""
         total = 0
-        for stage in self.schedule.stages:
+        for stage, _, inside in self.all_copies:
             walk = self.walk(stage.operand)
             if stage.local and walk is not None:
                 rank = len(walk.tensor.shape)
                 order = stage.order or tuple(range(rank))
-                sizes = walk.extents(self.inside(stage))
+                sizes = walk.extents(inside)
                 last = sizes[order[-1]] if rank else 1
                 rows = prod(sizes) // max(last, 1)
                 copies = stage.copies if self.items > 1 else 1
@@ -238,26 +254,27 @@ class Model:
 
     def fetched(self, walk: Walk) -> tuple[float, float, float]:
         """What a group fetches of an input: sectors' bytes, copies' chunks, and waits."""
-        stages = self.stages(walk.tensor)
+        copies = self.copies(walk.tensor)
         sector, size = self.sector, walk.tensor.bytes
-        place = place_of(stages[0], self.leaves) if stages else self.body
-        if stages and stages[0].local:
-            inside = self.inside(stages[0])
+        place = copies[0].place if copies else self.body
+        if copies and copies[0].stage.local:
+            inside = copies[0].inside
             elements, run, shares = walk.elements(inside), walk.run(inside), 1.0
-            chunks = elements / stages[0].vector
+            chunks = elements / copies[0].stage.vector
         else:
-            inside = [*self.lanes, *self.leaves[place:]]
-            elements, run = walk.elements(inside), walk.run(self.neighbours)
-            shares = self.items / max(1, prod(x.extent for x in self.lanes))
+            elements = walk.elements(self.lanes + self.steps[place:])
+            run = walk.run(self.neighbours)
+            shares = self.items / max(1, prod(extent for _, _, extent in self.lanes))
             chunks = 0.0
         times = self.trips(place)
         bytes_ = elements * shares * times * size * in_sectors(run * size, sector)
         return bytes_, chunks * times, times
 
-    @property
-    def neighbours(self) -> list[Leaf]:
+    @cached_property
+    def neighbours(self) -> Steps:
         """The steps that a sub-group makes at once."""
-        return [*self.lanes, *(leaf for leaf in self.leaves[-1:] if leaf.role is Role.VECTOR)]
+        is_vector = bool(self.leaves) and self.leaves[-1].role is Role.VECTOR
+        return self.lanes + self.steps[-1:] if is_vector else self.lanes
 
 
 def in_sectors(run: int, sector: int) -> float:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
-from tiledialect.schedule.cpu_cost import cpu_cost
+from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.facts import Facts, Tensor, steps_of
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
 
 TILES = (
@@ -87,20 +87,21 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
 
     def seconds(shape: Shape) -> float:
-        return cpu_cost(facts, Builder(facts, found, shape).schedule(), device).seconds
+        return cpu_cost(CpuModel(facts, Builder(facts, found, shape).schedule(), device)).seconds
 
     def in_blocks(tile: Shape) -> float:
         counts = Builder(facts, found, tile).counts()
         groups = GROUPS[1] * device.compute_units
         return min(
             seconds(replace(tile, blocks=_serial(found, counts, columns, groups), packed=packed))
-            for columns in {1, counts[found.n]}
+            for columns in sorted({1, counts[found.n]})
             for packed in _packings(facts, found, tile)
         )
 
     tiles = sorted(_tiles(facts, found), key=in_blocks)
     for tile in tiles[:MOST_TILES]:
-        for shape in _blocks(facts, found, tile, device):
+        # Of different numbers of groups many are the same.
+        for shape in dict.fromkeys(_blocks(facts, found, tile, device)):
             yield Builder(facts, found, shape).schedule()
 
 
@@ -192,10 +193,10 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
     counts = Builder(facts, r, tile).counts()
     whole = counts[r.n]
     for wanted in GROUPS:
-        for columns in {1, whole}:
+        for columns in sorted({1, whole}):
             blocks = _serial(r, counts, columns, wanted * device.compute_units)
             for staged in _packings(facts, r, tile):
-                for inside in {"", *(name for name, count in blocks[:-1] if count > 1)}:
+                for inside in ("", *(name for name, count in blocks[:-1] if count > 1)):
                     for parts in _parts(facts, r):
                         yield replace(
                             tile, blocks=blocks, packed=staged, inside=inside, parts=parts
@@ -209,10 +210,10 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
                 )
 
 
-def _packings(facts: Facts, r: Roles, tile: Shape) -> set[tuple[int, ...]]:
+def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
     """The operands that are staged: those that must be, or all that vectors are read from."""
     vectors = (t.number for t in facts.inputs if r.n in t.names)
-    return {tile.packed, tuple(sorted({*tile.packed, *vectors}))}
+    return [*dict.fromkeys((tile.packed, tuple(sorted({*tile.packed, *vectors}))))]
 
 
 def _serial(
@@ -340,6 +341,6 @@ class Builder:
     ) -> int:
         """How many neighbours are copied at once: rows, or the sides of squares."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner
-        row = min(tensor.walk.extents(inside)[-1], tensor.shape[-1])
+        row = min(tensor.walk.extents(steps_of(inside))[-1], tensor.shape[-1])
         most = SQUARE if is_transposed else self.shape.lanes
         return min(most, self.shape.lanes, 1 << (row.bit_length() - 1))

@@ -19,6 +19,7 @@ from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.model import Model
 
 FEW = 8
 """What has fewer values is not cut into tiles: taps, channels of pictures, residue classes."""
@@ -156,7 +157,7 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     def seconds(shape: Shape) -> float:
         for copies in (2, 1):
             schedule = Builder(facts, r, replace(shape, copies=copies)).schedule()
-            estimate = cost(facts, schedule, device)
+            estimate = cost(Model(facts, schedule, device))
             if estimate.local_memory <= device.local_mem_size:
                 return estimate.seconds
         return inf
