@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -15,7 +15,7 @@ from tiledialect.passes.kernel_merging import order_of, replace, users_of
 from tiledialect.passes.load_fusion import at_loads, load_gain
 from tiledialect.passes.row_kernels import over_rows, row_gain
 
-Order = Mapping[Operation, int]
+Order = dict[Operation, int]
 
 WHY = "fused"
 """The attribute of a kernel that says why it is what it is."""
@@ -54,7 +54,7 @@ class Fusion:
 
     def __post_init__(self):
         self.order = order_of(self.block)
-        """Where the ops stand."""
+        """Where the ops stand: a kernel of both where one of the two did."""
 
     def run(self) -> None:
         """Merge each kernel with those that make its inputs, then those that read the same."""
@@ -95,8 +95,8 @@ class Fusion:
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
             if pays or self.forced[rule]:
                 worth += "" if pays else ", but it was asked for"
+                self.order[both] = self.order[place]
                 replace(first, kernel, both, place)
-                self.order = order_of(self.block)
                 self.notes[both] = [*notes, f"{name} is {rule.text}: {worth}"]
                 return both
             refusal = f"{name} is not {rule.text}, which would take {worth}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -14,7 +12,7 @@ MAX_ARGUMENTS = 100
 """How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
 
 
-def order_of(block: Block) -> Mapping[Operation, int]:
+def order_of(block: Block) -> dict[Operation, int]:
     """The positions of a block's ops."""
     return {op: k for k, op in enumerate(block.ops)}
 

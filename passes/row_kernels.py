@@ -19,7 +19,8 @@ from tiledialect.passes.kernel_merging import merged
 
 def over_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A row kernel of two kernels, if their contractions and elementwise ops share their rows."""
-    if not all(map(_reads_at_axes, (*first.contractions, *second.contractions))):
+    contractions = (*first.contractions, *second.contractions)
+    if not contractions or not all(map(_reads_at_axes, contractions)):
         return None
     kernel = merged(first, second)
     if kernel is not None and not _make_rows(kernel):
