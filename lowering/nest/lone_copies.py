@@ -32,12 +32,12 @@ class Run:
     width: int
 
 
-def runs(extent: int, width: int) -> list[Run]:
+def runs(extent: int, width: int, start: int = 0) -> list[Run]:
     """Pieces that make up ``extent``: as many of ``width`` as there can be, then of its halves."""
     found: list[Run] = []
-    start = 0
-    while start < extent:
-        count = (extent - start) // width
+    end = start + extent
+    while start < end:
+        count = (end - start) // width
         if count:
             found.append(Run(start, count, width))
             start += count * width
@@ -83,49 +83,69 @@ class LoneCopy:
 
     def _row(self, position: Position, row: int) -> None:
         """A row of memory that is one of the tile's, too."""
-        extent = self.extents[row]
-        start, size = self.row({**position, row: Expr()})
-        if start.value is not None:
-            # What lies outside is known: what lies inside is moved in vectors.
-            last = min(extent, max(0, size - start.value)) if start.value >= 0 else 0
-            for run in runs(last, self.width):
+
+        def move(pieces: Sequence[Run]) -> None:
+            for run in pieces:
                 self._elements(position, {row: run})
-            self._elements(position, {row: Run(last, extent - last, 1)})
-            return
-        self.nest.either(
-            both(less_equal(0, start), less_equal(start + extent, size)),
-            lambda: [self._elements(position, {row: run}) for run in runs(extent, self.width)],
-            lambda: self._elements(position, {row: Run(0, extent, 1)}),
+
+        self._where_inside(
+            {**position, row: Expr()},
+            row,
+            lambda first, count: move(runs(count, self.width, first)),
+            lambda first, count: move([Run(first, count, 1)]),
         )
 
     def _columns(self, position: Position, row: int, column: int) -> None:
         """Rows of memory that are columns of the tile."""
-        length, across = self.extents[row], self.extents[column]
-        everything = {d: Run(0, self.extents[d], 1) for d in self.order if d in (row, column)}
-        widest = min(self.width, 1 << (length.bit_length() - 1))
-        if self.square is None or widest == 1:
-            self._elements(position, everything)
-            return
-        start, size = self.row({**position, row: Expr(), column: Expr()})
-        self.nest.either(
-            both(less_equal(0, start), less_equal(start + length, size)),
-            lambda: [self._squares(position, row, column, r) for r in runs(across, widest)],
-            lambda: self._elements(position, everything),
-        )
+        across = runs(self.extents[column], self.width)
 
-    def _squares(self, position: Position, row: int, column: int, run: Run) -> None:
+        def one_by_one(first: int, count: int) -> None:
+            self._rest(position, row, Run(first, count, 1), column, Run(0, self.extents[column], 1))
+
+        def squares(first: int, count: int) -> None:
+            for run in across:
+                self._squares(position, row, Run(first, count, 1), column, run)
+
+        start = {**position, row: Expr(), column: Expr()}
+        self._where_inside(start, row, squares if self.square else one_by_one, one_by_one)
+
+    def _where_inside(
+        self,
+        start: Position,
+        row: int,
+        inside: Callable[[int, int], None],
+        outside: Callable[[int, int], None],
+    ) -> None:
+        """Parts of a row, each from where on and how long, by whether they are inside memory."""
+        extent = self.extents[row]
+        begin, size = self.row(start)
+        if begin.value is None:
+            holds = both(less_equal(0, begin), less_equal(begin + extent, size))
+            self.nest.either(holds, lambda: inside(0, extent), lambda: outside(0, extent))
+            return
+        first = min(extent, max(0, -begin.value))
+        last = max(first, min(extent, size - begin.value))
+        for act, low, high in ((outside, 0, first), (inside, first, last), (outside, last, extent)):
+            if low < high:
+                act(low, high - low)
+
+    def _squares(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
         """Some columns of the tile, whose elements are neighbours in memory."""
-        width, length = run.width, self.extents[row]
-        if width > 1 and self.square is not None:
+        width, squares = across.width, along.count // across.width if across.width > 1 else 0
+        if squares and self.square is not None:
             with (
-                self.nest.loop(self.role, run.count, "t") as t,
-                self.nest.loop(self.role, length // width, "t") as s,
+                self.nest.loop(self.role, across.count, "t") as t,
+                self.nest.loop(self.role, squares, "t") as s,
             ):
-                place = {**position, column: run.start + t * width, row: s * width}
-                self.square(place, width)
-        done = length - length % width if width > 1 else 0
-        rest = {row: Run(done, length - done, 1), column: Run(run.start, run.count * width, 1)}
-        self._elements(position, {d: rest[d] for d in self.order if d in rest})
+                place = {column: across.start + t * width, row: along.start + s * width}
+                self.square({**position, **place}, width)
+        rest = Run(along.start + squares * width, along.count - squares * width, 1)
+        self._rest(position, row, rest, column, Run(across.start, across.count * width, 1))
+
+    def _rest(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
+        """What is moved element by element, in the order of memory."""
+        both_runs = {row: along, column: across}
+        self._elements(position, {d: both_runs[d] for d in self.order if d in both_runs})
 
     def _elements(self, position: Position, inside: Mapping[int, Run]) -> None:
         """What is left of a box: the last of the dimensions inside in vectors."""

@@ -183,6 +183,20 @@ def test_columns_are_added_in_long_rows():
     assert next(x for x in best.leaves if x.role is Role.SERIAL).index == "i"
 
 
+def test_lanes_run_along_an_index_that_fills_them():
+    x, i = IndexExpr.of("x"), IndexExpr.of("i")
+    case = facts(
+        3,
+        {"co": 64, "ci": 64, "i": 3, "n": 8, "x": 400},
+        tensor(0, (64, 64, 3), "co", "ci", "i"),
+        tensor(0, (8, 64, 400), "n", "ci", x + i - 1),
+        tensor(1, (8, 64, 400), "n", "co", "x"),
+    )
+    best = ranked(case, DEVICES["wide"])[0].schedule
+    assert best.leaves[-1].role is Role.VECTOR
+    assert best.leaves[-1].index in ("co", "ci")
+
+
 def test_tiles_of_vectors_beat_items_of_one_element():
     device = described(Kind.CPU, {})
     for case in CASES.values():
@@ -200,6 +214,9 @@ PROGRAMS = {
     "weights": """function (A[N, H, W, C], D[N, H, W, K]) -> (O) {
         O[j, i, c, k: 3, 3, C, K] = +(A[n, y + j - 1, x + i - 1, c] * D[n, y, x, k]);
     }""",
+    "weights of planes": """function (A[N, C, H, W], D[N, K, H, W]) -> (O) {
+        O[k, c, j, i: K, C, 3, 3] = +(A[n, c, y + j - 1, x + i - 1] * D[n, k, y, x]);
+    }""",
     "depthwise weights": """function (A[N, H, W, C], D[N, H, W, C]) -> (O) {
         O[j, i, c: 3, 3, C] = +(A[n, y + j - 1, x + i - 1, c] * D[n, y, x, c]);
     }""",
@@ -213,6 +230,7 @@ SHAPES = {
     "transposed": [((33, 40), (64, 33))],
     "vector": [((37, 100), (100,)), ((3, 15), (15,))],
     "weights": [((2, 8, 4, 4), (2, 8, 4, 16))],
+    "weights of planes": [((2, 16, 6, 9), (2, 16, 6, 9))],
     "depthwise weights": [((2, 8, 6, 16), (2, 8, 6, 16))],
     "columns": [((64, 256), (64,)), ((37, 100), (37,))],
     "maxima": [((11, 14, 24),)],

@@ -51,6 +51,8 @@ GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
 """How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
+TESTED = 0.9
+"""How much longer a group takes some of whose tiles have tested rows."""
 ALONE = 8.0
 """How much slower the same is by work-items of one element, which a compiler makes vectors of."""
 UNEVEN = {True: 0.15, False: 0.3}
@@ -229,7 +231,14 @@ class CpuModel(Model):
         count = self.accumulators * self.trips(self.first_reduction) / min(self.vector, self.width)
         along = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
         joined = 2.0 * self.vector if along else 0.0
-        return count * (2.0 + joined + self.facts.operations_after)
+        stored = 2.0 if along or self._are_neighbours_stored else 2.0 * self.vector
+        return count * (stored + joined + self.facts.operations_after)
+
+    @property
+    def _are_neighbours_stored(self) -> bool:
+        """Whether the lanes are neighbours in the output."""
+        last = self.leaves[-1] if self.leaves else None
+        return last is None or abs(self.facts.outputs[0].strides.get(last.index, 0)) <= 1
 
     @property
     def edges(self) -> float:
@@ -246,8 +255,12 @@ class CpuModel(Model):
             is_lanes = self.vector > 1 and own[-1] is self.leaves[-1]
             readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.copies(w.tensor)]
             share = prod(x.extent for x in last) / reach
-            if readers:
-                slower += share * (self.vector if is_lanes else EDGE)
+            groups = prod(x.extent for x in own if x.role is Role.GROUP)
+            if readers and is_lanes:
+                slower += share * self.vector
+            elif readers:
+                # All of a group's tiles are tested; in the only group, the last one alone.
+                slower += max(share * EDGE, TESTED / groups if groups > 1 else 0.0)
         return slower
 
     @property

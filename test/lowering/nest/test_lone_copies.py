@@ -69,3 +69,11 @@ def _agrees(source: str, schedule: str, a: Any, b: Any, device: td.Device) -> No
     (expected,) = reference(source, arrays)
     result = td.compile(source, device=device).with_schedules({"C": schedule})(*arrays)
     np.testing.assert_array_equal(result, expected)
+
+
+def test_padded_rows(device: td.Device) -> None:
+    """Of rows that begin and end outside, what is inside is transposed in squares."""
+    source = "function (A[N, L, W], B[M, L]) -> (C) { C[n, m, x: N, M, W] = +(A[n, k, x - 3 + i] * B[m, k]), i < 7; }"
+    leaves = "serial n : 2, serial x : 11, serial i : 7, serial k : 9, unroll m : 3"
+    stage = "stage <A local at n vector 4 order (0, 2, 1)>"
+    _agrees(source, f"<{leaves}> {stage}", (2, 9, 11), (3, 9), device)

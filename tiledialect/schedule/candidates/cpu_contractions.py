@@ -39,6 +39,10 @@ READ_TWICE = 2
 """The same for long sums."""
 BLOCKS = (2, 4, 7, 8)
 """In how many parts a picture may be read whose pixels are summed over."""
+FILLED = 4
+"""An index of so many vectors, or more, fills them well enough whatever its length is."""
+OTHERS = 2
+"""How many other indices are tried as lanes."""
 SQUARE = 8
 """Rows and columns of the squares by which operands are transposed: each is a register."""
 GROUPS = (1, 4, 16, 64)
@@ -82,27 +86,26 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     if not facts.points or any(t.access is None for t in facts.inputs):
         return
-    found = roles(facts, device)
-    if found is None or _is_read_once(facts):
+    if _is_read_once(facts):
         return
 
-    def seconds(shape: Shape) -> float:
-        return cpu_cost(CpuModel(facts, Builder(facts, found, shape).schedule(), device)).seconds
-
-    def in_blocks(tile: Shape) -> float:
-        counts = Builder(facts, found, tile).counts()
+    def in_blocks(tiled: tuple[Roles, Shape]) -> float:
+        r, tile = tiled
+        counts = Builder(facts, r, tile).counts()
         groups = GROUPS[1] * device.compute_units
-        return min(
-            seconds(replace(tile, blocks=_serial(found, counts, columns, groups), packed=packed))
-            for columns in sorted({1, counts[found.n]})
-            for packed in _packings(facts, found, tile)
+        shapes = (
+            replace(tile, blocks=_serial(r, counts, columns, groups), packed=packed)
+            for columns in sorted({1, counts[r.n]})
+            for packed in _packings(facts, r, tile)
         )
+        schedules = (Builder(facts, r, shape).schedule() for shape in shapes)
+        return min(cpu_cost(CpuModel(facts, s, device)).seconds for s in schedules)
 
-    tiles = sorted(_tiles(facts, found), key=in_blocks)
-    for tile in tiles[:MOST_TILES]:
+    found = [(r, tile) for r in roles(facts, device) for tile in _tiles(facts, r)]
+    for r, tile in sorted(found, key=in_blocks)[:MOST_TILES]:
         # Of different numbers of groups many are the same.
-        for shape in dict.fromkeys(_blocks(facts, found, tile, device)):
-            yield Builder(facts, found, shape).schedule()
+        for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
+            yield Builder(facts, r, shape).schedule()
 
 
 def _is_read_once(facts: Facts) -> bool:
@@ -114,29 +117,40 @@ def _is_read_once(facts: Facts) -> bool:
     return results <= elements and facts.points <= uses * elements
 
 
-def roles(facts: Facts, device: Device) -> Roles | None:
-    """Those of a contraction; None if no output index runs along memory."""
+def roles(facts: Facts, device: Device) -> Iterator[Roles]:
+    """Those of a contraction: the lanes run along the output's memory, or fill vectors better."""
     extents, output = facts.extents, facts.outputs[0]
     outputs = [name for name in facts.output_indices if extents[name] > 1]
     outputs.sort(key=lambda name: abs(output.strides.get(name, 0)))
     if not outputs or abs(output.strides.get(outputs[0], 0)) != 1:
-        return None
-    n, *rows = outputs
+        return
+    width = device.lanes(output.type, output.bytes)
+    yield from _roles(facts, outputs, outputs[0], width)
+    first = extents[outputs[0]]
+    if first % width and first < FILLED * width:
+        others = [name for name in outputs[1:] if extents[name] % width == 0]
+        for n in sorted(others, key=lambda name: -extents[name])[:OTHERS]:
+            yield from _roles(facts, outputs, n, width)
+
+
+def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator[Roles]:
+    """The roles if vectors run along an index, unless it is too short."""
+    extents = facts.extents
+    rows = [name for name in outputs if name != n]
     walked = next((t for t in facts.inputs if n not in t.names), facts.inputs[0])
     reduced = [name for name in facts.reduced_indices if extents[name] > 1]
     # What is left is summed over as it lies in memory.
     reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
-    width = device.lanes(output.type, output.bytes)
     lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]]
     if not lanes:
-        return None
+        return
     divides = next((k for k in lanes if extents[n] % k == 0), 0)
     lanes = [k for k in lanes if k in (lanes[0], divides)]
     # A group has all rows that share the vectors before it has others.
     vectors = [t for t in facts.inputs if n in t.names]
     apart = [name for name in rows if all(name in t.names for t in vectors)]
     order = (*(name for name in rows if name not in apart), *apart)
-    return Roles(n, order, tuple(reduced), tuple(lanes))
+    yield Roles(n, order, tuple(reduced), tuple(lanes))
 
 
 def _tiles(facts: Facts, r: Roles) -> Iterator[Shape]:
