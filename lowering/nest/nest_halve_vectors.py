@@ -91,7 +91,8 @@ def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
     part = ForOp({}, LoopRole(Role.VECTOR), lanes, Block(arg_types=[IndexType()]))
     part.index.name_hint = loop.index.name_hint
     if not first:
-        part.block.add_ops([op.clone({loop.index: part.index}) for op in loop.block.ops])
+        same: dict[SSAValue, SSAValue] = {loop.index: part.index}
+        part.block.add_ops([op.clone(same) for op in loop.block.ops])
         return part
     index = IndexOp({"lane": part.index}, Expr.var("lane") + first)
     values: dict[SSAValue, SSAValue] = {loop.index: index.result}

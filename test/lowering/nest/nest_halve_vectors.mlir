@@ -67,3 +67,28 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// What one op of the loop gives another is that of its own part.
+// CHECK:      nest.for %v : vector to 4 {
+// CHECK-NEXT:   %a = nest.load %A[%v] : memref<8xf32, 1 : i32>
+// CHECK-NEXT:   nest.store %a, %B[%v] : f32, memref<6xf32, 1 : i32>
+// CHECK-NEXT: }
+// CHECK-NEXT: nest.for %v_1 : vector to 2 {
+// CHECK-NEXT:   %a_1 = nest.load %A[%v_1 + 4] : memref<8xf32, 1 : i32>
+// CHECK-NEXT:   nest.store %a_1, %B[%v_1 + 4] : f32, memref<6xf32, 1 : i32>
+// OPENCL:      vstore4({{.*}}, 0, B);
+// OPENCL-NEXT: vstore2({{.*}}, 0, B + 4);
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<6xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<8xf32, 1 : i32>, %B: memref<6xf32, 1 : i32>):
+    nest.for %v : vector to 8 {
+      %a = nest.load %A[%v] : memref<8xf32, 1 : i32>
+      nest.if %v < 6 {
+        nest.store %a, %B[%v] : f32, memref<6xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
