@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, i8
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    SymbolRefAttr,
+    i8,
+)
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.lowering.host_memory import nbytes, root
+from tiledialect.lowering.kernel_parts import add_parts
 from tiledialect.lowering.memory_plan import Lifetime, plan_memory
 from tiledialect.lowering.runtime.devices import SIMULATOR
+from tiledialect.signature import kernels_of
 from tiledialect.target_spec import entries, limit
 
 ALIGNMENT = 128
@@ -103,14 +114,36 @@ def _replace(op: gpu.AllocOp, arena: gpu.AllocOp, offset: arith.ConstantOp) -> N
     Rewriter.replace_op(op, part)
 
 
+def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -> None:
+    """Have the kernels be told where the parts that they are given begin."""
+    for launch in host.body.block.ops:
+        if isinstance(launch, gpu.LaunchFuncOp) and (kernel := kernels.get(launch.kernel)):
+            inside = (k for k, v in enumerate(launch.kernelOperands) if _begins_inside(root(v)))
+            add_parts(kernel, inside)
+
+
+def _begins_inside(value: SSAValue) -> bool:
+    """Whether a memref is a part of an allocation that may not be at its start."""
+    part = value.owner
+    if not isinstance(part, memref.ViewOp):
+        return False
+    shift = part.byte_shift.owner
+    return not (
+        isinstance(shift, arith.ConstantOp)
+        and isinstance(shift.value, IntegerAttr)
+        and shift.value.value.data == 0
+    )
+
+
 @dataclass(frozen=True)
 class GpuArenaPass(ModulePass):
     """Gives the intermediates of each host function one allocation, of which they are parts.
 
     What lives at different times may have the same place; the offsets are planned so that the
     allocation is hardly larger than the largest set of intermediates that live together. What is
-    returned has an allocation of its own. A simulator, which watches the bounds of every
-    allocation, gets them all apart.
+    returned has an allocation of its own. Kernels that are given parts are marked with the
+    attribute `tile.parts`: in OpenCL C they take the allocation and where the part begins in it. A
+    simulator, which watches the bounds of every allocation, gets them all apart.
     """
 
     name = "gpu-arena"
@@ -121,6 +154,8 @@ class GpuArenaPass(ModulePass):
             return
         alignment = limit(op, "buffer_alignment", ALIGNMENT)
         largest = limit(op, "max_mem_alloc_size", UNLIMITED)
+        kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
         for host in op.ops:
             if isinstance(host, func.FuncOp) and not host.is_declaration:
                 share_memory(host, alignment, largest)
+                mark_parts(host, kernels)

@@ -16,6 +16,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
+from tiledialect.lowering.kernel_parts import is_part
 from tiledialect.lowering.opencl.buffers import (
     GLOBAL,
     LOCAL,
@@ -322,7 +323,12 @@ class FunctionPrinter(MemoryScope):
             restrict = "restrict " if self.is_kernel else ""
             if self.is_kernel and space == PRIVATE:
                 raise self.error("a kernel cannot be given private memory")
-            return f"{const}{space} {type.memory} *{restrict}{name}"
+            declared = f"{const}{space} {type.memory} *{restrict}{name}"
+            if not is_part(value):
+                return declared
+            start = self.new_name(f"{name}_start")
+            self.line(f"{name} += {start};")
+            return f"{declared}, long {start}"
         type = self.ctype(value.type)
         if self.is_kernel and type.kind == "bool" and not type.is_vector:
             # A kernel cannot be given a bool.

@@ -7,7 +7,7 @@ kind and in its range, and every launch must fit the head of its kernel.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,15 @@ from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, 
 DTYPES = frozenset(NUMPY_TYPES[t].name for t in CONCRETE.values())
 HEAD = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\(([^{;]*)\)\s*\{", re.M)
 """The head of a kernel as it is printed: its name and its parameters."""
+POINTER = re.compile(r"(\w+) \*(?:restrict )?(\w+)$")
+"""A buffer among the parameters: the type of its elements, and its name."""
+ELEMENTS = {
+    **dict.fromkeys(("char", "uchar"), 1),
+    **dict.fromkeys(("short", "ushort", "half"), 2),
+    **dict.fromkeys(("int", "uint", "float"), 4),
+    **dict.fromkeys(("long", "ulong", "double"), 8),
+}
+"""The bytes of an element of these types."""
 
 Heads = Mapping[str, list[str]]
 
@@ -80,6 +89,9 @@ def _check_launch(plan: Plan, launch: Launch, heads: Heads) -> None:
     _require(len(parameters) == len(launch.args), f"the arguments of {launch.kernel}")
     for parameter, arg in zip(parameters, launch.args, strict=True):
         _require(_fits(plan, parameter, arg), f"an argument of {launch.kernel}")
+    for k, arg in enumerate(launch.args):
+        starts = isinstance(arg, Scalar) or _starts(plan, arg, parameters[k:], launch.args[k + 1 :])
+        _require(starts, f"where an argument of {launch.kernel} begins")
 
 
 def _parameters(text: str) -> list[str]:
@@ -93,6 +105,17 @@ def _fits(plan: Plan, parameter: str, arg: int | Scalar) -> bool:
         return False
     # What a kernel may write is no input.
     return arg >= len(plan.inputs) or parameter.lstrip().startswith("const ")
+
+
+def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[Any]) -> bool:
+    """Whether a kernel is told, by the argument after it, where a buffer begins."""
+    first_slot = len(plan.inputs) + len(plan.outputs)
+    offset = plan.slots[number - first_slot].offset if number >= first_slot else 0
+    pointer = POINTER.search(parameters[0])
+    if pointer is None or f" long {pointer[2]}_start" not in "".join(parameters[1:2]):
+        return offset == 0
+    start = after[0].value if isinstance(after[0], Scalar) else None
+    return start is not None and start * ELEMENTS.get(pointer[1], 0) == offset
 
 
 def _is_number(scalar: Scalar) -> bool:

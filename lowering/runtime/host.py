@@ -26,6 +26,7 @@ from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.host_memory import ALIASES, nbytes, root
+from tiledialect.lowering.kernel_parts import parts_of
 from tiledialect.lowering.opencl.function import Function, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
@@ -213,9 +214,17 @@ class _Host:
         self._check_arguments(op, kernel, functions)
         if 0 in (*groups, x, y, z):
             return
-        args = tuple(self._argument(op, v, index_bits(module)) for v in op.kernelOperands)
+        parts = parts_of(kernel) if isinstance(kernel, gpu.FuncOp) else ()
+        args: list[int | Scalar] = []
+        for k, value in enumerate(op.kernelOperands):
+            args.append(self._argument(op, value, index_bits(module)))
+            start = self._start(value)
+            if k in parts:
+                args.append(Scalar("int64", start))
+            elif start:
+                raise _unsupported(op, f"{op.kernel} takes a whole buffer, not {value.type} in one")
         global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
-        self.steps.append(Launch(path[-1], global_size, (x, y, z), args))
+        self.steps.append(Launch(path[-1], global_size, (x, y, z), tuple(args)))
 
     def _check_arguments(
         self, op: gpu.LaunchFuncOp, kernel: Function, functions: dict[str, Function]
@@ -237,6 +246,18 @@ class _Host:
         if any(writes and self._overlap(number, other) for (number, writes), (other, _) in pairs):
             # The kernels' parameters are restrict.
             raise _unsupported(op, f"{op.kernel} writes a buffer that is given to it twice")
+
+    def _start(self, value: SSAValue) -> int:
+        """With which of its elements a buffer begins in its allocation."""
+        number = self.numbers.get(value, 0)
+        if number < self.first_slot:
+            return 0
+        t = _memref(self.host, value.type)
+        offset = [*self.slots][number - self.first_slot].offset
+        start, rest = divmod(offset, np.dtype(_dtype(self.host, t.element_type)).itemsize)
+        if rest:
+            raise _unsupported(self.host, f"byte {offset} is not the start of an element of {t}")
+        return start
 
     def _size(self, value: SSAValue) -> int:
         size = self.constants.get(value)

@@ -17,7 +17,7 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
 from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of
-from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Slot
+from tiledialect.lowering.runtime.plan import Copy, Launch, Plan
 
 if TYPE_CHECKING:
     import pyopencl.array as cla
@@ -28,20 +28,6 @@ BYTE = np.dtype(np.uint8)
 NOTHING = np.empty(0, BYTE)
 READ = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
 WRITE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-
-
-class Parts(dict[tuple[int, int, int], cl.Buffer]):
-    """Parts of buffers, which may overlap, and are released in the reverse of their order.
-
-    In another order NVIDIA's driver ends the process, if kernels have used parts that overlap.
-    """
-
-    def release(self) -> None:
-        """Release all, whoever refers to them."""
-        while self:
-            self.popitem()[1].release()
-
-    __del__ = release
 
 
 class Lane:
@@ -60,8 +46,6 @@ class Lane:
         )
         self.is_simulator = self.device.type == SIMULATOR
         self.scratch: list[cl.Buffer] = []
-        self.parts = Parts()
-        """Of the scratch, by number, offset and size."""
         self.generation = 0
         """Counts how often a buffer was replaced by a larger one."""
         # A simulator knows where each buffer ends only if it is allocated for itself.
@@ -75,31 +59,16 @@ class Lane:
         and every read of what was not written.
         """
         if self.is_simulator:
-            self._release(0)
+            self.scratch.clear()
         for k, size in enumerate(sizes):
             if k < len(self.scratch) and self.scratch[k].size >= size:
                 continue
             # The smaller one goes first, as there may not be room for both.
-            self._release(k)
+            del self.scratch[k:]
             self.generation += 1
             for missing in sizes[k:]:
                 self.scratch.append(self.allocate(missing))
             break
-
-    def _release(self, first: int) -> None:
-        """Give up the scratch from a buffer on."""
-        self.parts.release()
-        del self.scratch[first:]
-
-    def part(self, slot: Slot) -> cl.Buffer:
-        """A part of the scratch; the buffer itself if that is no larger."""
-        buffer, size = self.scratch[slot.allocation], max(1, slot.nbytes)
-        if (slot.offset, size) == (0, buffer.size):
-            return buffer
-        place = slot.allocation, slot.offset, size
-        if place not in self.parts:
-            self.parts[place] = buffer.get_sub_region(slot.offset, size)
-        return self.parts[place]
 
     def allocate(self, size: int) -> cl.Buffer:
         """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
@@ -199,7 +168,10 @@ class Executable:
         first = len(self.scratch_sizes) - len(order)
         self.places = {k: first + place for place, k in enumerate(order)}
         self.buffers: dict[int, cl.Buffer] = {}
-        """The buffers that stay the same."""
+        """The buffers that stay the same: of a slot, its whole allocation."""
+        first_slot = len(plan.inputs) + len(plan.outputs)
+        self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, first_slot)}
+        """Where in their allocations the slots begin; kernels are given it by the plan."""
         self.generation = -1
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.steps = [
@@ -228,7 +200,7 @@ class Executable:
         self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
         first_slot = len(self.plan.inputs) + len(self.plan.outputs)
         for k, slot in enumerate(self.plan.slots, first_slot):
-            self.buffers[k] = lane.part(slot)
+            self.buffers[k] = lane.scratch[slot.allocation]
         for launch, step in zip(self.plan.steps, self.steps, strict=True):
             if isinstance(launch, Launch) and not isinstance(step, Copy):
                 for position, arg in enumerate(launch.args):
@@ -251,8 +223,8 @@ class Executable:
                     target,
                     source,
                     byte_count=step.nbytes,
-                    src_offset=step.source_offset,
-                    dst_offset=step.target_offset,
+                    src_offset=step.source_offset + self.starts.get(step.source, 0),
+                    dst_offset=step.target_offset + self.starts.get(step.target, 0),
                     wait_for=wait_for,
                 )
             else:

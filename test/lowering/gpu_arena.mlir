@@ -62,6 +62,28 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"G
 
 // -----
 
+// A kernel that is given a part is told where that begins; one that is given the start is not.
+// CHECK:      "gpu.func"() <{function_type = (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> (), kernel}> ({
+// CHECK:      }) {sym_name = "add", tile.parts = array<i32: 1>} : () -> ()
+builtin.module {
+  "gpu.module"() <{sym_name = "kernels"}> ({
+    "gpu.func"() <{function_type = (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> (), kernel}> ({
+    ^bb0(%a: memref<50xf32, 1 : i32>, %b: memref<50xf32, 1 : i32>):
+      "gpu.return"() : () -> ()
+    }) {sym_name = "add"} : () -> ()
+  }) : () -> ()
+  func.func @told(%a: memref<50xf32, 1 : i32>) {
+    %one = arith.constant 1 : index
+    %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+    %y = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+    "gpu.launch_func"(%one, %one, %one, %one, %one, %one, %a, %x) <{kernel = @kernels::@add, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+    "gpu.launch_func"(%one, %one, %one, %one, %one, %one, %x, %y) <{kernel = @kernels::@add, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+    func.return
+  }
+}
+
+// -----
+
 // A simulator watches every allocation.
 // CHECK:      func.func @watched
 // CHECK-NEXT:   %x = "gpu.alloc"()

@@ -18,13 +18,14 @@ from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 
 HEAD = "__kernel __attribute__((reqd_work_group_size(2, 1, 1))) void k("
-PARAMETERS = "const __global float *A, __global uchar *B, long n, __global int *t"
+PARAMETERS = "const __global float *A, __global uchar *B, long n, __global int *t, long t_start"
+ARGS = (0, 1, Scalar("int64", -3), 3, Scalar("int64", 8))
 PLAN = Plan(
     (Tensor("A", (2, 3), "float32"),),
     (Tensor("B'", (), "uint8"), Tensor("C", (0,), "bool")),
     (64,),
     (Slot(0, 32, 24), Slot(0, 56, 8)),
-    (Launch("k", (4, 1, 1), (2, 1, 1), (0, 1, Scalar("int64", -3), 3)), Copy(4, 3, 8)),
+    (Launch("k", (4, 1, 1), (2, 1, 1), ARGS), Copy(4, 3, 8)),
     f"{HEAD}{PARAMETERS})\n{{\n}}  // ü\n",
 )
 
@@ -97,22 +98,28 @@ NO_PLANS: dict[str, Plan] = {
     "global size": replace(PLAN, steps=(replace(LAUNCH, global_size=(3, 1, 1)),)),
     "no local size": replace(PLAN, steps=(replace(LAUNCH, local_size=(0, 1, 1)),)),
     "text as a size": replace(PLAN, steps=(replace(LAUNCH, local_size=("2", 1, 1)),)),  # pyright: ignore
-    "too few arguments": replace(PLAN, steps=(replace(LAUNCH, args=LAUNCH.args[:3]),)),
-    "no such buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*LAUNCH.args[:3], 5)),)),
-    "negative buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*LAUNCH.args[:3], -1)),)),
-    "an input is written": replace(PLAN, steps=(replace(LAUNCH, args=(*LAUNCH.args[:3], 0)),)),
+    "too few arguments": replace(PLAN, steps=(replace(LAUNCH, args=ARGS[:4]),)),
+    "no such buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 5, ARGS[4])),)),
+    "negative buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], -1, ARGS[4])),)),
+    "an input is written": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 0, ARGS[4])),)),
     "a number as a buffer": replace(
-        PLAN, steps=(replace(LAUNCH, args=(Scalar("int64", 1), *LAUNCH.args[1:])),)
+        PLAN, steps=(replace(LAUNCH, args=(Scalar("int64", 1), *ARGS[1:])),)
     ),
-    "a buffer as a number": replace(PLAN, steps=(replace(LAUNCH, args=(0, 1, 3, 3)),)),
-    "type of a number": replace(PLAN, steps=(replace(LAUNCH, args=(0, 1, Scalar("int65", 1), 3)),)),
+    "a buffer as a number": replace(PLAN, steps=(replace(LAUNCH, args=(0, 1, 3, *ARGS[3:])),)),
+    "type of a number": replace(
+        PLAN, steps=(replace(LAUNCH, args=(0, 1, Scalar("int65", 1), *ARGS[3:])),)
+    ),
     "size of a number": replace(
-        PLAN, steps=(replace(LAUNCH, args=(0, 1, Scalar("int8", 1 << 20), 3)),)
+        PLAN, steps=(replace(LAUNCH, args=(0, 1, Scalar("int8", 1 << 20), *ARGS[3:])),)
     ),
     "kind of a number": replace(
         PLAN,
-        steps=(replace(LAUNCH, args=(0, 1, Scalar("int8", [1]), 3)),),  # pyright: ignore
+        steps=(replace(LAUNCH, args=(0, 1, Scalar("int8", [1]), *ARGS[3:])),),  # pyright: ignore
     ),
+    "start of a slot": replace(
+        PLAN, steps=(replace(LAUNCH, args=(*ARGS[:4], Scalar("int64", 7))),)
+    ),
+    "slot that is taken whole": replace(PLAN, steps=(replace(LAUNCH, args=(0, 3, *ARGS[2:])),)),
     "copy beyond the end": replace(PLAN, steps=(replace(COPY, nbytes=9),)),
     "copy of less than nothing": replace(PLAN, steps=(replace(COPY, nbytes=-1),)),
     "copy from an offset": replace(PLAN, steps=(replace(COPY, source_offset=17),)),

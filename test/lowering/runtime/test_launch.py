@@ -16,8 +16,7 @@ import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import launch
 from tiledialect.lowering.runtime.devices import queue_for
-from tiledialect.lowering.runtime.launch import Lane, Parts, lane_of
-from tiledialect.lowering.runtime.plan import Slot
+from tiledialect.lowering.runtime.launch import lane_of
 
 MANY = """
 N, COUNT = 200_000, 12
@@ -200,8 +199,7 @@ AFTER_OTHERS = """
 import gc
 import sys
 import numpy as np, pyopencl as cl, pyopencl.array as cla, tiledialect as td
-from tiledialect.lowering.runtime.launch import Lane, Parts, lane_of
-from tiledialect.lowering.runtime.plan import Slot
+from tiledialect.lowering.runtime.launch import lane_of
 
 queue = td.queue("oclgrind")
 others = [cla.to_device(queue, np.zeros(int(sys.argv[1]), np.float32)) for _ in range(8)]
@@ -240,40 +238,3 @@ def test_the_simulator_sees_every_buffer_anew(
     assert log.read_text() == ""
     run_python(AFTER_OTHERS + READS_WHAT_IS_NOT_WRITTEN, str(size))
     assert "depends on uninitialized value" in log.read_text()
-
-
-# -- parts of buffers ------------------------------------------------------------------------
-
-
-class Noted:
-    """Takes note of being released."""
-
-    def __init__(self, name: str, notes: list[str]):
-        self.name, self.notes = name, notes
-
-    def release(self) -> None:
-        self.notes.append(self.name)
-
-
-def test_parts_are_released_in_the_reverse_order():
-    notes: list[str] = []
-    parts: Any = Parts()
-    for k, name in enumerate("abc"):
-        parts[0, 256 * k, 1024] = Noted(name, notes)
-    parts.release()
-    assert notes == ["c", "b", "a"] and not parts
-    parts[0, 0, 4] = Noted("d", notes)
-    del parts
-    assert notes[-1] == "d"
-
-
-def test_parts_are_made_once_and_go_with_their_buffer(device: td.Device):
-    lane = Lane(queue_for(device))
-    aligned = device.buffer_alignment
-    lane.ensure([4 * aligned])
-    slots = Slot(0, 0, 2 * aligned), Slot(0, aligned, 2 * aligned), Slot(0, 0, 4 * aligned)
-    first, second, whole = map(lane.part, slots)
-    assert lane.part(slots[0]) is first and lane.part(slots[1]) is second
-    assert whole is lane.scratch[0] and len(lane.parts) == 2
-    lane.ensure([8 * aligned])
-    assert not lane.parts and lane.part(slots[0]) is not first

@@ -1,0 +1,34 @@
+"""Which buffers a kernel is given together with where they begin in their allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import BlockArgument, SSAValue
+
+PARTS = "tile.parts"
+"""The attribute of a kernel that lists these parameters. OpenCL C has a number after each."""
+
+
+def parts_of(kernel: gpu.FuncOp) -> frozenset[int]:
+    """The numbers of the parameters that may be parts of allocations."""
+    listed = kernel.attributes.get(PARTS)
+    return frozenset(listed.get_values() if isinstance(listed, DenseArrayBase) else ())
+
+
+def add_parts(kernel: gpu.FuncOp, parameters: Iterable[int]) -> None:
+    """Have a kernel be told where the buffers of more parameters begin."""
+    if listed := sorted(parts_of(kernel).union(parameters)):
+        kernel.attributes[PARTS] = DenseArrayBase.from_list(i32, listed)
+
+
+def is_part(value: SSAValue) -> bool:
+    """Whether a value is a parameter that may be a part of an allocation."""
+    kernel = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    return (
+        isinstance(value, BlockArgument)
+        and isinstance(kernel, gpu.FuncOp)
+        and value.index in parts_of(kernel)
+    )
