@@ -151,7 +151,7 @@ class Task:
 
 def _cotangent(rng: np.random.Generator, t: tuple[Shape, np.dtype[Any]]) -> Array:
     shape, dtype = t
-    if dtype.kind != "f":
+    if dtype.kind in "biu":
         return np.zeros(shape, dtype)
     return np.asarray(rng.standard_normal(shape, np.float32)).astype(dtype)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from frame import Array, Task
 from limits import Limits
-from peers import PeerKind, ours
+from peers import BF16, PeerKind, ours
 from timing import ROUNDS, Contestant, interleaved, ratio
 
 import tiledialect as td
@@ -102,7 +102,9 @@ def difference(expected: Sequence[Array], found: Sequence[Array]) -> float:
     """The largest difference of real results, in parts of the largest element."""
 
     def reals(arrays: Sequence[Array]) -> list[Array]:
-        return [a.astype(np.float64).ravel() for a in arrays if a.dtype.kind == "f"]
+        return [
+            a.astype(np.float64).ravel() for a in arrays if a.dtype.kind == "f" or a.dtype == BF16
+        ]
 
     pairs = zip(reals(expected), reals(found), strict=True)
     return max(

@@ -9,11 +9,14 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from frame import Array, Task
 from timing import Contestant
 
 import tiledialect as td
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
 
 Entry = Callable[[Task, Sequence[Array], td.Device], Contestant | None]
 """The contestant for a task; None if the peer does not compute such."""
@@ -118,6 +121,9 @@ def _torch_contestant(
 def _tensor(array: Array) -> Any:
     import torch
 
+    if array.dtype == BF16:
+        # PyTorch does not know NumPy's.
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     tensor = torch.from_numpy(np.asarray(array))
     # PyTorch takes wide integers alone where it looks something up.
     return tensor.long() if array.dtype.kind == "i" else tensor
@@ -125,7 +131,15 @@ def _tensor(array: Array) -> Any:
 
 def _from_torch(result: Any) -> list[Array]:
     results = result if isinstance(result, tuple | list) else (result,)
-    return [r.detach().cpu().numpy() for r in results]
+    return [_array(r.detach().cpu()) for r in results]
+
+
+def _array(tensor: Any) -> Array:
+    import torch
+
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(BF16)
+    return tensor.numpy()
 
 
 # -- others ----------------------------------------------------------------------------------

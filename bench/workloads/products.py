@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from frame import Workload, times, workload
 
@@ -42,8 +43,11 @@ def _sizes(m: int, inner: int, n: int) -> dict[str, int]:
     return {"M": m, "L": inner, "N": n}
 
 
-def plain(name: str, cpu: tuple[int, int, int], gpu: tuple[int, int, int]) -> Workload:
+def plain(
+    name: str, cpu: tuple[int, int, int], gpu: tuple[int, int, int], **options: Any
+) -> Workload:
     """A product of matrices of these sizes, M x L and L x N."""
+    f32 = {"loopy": _loopy, "CLBlast": _clblast(), "Triton": _triton}
     return workload(
         f"product/{name}",
         PRODUCT,
@@ -52,10 +56,15 @@ def plain(name: str, cpu: tuple[int, int, int], gpu: tuple[int, int, int]) -> Wo
         _sizes(*gpu),
         torch=lambda a, b: a @ b,
         numpy=lambda a, b: a @ b,
-        others={"loopy": _loopy, "CLBlast": _clblast(), "Triton": _triton},
         flops=FLOPS,
         gradients=("A", "B"),
+        **{"others": f32, **options},
     )
+
+
+def rounded(name: str, **options: Any) -> Workload:
+    """A square product of numbers with fewer bits, which tensor cores multiply where there are."""
+    return plain(name, (512, 512, 512), (4096, 4096, 4096), others={}, **options)
 
 
 WORKLOADS: list[Workload] = [
@@ -65,6 +74,9 @@ WORKLOADS: list[Workload] = [
     plain("skinny", (1024, 64, 1024), (4096, 64, 4096)),
     plain("long and thin", (64, 4096, 64), (64, 8192, 64)),
     plain("odd", (500, 1500, 350), (1000, 3000, 700)),
+    rounded("f16", dtype=np.float16),
+    rounded("bf16", dtype=ml_dtypes.bfloat16),
+    rounded("tf32", tf32=True),
     workload(
         "product/A transposed",
         AT,
