@@ -17,6 +17,7 @@ from tiledialect.passes.reduction_split import Split, why_not_split
 from tiledialect.schedule.choice import best_seconds, least_seconds, ranked
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.tensor_cores import tensor_core_schedule
 
 LEAST_POINTS = {Kind.GPU: 1 << 17, Kind.CPU: 1 << 20}
 """Contractions of fewer points are done before a second kernel has begun."""
@@ -33,11 +34,16 @@ MANY_GROUPS = 8
 """With so many groups for each unit of a GPU none is idle, and nothing is split."""
 
 
-def best_split(op: ContractionOp, device: Device) -> list[Operation]:
-    """The ops of the best split of a contraction; none if it is better as it is."""
+def best_split(op: ContractionOp, device: Device, precision: str) -> list[Operation]:
+    """The ops of the best split of a contraction; none if it is better as it is.
+
+    What tensor cores compute with this ``precision`` is left to them.
+    """
     if op.domain is None or _begins_rows(op):
         return []
     facts = contraction_facts(op)
+    if tensor_core_schedule(facts, device, precision) is not None:
+        return []
     outputs = prod(facts.extents[name] for name in facts.output_indices)
     if facts.points < LEAST_POINTS[device.kind] or outputs > 2 * device.compute_units * TILES[1]:
         return []

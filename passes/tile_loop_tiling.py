@@ -100,8 +100,8 @@ class TileLoopTilingPass(ModulePass):
     The cost model weighs the candidates for the device of the module's DLTI target spec. Without
     one, and where no candidate fits, each element of the output has a work-item, in work-groups of
     up to `local-size` items. Matrix products of f16 and bf16 run on tensor cores, where the device
-    has them and the sizes are multiples of the tiles; those of f32 do if the module's attribute
-    `tile.precision` is `"tf32"`, which rounds the factors to 10 bits. `explain` prints what was
+    has them and they fill its tiles; those of f32 do if the module's attribute `tile.precision` is
+    `"tf32"`, which rounds the factors to 10 bits. `explain` prints what was
     weighed to the standard error. What a schedule stages in global memory, a kernel of its own
     copies, which is scheduled like the others.
     """

@@ -15,6 +15,7 @@ from tiledialect.errors import TileError
 from tiledialect.passes.reduction_split import Split, why_not_split
 from tiledialect.passes.split_choice import best_split, results_with
 from tiledialect.schedule.device import device_of
+from tiledialect.target_spec import precision_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class TileSplitReductionPass(ModulePass):
         for op in [op for op in module.walk() if isinstance(op, ContractionOp)]:
             if device is None or not results_with(op).isdisjoint(self.keep):
                 continue
-            if made := best_split(op, device):
+            if made := best_split(op, device, precision_of(module)):
                 Rewriter.replace_op(op, made, [made[-1].results[0]])
 
     def _named(self, module: ModuleOp, index: str) -> list[ContractionOp]:

@@ -195,13 +195,20 @@ def fragment(kernel: GpuKernel, op: Operation) -> None:
     """The registers of an instruction's operand, unless they are there already."""
     assert isinstance(op, FragmentOp)
     place = kernel.address(op)
-    what = (op.entry.name, op.number, op.memory, kernel.versions.get(op.memory), place)
+    what = (
+        op.entry.name,
+        op.number,
+        op.rows.axis,
+        op.memory,
+        kernel.versions.get(op.memory),
+        place,
+    )
     keys = [(FragmentOp, *what, k) for k in range(len(op.registers))]
     found = [kernel.known.get(key) for key in keys]
     if None in found:
         memory, index = kernel.values[op.memory], kernel.indices.value(place)
-        name = {"index": index}
-        new = FragmentOp(name, op.entry.name, op.number, memory, [Expr.var("index")])
+        names, number, axis = {"index": index}, op.number, op.rows.axis
+        new = FragmentOp(names, op.entry.name, number, axis, memory, [Expr.var("index")])
         kernel.indices.here.block.add_op(new)
         found = list(new.registers)
         for key, value in zip(keys, new.registers, strict=True):

@@ -78,7 +78,7 @@ class InstructionNest:
         moved = {name for axis in self.staging.operands[number].access for name in axis.names}
         if not moved & lanes[-1].keys():
             return [self._registers(operand, number)] * len(lanes)
-        if fragment.packed == 1 and fragment.rows is None:
+        if fragment.packed == 1:
             elements = [self._wide(fragment, element, number) for element in range(fragment.count)]
             if all(elements):
                 return [list(lane) for lane in zip(*elements, strict=True)]
@@ -144,11 +144,11 @@ class InstructionNest:
     def _registers(self, operand: int, number: int) -> list[SSAValue]:
         """The registers of an operand, which is an input of the contraction."""
         fragment = self.entry.operands[operand]
-        if fragment.rows is not None and (row := self._row(fragment, fragment.rows, number)):
-            memory, place = row
-            op = FragmentOp(self.nest.names, self.entry.name, operand, memory, place)
-            self.nest.builder.insert(op)
-            return list(op.registers)
+        for rows in fragment.rows:
+            if row := self._row(fragment, rows, number):
+                op = FragmentOp(self.nest.names, self.entry.name, operand, rows.axis, *row)
+                self.nest.builder.insert(op)
+                return list(op.registers)
         sources: list[Source] = []
         for element in range(fragment.count):
             with self._at(fragment, element):

@@ -186,7 +186,8 @@ class Pipeline:
     def _replace_load(self, op: LoadOp | FragmentOp, memory: SSAValue, which: Expr) -> None:
         access = [which, *self.scope.access(op)]
         if isinstance(op, FragmentOp):
-            new = FragmentOp(self._names(op), op.entry.name, op.number, memory, access)
+            names = self._names(op)
+            new = FragmentOp(names, op.entry.name, op.number, op.rows.axis, memory, access)
         else:
             condition, lanes = self.scope.condition(op), lanes_of(op.result)
             names = self._names(op)

@@ -172,9 +172,7 @@ def _print_instruction(p: FunctionPrinter, op: Operation) -> None:
 def _print_fragment(p: FunctionPrinter, op: Operation) -> None:
     """A call of the function that loads the registers of an instruction's operand."""
     assert isinstance(op, FragmentOp)
-    rows = op.entry.operands[op.number].rows
-    assert rows is not None
-    helper = p.helper(rows.name, rows.text)
+    helper = p.helper(op.rows.name, op.rows.text)
     names = [p.new_variable(v, None, v.name_hint, "fragment") for v in op.registers]
     place = _pointer(p, op.memory, op.indices[0])
     p.line(f"{helper}({', '.join([*(f'&{name}' for name in names), place])});")

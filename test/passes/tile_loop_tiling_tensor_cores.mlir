@@ -40,7 +40,34 @@ module attributes {tile.precision = "tf32", dlti.target_system_spec = #dlti.targ
 
 // -----
 
-// Not so without it, for sizes that no tiles fit, operands that lie otherwise, or older devices.
+// Operands may lie otherwise, tiles need not fit, and there may be many products. Few results have
+// smaller tiles.
+// CHECK-LABEL: @otherwise
+// CHECK:         %C = tile.kernel({{.*}} schedule <group.y 128*i : 9, group.x 128*j : 32, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 8, %B_1 local at 32*k async copies 3 rotate 8 vector 8>
+// CHECK:         %D = tile.kernel({{.*}} schedule <group.z b : 8, group.y 64*i : 4, group.x 64*j : 4, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
+  func.func @otherwise(%A: tensor<500x1030xf16>, %B: tensor<4096x500xf16>, %P: tensor<8x256x200xf16>, %Q: tensor<8x200x256xf16>) -> (tensor<1030x4096xf16>, tensor<8x256x256xf16>) {
+    %C = tile.contraction add(%A[k, i] mul %B[j, k]) -> [i, j] : (tensor<500x1030xf16>, tensor<4096x500xf16>) -> tensor<1030x4096xf16>
+    %D = tile.contraction add(%P[b, i, k] mul %Q[b, k, j]) -> [b, i, j] : (tensor<8x256x200xf16>, tensor<8x200x256xf16>) -> tensor<8x256x256xf16>
+    func.return %C, %D : tensor<1030x4096xf16>, tensor<8x256x256xf16>
+  }
+}
+
+// -----
+
+// In tf32, rows along the sum are loaded as those of the first factor.
+// CHECK-LABEL: @turned
+// CHECK: instruction mma_m16n8k8_tf32 <i, j, k> stage <%A_1 local at 16*k async copies 3 rotate 8 vector 4, %B_1 local at 16*k async copies 3 rotate 4 vector 4>
+module attributes {tile.precision = "tf32", dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
+  func.func @turned(%A: tensor<512x256xf32>, %B: tensor<512x512xf32>) -> tensor<256x512xf32> {
+    %C = tile.contraction add(%A[k, i] mul %B[j, k]) -> [i, j] : (tensor<512x256xf32>, tensor<512x512xf32>) -> tensor<256x512xf32>
+    func.return %C : tensor<256x512xf32>
+  }
+}
+
+// -----
+
+// Not so without it, for few rows or results, or on older devices.
 // CHECK-LABEL: @exact
 // CHECK-NOT: instruction
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {
@@ -52,13 +79,13 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // -----
 
-// CHECK-LABEL: @odd
+// CHECK-LABEL: @few
 // CHECK-NOT: instruction
-module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {
-  func.func @odd(%A: tensor<250x512xf16>, %B: tensor<512x128xf16>, %T: tensor<128x512xf16>) -> (tensor<250x128xf16>, tensor<128x128xf16>) {
-    %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<250x512xf16>, tensor<512x128xf16>) -> tensor<250x128xf16>
-    %D = tile.contraction add(%T[i, k] mul %T[j, k]) -> [i, j] : (tensor<128x512xf16>, tensor<128x512xf16>) -> tensor<128x128xf16>
-    func.return %C, %D : tensor<250x128xf16>, tensor<128x128xf16>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
+  func.func @few(%A: tensor<15x512xf16>, %B: tensor<512x4096xf16>, %C: tensor<512x48xf16>, %D: tensor<512x64xf16>) -> (tensor<15x4096xf16>, tensor<48x64xf16>) {
+    %E = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<15x512xf16>, tensor<512x4096xf16>) -> tensor<15x4096xf16>
+    %F = tile.contraction add(%C[k, i] mul %D[k, j]) -> [i, j] : (tensor<512x48xf16>, tensor<512x64xf16>) -> tensor<48x64xf16>
+    func.return %E, %F : tensor<15x4096xf16>, tensor<48x64xf16>
   }
 }
 

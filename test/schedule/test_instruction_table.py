@@ -128,18 +128,26 @@ def test_a_simulation_of_the_lanes_multiplies_matrices(entry: Instruction):
 
 
 @pytest.mark.parametrize(
-    ("entry", "number", "transposed"),
-    [(MMA_TF32, 0, False), (MMA_F16, 0, False), (MMA_F16, 1, True)],
+    ("entry", "number", "axis", "transposed"),
+    [
+        (MMA_TF32, 0, "k", False),
+        (MMA_F16, 0, "k", False),
+        (MMA_F16, 0, "m", True),
+        (MMA_F16, 1, "n", True),
+    ],
 )
-def test_rows_are_those_of_ldmatrix(entry: Instruction, number: int, transposed: bool):
+def test_rows_are_those_of_ldmatrix(entry: Instruction, number: int, axis: str, transposed: bool):
     """A lane names a row of a matrix, and gets 4 bytes of its row (or column) of each matrix."""
-    rows = entry.operands[number].rows
-    assert rows is not None
+    fragment = entry.operands[number]
+    rows = fragment.rows_along(axis)
+    assert rows is not None and (".trans" in rows.text) == transposed
+    along = fragment.axes.index(axis)
     dtype = np.float32 if entry is MMA_TF32 else np.int16
     matrix = np.arange(256, dtype=dtype).reshape(16, 16)[:, : dict(entry.box)["k"]]
     place = [[e.evaluate({"lane": lane}) for e in rows.place] for lane in range(32)]
-    named = np.stack([matrix[i, j : j + rows.width] for i, j in place])
-    registers = load_rows(entry, number, named)
+    lines = [matrix[i] if along else matrix[:, j] for i, j in place]
+    named = np.stack([x[p[along] :][: rows.width] for x, p in zip(lines, place, strict=True)])
+    registers = load_rows(entry, number, rows, named)
     for lane in range(32):
         row, pair = lane // 4, lane % 4
         for k, own_register in enumerate(registers):
@@ -181,11 +189,15 @@ DOUBLE = Instruction("twice", (("m", 4),), ONE, (ONE, ONE), "void twice(float *d
         (replace(DOUBLE, result=replace(ONE, place=(mod(ELEMENT, 2),))), "each element of its box"),
         (replace(DOUBLE, result=replace(ONE, place=(ELEMENT + 0 * LANE,)), lanes=2), "once"),
         (
-            replace(DOUBLE, operands=(replace(ONE, rows=Rows("r", "z", 4, (0 * LANE,), "")), ONE)),
+            replace(
+                DOUBLE, operands=(replace(ONE, rows=(Rows("r", "z", 4, (0 * LANE,), ""),)), ONE)
+            ),
             "another axis",
         ),
         (
-            replace(DOUBLE, operands=(replace(ONE, rows=Rows("r", "m", 2, (0 * LANE,), "")), ONE)),
+            replace(
+                DOUBLE, operands=(replace(ONE, rows=(Rows("r", "m", 2, (0 * LANE,), ""),)), ONE)
+            ),
             "are not its box",
         ),
         (replace(MMA_TF32, text=MMA_TF32.text + " "), "another instruction mma_m16n8k8_tf32"),

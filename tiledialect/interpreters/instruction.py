@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
-from tiledialect.schedule.instructions import Fragment, Instruction
+from tiledialect.schedule.instructions import Fragment, Instruction, Rows
 
 Array = npt.NDArray[Any]
 
@@ -64,15 +64,14 @@ def _box(entry: Instruction, fragment: Fragment, items: int, registers: Sequence
     return box
 
 
-def load_rows(entry: Instruction, number: int, rows: Array) -> list[Array]:
+def load_rows(entry: Instruction, number: int, named: Rows, rows: Array) -> list[Array]:
     """The registers of an operand that each work-item has of the rows that all of them load."""
     fragment = entry.operands[number]
-    assert fragment.rows is not None
     items, width = rows.shape
-    axis = fragment.axes.index(fragment.rows.axis)
+    axis = fragment.axes.index(named.axis)
     box = np.zeros((items // entry.lanes, *entry.extents(fragment)), rows.dtype)
     for lane in range(entry.lanes):
-        first = [e.evaluate({"lane": lane}) for e in fragment.rows.place]
+        first = [e.evaluate({"lane": lane}) for e in named.place]
         for k in range(width):
             place = [p + k * (a == axis) for a, p in enumerate(first)]
             box[:, *place] = rows[lane :: entry.lanes, k]

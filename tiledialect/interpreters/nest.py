@@ -324,12 +324,11 @@ class Kernel:
     def fragment(self, op: FragmentOp) -> None:
         """The registers of an operand, of which all the work-items of an instruction load rows."""
         self._check_together(op.entry.lanes)
-        rows = op.entry.operands[op.number].rows
-        assert rows is not None
+        rows = op.rows
         place = self.exprs(op, op.access)
         found = self.memories[op.memory].load(place, self.active, rows.width)
         for value, register in zip(
-            op.registers, load_rows(op.entry, op.number, found), strict=True
+            op.registers, load_rows(op.entry, op.number, rows, found), strict=True
         ):
             self.values[value] = register
 

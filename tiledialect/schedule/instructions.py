@@ -53,8 +53,9 @@ class Fragment:
     """Where along each axis an element is: an expression of ``LANE`` and ``ELEMENT``."""
     packed: int = 1
     """How many elements a register holds, the first in its lowest bits."""
-    rows: Rows | None = None
-    """How it is loaded where rows of it lie together in local memory; None: element by element."""
+    rows: tuple[Rows, ...] = ()
+    """How it is loaded where rows of it, along one axis or the other, lie together in local memory;
+    element by element elsewhere."""
 
     @property
     def registers(self) -> int:
@@ -65,6 +66,10 @@ class Fragment:
     def stored(self) -> str:
         """The element type in memory."""
         return STORED_AS.get(self.type, self.type)
+
+    def rows_along(self, axis: str) -> Rows | None:
+        """How it is loaded where rows along an axis lie together."""
+        return next((rows for rows in self.rows if rows.axis == axis), None)
 
     def at(self, lane: int, element: int) -> tuple[int, ...]:
         """Where in the box an element of a work-item is."""
@@ -171,8 +176,8 @@ def check(entry: Instruction) -> None:
         if fragment.packed < 1 or fragment.count % fragment.packed:
             raise ScheduleError(f"the {name} of instruction {entry.name} does not fill registers")
         _check_cover(entry, fragment, name)
-        if fragment.rows is not None:
-            _check_rows(entry, fragment, fragment.rows, name)
+        for rows in fragment.rows:
+            _check_rows(entry, fragment, rows, name)
 
 
 def _check_rows(entry: Instruction, fragment: Fragment, rows: Rows, name: str) -> None:
@@ -246,6 +251,8 @@ static inline void {name}({listed(register + " *r{}")}, const __local {element} 
 
 SIXTEEN, HALF = mod(LANE, 16), floordiv(LANE, 16)
 """The rows that the lanes name: 16, and in their other half the ones beside them."""
+EIGHT, BESIDE = mod(LANE, 8) + 8 * HALF, mod(floordiv(LANE, 8), 2)
+"""The same with eight beside eight, and then the next eight."""
 
 MMA_TF32 = Instruction(
     "mma_m16n8k8_tf32",
@@ -257,9 +264,15 @@ MMA_TF32 = Instruction(
             "tf32",
             4,
             (ROW + 8 * mod(ELEMENT, 2), COLUMN + 4 * floordiv(ELEMENT, 2)),
-            rows=_matrices("ldmatrix_x4_f32", (SIXTEEN, 4 * HALF), "k", 4, "x4"),
+            rows=(_matrices("ldmatrix_x4_f32", (SIXTEEN, 4 * HALF), "k", 4, "x4"),),
         ),
-        Fragment(("k", "n"), "tf32", 2, (COLUMN + 4 * ELEMENT, ROW)),
+        Fragment(
+            ("k", "n"),
+            "tf32",
+            2,
+            (COLUMN + 4 * ELEMENT, ROW),
+            rows=(_matrices("ldmatrix_x2_f32", (4 * BESIDE, mod(LANE, 8)), "k", 4, "x2"),),
+        ),
     ),
     """\
 static inline uint round_tf32(float x)
@@ -285,7 +298,9 @@ static inline void mma_m16n8k8_tf32(
 )
 
 
-def _mma_half(t: str, boxes: int, form: str, rows: tuple[Expr, Expr]) -> Instruction:
+def _mma_half(
+    t: str, boxes: int, form: str, rows: tuple[Expr, Expr], columns: tuple[Expr, Expr]
+) -> Instruction:
     """Some `mma.sync` beside one another, whose second operands are loaded together."""
     name = f"mma_m16n{8 * boxes}k16_{t}"
 
@@ -316,7 +331,10 @@ def _mma_half(t: str, boxes: int, form: str, rows: tuple[Expr, Expr]) -> Instruc
             2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4),
         ),
         packed=2,
-        rows=_matrices("ldmatrix_x4", (SIXTEEN, 8 * HALF), "k", 8, "x4"),
+        rows=(
+            _matrices("ldmatrix_x4", (SIXTEEN, 8 * HALF), "k", 8, "x4"),
+            _matrices("ldmatrix_x4_trans", (8 * BESIDE, EIGHT), "m", 8, "x4.trans"),
+        ),
     )
     k = 2 * COLUMN + mod(ELEMENT, 2) + 8 * mod(floordiv(ELEMENT, 2), 2)
     second = Fragment(
@@ -325,7 +343,10 @@ def _mma_half(t: str, boxes: int, form: str, rows: tuple[Expr, Expr]) -> Instruc
         4 * boxes,
         (k, ROW + 8 * floordiv(ELEMENT, 4)),
         packed=2,
-        rows=_matrices(f"ldmatrix_{form.replace('.', '_')}", rows, "n", 8, form),
+        rows=(
+            _matrices(f"ldmatrix_{form}_trans", rows, "n", 8, f"{form}.trans"),
+            _matrices(f"ldmatrix_{form}", columns, "k", 8, form),
+        ),
     )
     return Instruction(
         name,
@@ -339,7 +360,8 @@ def _mma_half(t: str, boxes: int, form: str, rows: tuple[Expr, Expr]) -> Instruc
     )
 
 
-NARROW, WIDE = (1, "x2.trans", (SIXTEEN, 0 * LANE)), (2, "x4.trans", (SIXTEEN, 8 * HALF))
+NARROW = (1, "x2", (SIXTEEN, 0 * LANE), (8 * BESIDE, mod(LANE, 8)))
+WIDE = (2, "x4", (SIXTEEN, 8 * HALF), (8 * BESIDE, EIGHT))
 MMA_F16, MMA_F16_WIDE = _mma_half("f16", *NARROW), _mma_half("f16", *WIDE)
 MMA_BF16, MMA_BF16_WIDE = _mma_half("bf16", *NARROW), _mma_half("bf16", *WIDE)
 

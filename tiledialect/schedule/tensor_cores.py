@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
 
 from tiledialect.index.expr import IndexExpr
+from tiledialect.schedule.candidates.loops import ceil_div
+from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device
-from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.schedule.leaves import Leaf, Placement, Role, Schedule, Stage
 
 PRECISIONS = ("f32", "tf32")
 """As what the factors of sums of f32 may be multiplied."""
 
-BLOCK, WARP = 128, 64
-"""The sides of the tiles of a work-group and of a sub-group."""
+BLOCKS = {128: 1.0, 64: 1.4}
+"""The sides of the tiles of a work-group, and what a product costs there: smaller tiles are read
+more often. Those of the group's four sub-groups are half as long."""
+LEAST = 16
+"""Fewer rows or columns than these waste most of a tile."""
+TIMES = 8
+"""How many times as fast as others tensor cores are: fewer of them than this share lose."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How products are computed: the instruction, and how the factors are staged."""
+    """How products of a type are computed."""
 
     instruction: str
     chunk: int
     """How many values of the summed index are staged at a time."""
-    first: Stage
-    second: Stage
-    columns: int
-    """How many neighbours a work-item loads of the second factor, a column of a box each."""
+    vector: int
+    """How many elements are staged together."""
+    columns: int = 1
+    """How many neighbours a work-item loads of the second factor, a column of a box each, where
+    these lie beside one another in memory."""
 
 
 WAYS = {
-    "f16": Way(
-        "mma_m16n16k16_f16",
-        32,
-        Stage(0, True, copies=3, asynchronous=True, rotate=8, vector=8),
-        Stage(1, True, copies=3, asynchronous=True, rotate=8, vector=8),
-        1,
-    ),
-    "tf32": Way(
-        "mma_m16n8k8_tf32",
-        16,
-        Stage(0, True, copies=3, asynchronous=True, rotate=4, vector=4),
-        Stage(1, True, copies=3, asynchronous=True, rotate=8, vector=4),
-        4,
-    ),
+    "f16": Way("mma_m16n16k16_f16", 32, 8),
+    "bf16": Way("mma_m16n16k16_bf16", 32, 8),
+    "tf32": Way("mma_m16n8k8_tf32", 16, 4, columns=4),
 }
-WAYS["bf16"] = replace(WAYS["f16"], instruction="mma_m16n16k16_bf16")
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of matrices, perhaps one for each value of other indices."""
+
+    first: Tensor
+    second: Tensor
+    """The factors that rows, and columns, of the result move."""
+    m: str
+    n: str
+    k: str
+    rest: tuple[str, ...]
+    """The other indices of the output."""
+
+
+def product_of(facts: Facts) -> Product | None:
+    """The product that a contraction is: whose tensors are accessed by indices alone, each once."""
+    if not facts.is_product or facts.constraints or facts.is_rows or len(facts.inputs) != 2:
+        return None
+    if len(facts.reduced_indices) != 1 or any(index.range.lower for index in facts.indices):
+        return None
+    accesses = [_names(t) for t in (*facts.inputs, facts.outputs[0])]
+    if not all(accesses):
+        return None
+    # Work-items have neighbours of the output: its last index is that of the columns.
+    *outer, n = accesses[-1]
+    (k,) = facts.reduced_indices
+    first, second = sorted(facts.inputs, key=lambda t: n in t.names)
+    rows = [name for name in outer if name in first.names - second.names]
+    if n in first.names or n not in second.names or not rows:
+        return None
+    m = max(rows, key=lambda name: facts.extents[name])
+    found = Product(first, second, m, n, k, tuple(name for name in outer if name != m))
+    ends = (_names(first)[-1] in (m, k), _names(second)[-1] in (n, k))
+    return found if {k} <= first.names & second.names and all(ends) else None
+
+
+def _names(tensor: Tensor) -> list[str]:
+    """The indices by which a tensor is accessed; nothing if these are not all, or not alone."""
+    names = [name for e in tensor.access or () for name in e.names]
+    return names if tensor.access == tuple(map(IndexExpr.of, names)) else []
 
 
 def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedule | None:
@@ -56,52 +96,70 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     both ways add them up; those of f32 only with the precision ``tf32``, to which the factors are
     rounded.
     """
-    if not facts.is_product or facts.constraints or facts.is_rows or len(facts.indices) != 3:
-        return None
     types = {t.type for t in facts.inputs}
     kind = precision if types == {"f32"} else next(iter(types)) if len(types) == 1 else ""
-    way = WAYS.get(kind)
-    if way is None or refusal(find(way.instruction), device.platform, device.compute_capability):
+    way, found = WAYS.get(kind), product_of(facts)
+    if way is None or found is None:
         return None
-    i, j, k = (*facts.output_indices, *facts.reduced_indices)
-    sizes, plain = facts.extents, tuple(IndexExpr.of(n) for n in (i, j, k))
-    a, b = facts.inputs
-    in_order = (a.access, b.access) == ((plain[0], plain[2]), (plain[2], plain[1]))
-    whole = sizes[i] % BLOCK == sizes[j] % BLOCK == sizes[k] % way.chunk == 0
-    if not in_order or facts.outputs[0].access != plain[:2] or not whole:
+    if refusal(find(way.instruction), device.platform, device.compute_capability):
         return None
-    if any(index.range.lower for index in facts.indices) or sizes[k] < 4 * way.chunk:
+    sizes = facts.extents
+    m, n, units = sizes[found.m], sizes[found.n], device.compute_units
+    if min(m, n) < LEAST or sizes[found.k] < 4 * way.chunk:
         return None
-    return _schedule(way, facts, (i, j, k))
+    others = prod(sizes[name] for name in found.rest)
+    groups = {b: others * ceil_div(m, b) * ceil_div(n, b) for b in BLOCKS}
+    block = min(BLOCKS, key=lambda b: ceil_div(groups[b], units) * b * b * BLOCKS[b])
+    return _schedule(way, found, sizes, block) if TIMES * groups[block] >= units else None
 
 
-def _schedule(way: Way, facts: Facts, names: tuple[str, str, str]) -> Schedule:
-    (i, j, k), sizes, wide = names, facts.extents, way.columns
+def _schedule(way: Way, p: Product, sizes: Mapping[str, int], block: int) -> Schedule:
+    beside = _names(p.second)[-1] == p.n
+    wide = way.columns if beside else 1
     box = dict(find(way.instruction).box)
-    depth, across = box["k"], box["n"] * wide
-    pair = [Leaf(j, wide, 2, Role.UNROLL), Leaf(j, 1, wide, Role.VECTOR)]
+    depth, across, warp = box["k"], box["n"] * wide, block // 2
+    pair = [Leaf(p.n, wide, 2, Role.UNROLL), Leaf(p.n, 1, wide, Role.VECTOR)]
     if wide == 1:
-        pair = [Leaf(j, 1, 2, Role.VECTOR)]
+        pair = [Leaf(p.n, 1, 2, Role.VECTOR)]
+    tiles = [(name, 1, sizes[name]) for name in p.rest]
+    tiles += [(name, block, ceil_div(sizes[name], block)) for name in (p.m, p.n)]
     leaves = (
-        Leaf(i, BLOCK, sizes[i] // BLOCK, Role.GROUP, "y"),
-        Leaf(j, BLOCK, sizes[j] // BLOCK, Role.GROUP, "x"),
-        Leaf(i, WARP, BLOCK // WARP, Role.LOCAL, "x"),
-        Leaf(j, WARP, BLOCK // WARP, Role.LOCAL, "x"),
-        Leaf(i, 1, 8, Role.LOCAL, "x"),
-        Leaf(j, 2 * wide, 4, Role.LOCAL, "x"),
-        Leaf(k, way.chunk, sizes[k] // way.chunk, Role.SERIAL),
-        Leaf(k, depth, way.chunk // depth, Role.UNROLL),
-        Leaf(i, 16, WARP // 16, Role.UNROLL),
-        Leaf(j, across, WARP // across, Role.UNROLL),
-        Leaf(i, 8, 2, Role.UNROLL),
-        Leaf(j, 8 * wide, box["n"] // 8, Role.UNROLL),
+        *on_grid(tiles),
+        Leaf(p.m, warp, 2, Role.LOCAL, "x"),
+        Leaf(p.n, warp, 2, Role.LOCAL, "x"),
+        Leaf(p.m, 1, 8, Role.LOCAL, "x"),
+        Leaf(p.n, 2 * wide, 4, Role.LOCAL, "x"),
+        Leaf(p.k, way.chunk, ceil_div(sizes[p.k], way.chunk), Role.SERIAL),
+        Leaf(p.k, depth, way.chunk // depth, Role.UNROLL),
+        Leaf(p.m, 16, warp // 16, Role.UNROLL),
+        Leaf(p.n, across, warp // across, Role.UNROLL),
+        Leaf(p.m, 8, 2, Role.UNROLL),
+        Leaf(p.n, 8 * wide, box["n"] // 8, Role.UNROLL),
         *pair[:-1],
-        Leaf(k, 1, depth, Role.UNROLL),
+        Leaf(p.k, 1, depth, Role.UNROLL),
         pair[-1],
     )
-    stages = tuple(
-        replace(stage, operand=tensor.number, at=(k, way.chunk))
-        for stage, tensor in zip((way.first, way.second), facts.inputs, strict=True)
+    stages = sorted(
+        (_stage(way, p, tensor) for tensor in (p.first, p.second)), key=lambda s: s.operand
     )
     leaves = tuple(leaf for leaf in leaves if leaf.extent > 1 or leaf.role is Role.GROUP)
-    return Schedule(leaves, stages, Placement(way.instruction, ((i, 1), (j, wide), (k, 1))))
+    steps = ((p.m, 1), (p.n, wide), (p.k, 1))
+    return Schedule(leaves, tuple(stages), Placement(way.instruction, steps))
+
+
+def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
+    """Three tiles, so that two are on their way; their rows are rotated.
+
+    Pieces of rows along the sum are 16 bytes, which work-items name; of others, what eight rows of
+    four work-items read.
+    """
+    along_sum = _names(tensor)[-1] == p.k
+    return Stage(
+        tensor.number,
+        local=True,
+        at=(p.k, way.chunk),
+        copies=3,
+        asynchronous=True,
+        rotate=way.vector if along_sum else 8,
+        vector=way.vector,
+    )

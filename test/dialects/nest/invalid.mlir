@@ -100,15 +100,15 @@ nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
 
 // -----
 
-// CHECK: mma_m16n8k8_tf32 has no operand 1 that is loaded by rows
+// CHECK: mma_m16n8k8_tf32 has no operand 1 that is loaded by rows along n
 %A, %i = "test.op"() : () -> (memref<8x8xf32, 3 : i32>, index)
-%f:2 = nest.fragment mma_m16n8k8_tf32 operand 1 %A[%i, %i] : memref<8x8xf32, 3 : i32>
+%f:2 = nest.fragment mma_m16n8k8_tf32 operand 1 along n %A[%i, %i] : memref<8x8xf32, 3 : i32>
 
 // -----
 
 // CHECK: nest.fragment cannot read memref<16x8xf16, 3 : i32> so
 %A, %i = "test.op"() : () -> (memref<16x8xf16, 3 : i32>, index)
-%f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %A[%i, %i] : memref<16x8xf16, 3 : i32>
+%f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 along k %A[%i, %i] : memref<16x8xf16, 3 : i32>
 
 // -----
 

@@ -86,9 +86,9 @@ func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index) {
   // CHECK-NEXT: nest.wait 2
   // GENERIC:    "nest.wait"() <{groups = 2 : i64}>
   nest.wait 2
-  // CHECK-NEXT: {{.*}} = nest.fragment mma_m16n8k8_tf32 operand 0 %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
-  // GENERIC:    "nest.fragment"(%tile, %i, %j) <{instruction = "mma_m16n8k8_tf32", operand = 0 : i64, access = #nest.exprs<d0, 4*d1>}> : {{.*}} -> (f32, f32, f32, f32)
-  %f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
+  // CHECK-NEXT: {{.*}} = nest.fragment mma_m16n8k8_tf32 operand 0 along k %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
+  // GENERIC:    "nest.fragment"(%tile, %i, %j) <{instruction = "mma_m16n8k8_tf32", operand = 0 : i64, axis = "k", access = #nest.exprs<d0, 4*d1>}> : {{.*}} -> (f32, f32, f32, f32)
+  %f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 along k %tile[%i, 4*%j] : memref<16x8xf32, 3 : i32>
   func.return
 }
 

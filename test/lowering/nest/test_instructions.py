@@ -20,7 +20,6 @@ from tiledialect.index.integer import floordiv, mod
 from tiledialect.interpreters.host import run_host
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
-from tiledialect.lowering.runtime.devices import target_system_spec
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.schedule.instructions import ELEMENT, Fragment, Instruction, register
 
@@ -69,12 +68,18 @@ def matrices(m: int, n: int, k: int, dtype: Any) -> tuple[Array, Array, Array]:
 
 
 def compiled(
-    schedule: str, a: Array, b: Array, *, target: Any = None, after: str | None = None
+    schedule: str,
+    a: Array,
+    b: Array,
+    *,
+    program: str = PRODUCT,
+    target: Any = None,
+    after: str | None = None,
 ) -> ModuleOp:
     """The product by a schedule, up to a pass."""
     types = [type_of(a), type_of(b)]
     texts = (f"C: {schedule}",)
-    return compile_module(load(PRODUCT), "product", types, target, (), after, texts)
+    return compile_module(load(program), "product", types, target, (), after, texts)
 
 
 def check_by_reference(
@@ -197,6 +202,25 @@ def test_rows_are_copied_and_loaded_together(name: str, options: str):
     check_by_reference(schedule, a, b, expected, target=NVIDIA)
 
 
+TURNED = "function product(A[L, M], B[N, L]) -> (C) { C[i, j: M, N] = +(A[k, i] * B[j, k]); }"
+
+
+@pytest.mark.parametrize(("name", "loads"), list(zip(sorted(MMA), ("km", "km", "k"), strict=True)))
+def test_operands_that_lie_otherwise(name: str, loads: str):
+    """They are loaded by rows too, but for words of 4 bytes that would have to be turned."""
+    k, dtype = MMA[name]
+    blocks = BLOCKS.format(name=name, k=k, steps=32 // k).replace("k : 3", "k : 2")
+    blocks = blocks.replace("group.y 32*i : 2, group.x 32*j : 2, ", "")
+    schedule = f"{blocks}stage <A local at 32*k{ASYNCHRONOUS[1]}, B local at 32*k{ASYNCHRONOUS[1]}>"
+    a, b, expected = matrices(32, 32, 64, dtype)
+    turned = np.ascontiguousarray(a.T), np.ascontiguousarray(b.T)
+    kernel = compiled(schedule, *turned, program=TURNED, target=NVIDIA)
+    found = {text[0] for text in str(kernel).split(" along ")[1:] if text[1] == " "}
+    assert found == {*loads}
+    (result,) = run_host(kernel, "product", turned)
+    np.testing.assert_array_equal(result, expected)
+
+
 WIDE = (
     "<group.y 32*i : 2, group.x {width}*j : 2, local.x 16*i : 2, local.x i : 8, "
     "local.x {pair}*j : 4, serial {chunk}*k : 3, unroll {k}*k : 2, unroll 8*i : 2, {columns}> "
@@ -300,6 +324,6 @@ def test_a_device_of_too_small_capability_is_refused():
 
 def test_a_device_without_it_is_refused():
     a, b, _ = matrices(16, 8, 16, np.float32)
-    target = target_system_spec(td.devices()[0])
+    other = TargetDeviceSpecAttr({**GPU, "platform": StringAttr("Portable Computing Language")})
     with pytest.raises(td.TileError, match="is an instruction of nvidia devices: this one is of"):
-        compiled(TF32, a, b, target=target)
+        compiled(TF32, a, b, target=TargetSystemSpecAttr({"GPU": other}))

@@ -40,7 +40,7 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.dialects.tile.element_types import CONCRETE, SHORT_FLOATS
 from tiledialect.index.integer import Expr
-from tiledialect.schedule.instructions import Fragment, Instruction, find
+from tiledialect.schedule.instructions import Fragment, Instruction, Rows, find
 from tiledialect.schedule.leaves import ScheduleError
 
 
@@ -152,13 +152,14 @@ class InstructionOp(IRDLOperation):
 class FragmentOp(IndexedOp):
     """The registers of an instruction's operand, loaded by all its work-items together.
 
-    Each of them names where in local memory a row of the operand's box begins; which, the table
-    says. Rows begin at multiples of their length.
+    Each of them names where in local memory a row of the operand's box begins, along one of its
+    axes; which, the table says. Rows begin at multiples of their length.
 
     Example:
 
     ```mlir
-    %a:4 = nest.fragment mma_m16n8k8_tf32 operand 0 %A[%row, 4*%half] : memref<16x8xf32, 3 : i32>
+    %a:4 = nest.fragment mma_m16n8k8_tf32 operand 0 along k %A[%row, 4*%half]
+         : memref<16x8xf32, 3 : i32>
     ```
     """
 
@@ -166,13 +167,20 @@ class FragmentOp(IndexedOp):
 
     instruction = prop_def(StringAttr)
     operand = prop_def(IntegerAttr)
+    axis = prop_def(StringAttr)
     memory = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     access = prop_def(ExprsAttr)
     registers = var_result_def(AnyAttr())
 
     def __init__(
-        self, names: Names, instruction: str, number: int, memory: SSAValue, access: Sequence[Expr]
+        self,
+        names: Names,
+        instruction: str,
+        number: int,
+        axis: str,
+        memory: SSAValue,
+        access: Sequence[Expr],
     ):
         """The registers of an operand, whose row of this work-item begins at ``access``."""
         operands, exprs, _ = bind(names, access)
@@ -181,6 +189,7 @@ class FragmentOp(IndexedOp):
             properties={
                 "instruction": StringAttr(instruction),
                 "operand": IntegerAttr(number, i64),
+                "axis": StringAttr(axis),
                 "access": ExprsAttr(exprs),
             },
             result_types=[register_types(find(instruction).operands[number])],
@@ -196,10 +205,15 @@ class FragmentOp(IndexedOp):
         """Which operand of the instruction."""
         return self.operand.value.data
 
+    @property
+    def rows(self) -> Rows:
+        """The rows that are loaded."""
+        return _rows(self.entry, self.number, self.axis.data)
+
     def verify_(self) -> None:
         """Check the operand against the table."""
         self.verify_names(self.access)
-        _check_operand(self.entry, self.number)
+        _rows(self.entry, self.number, self.axis.data)
         t = self.memory.type
         assert isinstance(t, MemRefType)
         fragment = self.entry.operands[self.number]
@@ -210,7 +224,9 @@ class FragmentOp(IndexedOp):
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
-        printer.print_string(f" {self.instruction.data} operand {self.number} ")
+        printer.print_string(
+            f" {self.instruction.data} operand {self.number} along {self.axis.data} "
+        )
         print_access(printer, self, self.memory, self.access, None)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
@@ -223,9 +239,11 @@ class FragmentOp(IndexedOp):
         name = parser.parse_identifier(" of an instruction")
         parser.parse_keyword("operand")
         number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_keyword("along")
+        axis = parser.parse_identifier(" of an axis")
         try:
             entry = find(name)
-            _check_operand(entry, number)
+            _rows(entry, number, axis)
         except (ScheduleError, VerifyException) as e:
             parser.raise_error(str(e), position, parser.pos)
         syntax = Syntax(parser)
@@ -237,6 +255,7 @@ class FragmentOp(IndexedOp):
             properties={
                 "instruction": StringAttr(name),
                 "operand": IntegerAttr(number, i64),
+                "axis": StringAttr(axis),
                 "access": access,
             },
             result_types=[register_types(entry.operands[number])],
@@ -245,6 +264,11 @@ class FragmentOp(IndexedOp):
         return op
 
 
-def _check_operand(entry: Instruction, number: int) -> None:
-    if number >= len(entry.operands) or entry.operands[number].rows is None:
-        raise VerifyException(f"{entry.name} has no operand {number} that is loaded by rows")
+def _rows(entry: Instruction, number: int, axis: str) -> Rows:
+    operands = entry.operands[number : number + 1]
+    rows = operands[0].rows_along(axis) if operands else None
+    if rows is None:
+        raise VerifyException(
+            f"{entry.name} has no operand {number} that is loaded by rows along {axis}"
+        )
+    return rows
