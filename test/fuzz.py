@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
@@ -24,6 +25,9 @@ import mlir_mutations  # noqa: E402
 import random_programs  # noqa: E402
 import test_layout  # noqa: E402
 import test_programs  # noqa: E402
+import test_whole_programs  # noqa: E402
+import whole_programs  # noqa: E402
+from described import Entries, entries  # noqa: E402
 from generators import Contraction  # noqa: E402
 from programs import Program, programs  # noqa: E402
 from running import reference, run  # noqa: E402
@@ -31,6 +35,8 @@ from test_fuzz import compiles, mutated, survives, texts  # noqa: E402
 from test_roundtrip import prints_when_specialized, says_the_same  # noqa: E402
 
 import tiledialect as td  # noqa: E402
+
+Described = tuple[str, Entries]
 
 
 def agrees(program: Program) -> None:
@@ -54,6 +60,18 @@ def ir_agrees(program: random_programs.Program) -> None:
         test_programs.agrees(program, device)
 
 
+@st.composite
+def compiled_for(draw: st.DrawFn) -> tuple[whole_programs.Program, int, td.Device, Described]:
+    """A whole program, how often to differentiate it, a device, and as what it is described."""
+    program, device = draw(whole_programs.programs()), draw(st.sampled_from(td.devices()))
+    return program, draw(st.integers(0, 2)), device, draw(entries(device))
+
+
+def whole_agrees(made: tuple[whole_programs.Program, int, td.Device, Described]) -> None:
+    """A device gives what the reference gives, as compiled for a described one."""
+    test_whole_programs.agrees(*made)
+
+
 TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (texts, survives),
     (mutated().map(lambda program: program.source), survives),
@@ -63,6 +81,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(), agrees),
     (test_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
+    (compiled_for(), whole_agrees),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
 )

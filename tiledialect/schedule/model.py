@@ -231,8 +231,14 @@ class Model:
     def copy_steps(self) -> int:
         """In how many steps the items of a group copy the largest tile that is fetched ahead."""
         ahead = [copy for copy in self.all_copies if copy.stage.copies > 1]
-        steps = (ceil(self.tile(c) / c.stage.vector / self.items) for c in ahead)
-        return max(steps, default=0)
+        return max((ceil(self._chunks(copy) / self.items) for copy in ahead), default=0)
+
+    def _chunks(self, copy: Copy) -> int:
+        """In how many pieces a tile is copied: in vectors if they divide its rows in memory."""
+        walk, vector = self.walk(copy.stage.operand), copy.stage.vector
+        extents = walk.extents(copy.inside) if walk is not None else ()
+        row = extents[-1] if extents else 1
+        return prod(extents) // (vector if row % vector == 0 else 1)
 
     @cached_property
     def local_memory(self) -> int:

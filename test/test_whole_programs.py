@@ -1,0 +1,97 @@
+"""Random whole programs and their gradients, as compiled for each device and for described ones.
+
+`pytest test/test_whole_programs.py --examples 3000` tries fifteen times as many as by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import oclgrind
+import pytest
+from compare import assert_close
+from described import Entries, entries, run_as, spec
+from hypothesis import given, note
+from hypothesis import strategies as st
+from test_programs import searching
+from whole_programs import Program, programs
+
+import tiledialect as td
+
+Array = npt.NDArray[Any]
+
+ULPS = 4000
+"""How far apart results may be, of the largest element: sums of sums, in any order."""
+
+
+def differentiated(
+    program: Program, order: int
+) -> tuple[td.Function, list[Array], Sequence[Array]]:
+    """The function, differentiated so often; inputs; and what the reference gives."""
+    f, arrays = td.compile(program.source), program.arrays()
+    random = np.random.default_rng(1)
+    results = outputs(f.reference(*arrays))
+    for _ in range(order):
+        reals = [t.name for t in program.inputs if not t.is_index]
+        f = f.gradient(reals[:2])
+        arrays += [random.uniform(-1, 1, r.shape).astype(r.dtype) for r in results]
+        results = outputs(f.reference(*arrays))
+    return f, arrays, results
+
+
+def outputs(results: Any) -> tuple[Array, ...]:
+    """One result, or several, as a tuple."""
+    return results if isinstance(results, tuple) else (results,)
+
+
+def agrees(program: Program, order: int, device: td.Device, described: tuple[str, Entries]) -> None:
+    """Fail unless the device gives what the reference gives, as compiled for the description."""
+    f, arrays, expected = differentiated(program, order)
+    before = len(oclgrind.log())
+    actual = run_as(f, arrays, device, spec(*described))
+    for k, (a, e) in enumerate(zip(actual, expected, strict=True)):
+        assert_close(a, e, ulps=ULPS, what=f"output {k}")
+    assert not oclgrind.report(before)
+
+
+def test_whole_programs(device: td.Device, request: pytest.FixtureRequest):
+    @searching(request.config.getoption("--examples") // 50)
+    @given(programs(3), st.integers(0, 1), entries(device))
+    def check(program: Program, order: int, described: tuple[str, Entries]) -> None:
+        note(f"{program.source}{program.inputs}\nas for {described}")
+        agrees(program, order, device, described)
+
+    check()
+
+
+FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
+    "rows of a tile that no vectors divide, fetched ahead": (
+        """function (I[N, H, W, C], K[J, L, C, D], DO[N, Y, X, D]) -> (DI) {
+          DI[n, 4*y + j, x + i - 1, c: N, H, W, C] = +(DO[n, y, x, d] * K[j, i, c, d]);
+        }""",
+        [(32, 13, 16, 2), (2, 3, 2, 8), (32, 3, 16, 8)],
+        "GPU",
+        {"compute_units": 132, "max_work_group_size": 32, "local_mem_size": 16384},
+    ),
+    "vectors of no lanes": (
+        "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }",
+        [(67, 131)],
+        "CPU",
+        {"native_vector_width": 0, "cache_sizes": (), "local_mem_size": 0},
+    ),
+}
+"""Programs that were once refused or wrong, shapes of their inputs, and devices."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(name: str, device: td.Device):
+    source, shapes, kind, described = FOUND[name]
+    random = np.random.default_rng(0)
+    arrays = [random.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
+    f = td.compile(source)
+    target = spec(kind, {**described, "type": kind.lower(), "platform": device.platform})
+    (actual,) = run_as(f, arrays, device, target)
+    assert_close(actual, f.reference(*arrays), ulps=ULPS)
