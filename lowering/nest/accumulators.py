@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
+from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.sub_group import ShuffleOp, can_shuffle
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
@@ -168,16 +169,19 @@ class Accumulator:
         return self.aggregate(self.nest.scalars, self.type, a, b)
 
     def _join_lanes(self) -> None:
-        """Aggregate what the lanes of a vector hold into the first one."""
+        """Aggregate what the lanes of a vector hold into the first one, half by half."""
         places = self.places
         if not places.lanes:
             return
+        lanes = self.kernel.leaves[places.lanes[0]].extent
         with self.kernel.loops(places.moving):
-            total = self.total()
-            for lane in range(1, self.kernel.leaves[places.lanes[0]].extent):
-                value = self.nest.load(self.buffer, places.here(Expr.const(lane)))
-                total = self._joined(total, value)
-            self.nest.store(total, self.buffer, places.here(Expr()))
+            while lanes > 1:
+                half = lanes - lanes // 2
+                with self.nest.loop(LoopRole(Role.VECTOR), lanes // 2, "lane") as lane:
+                    total = self.nest.load(self.buffer, places.here(lane))
+                    value = self.nest.load(self.buffer, places.here(lane + half))
+                    self.nest.store(self._joined(total, value), self.buffer, places.here(lane))
+                lanes = half
 
     def _join_items(self) -> None:
         """Aggregate what the work-items that share an element hold; all of them get it.

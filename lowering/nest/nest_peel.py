@@ -108,7 +108,7 @@ class Peeler:
         place, tests = max(found, key=lambda item: len(item[1]))
         if tests:
             place = self._split_groups(place, tests)
-        self._split_a_loop(place)
+        self._split_loops(place)
 
     def _innermost_parallel(self) -> Block | None:
         """The body of the parallel loops, unless there are several."""
@@ -210,16 +210,27 @@ class Peeler:
 
     # -- the last steps of a loop ------------------------------------------------------------
 
-    def _split_a_loop(self, block: Block) -> None:
-        """Split the outermost serial loop of which most steps need no test."""
+    def _split_loops(self, block: Block) -> None:
+        """Split the outermost serial loop of which most steps need no test.
+
+        So are those after it over as many steps, which are more phases over the same row.
+        """
+        like: tuple[Block | None, int | None] | None = None
         for loop in [x for x in block.walk() if isinstance(x, ForOp)]:
-            if loop.role.data.role is Role.SERIAL and not _has_copies(loop):
-                count, tests = self._first_steps(loop)
-                if any(
-                    self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp)) for t in tests
-                ):
-                    self._split_steps(loop, count, tests)
-                    return
+            own = (loop.parent, loop.extent)
+            if like in (None, own) and self._split_a_loop(loop):
+                like = own
+
+    def _split_a_loop(self, loop: ForOp) -> bool:
+        """Split a serial loop if most steps need no test."""
+        if loop.role.data.role is not Role.SERIAL or _has_copies(loop):
+            return False
+        count, tests = self._first_steps(loop)
+        worth = (t for t in tests if self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp)))
+        if not any(worth):
+            return False
+        self._split_steps(loop, count, tests)
+        return True
 
     def _first_steps(self, loop: ForOp) -> tuple[int, list[Test]]:
         """How many steps come before the last ones, and the tests that only those need."""

@@ -132,3 +132,51 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// Every phase over a row has its last steps apart; another loop after them stays whole.
+// CHECK-LABEL: sym_name = "phases"
+// CHECK:       nest.for %i : serial to 7 {
+// CHECK-NOT:     nest.if
+// CHECK:       nest.for %i_1 = 7 to 8 : serial {
+// CHECK-NEXT:    nest.for
+// CHECK-NEXT:      nest.if
+// CHECK:       nest.for %j : serial to 7 {
+// CHECK-NOT:     nest.if
+// CHECK:       nest.for %j_1 = 7 to 8 : serial {
+// CHECK:       nest.for %k : serial to 16 {
+// CHECK-NEXT:    nest.for
+// CHECK-NEXT:      nest.if
+"gpu.module"() <{sym_name = "phases"}> ({
+  "gpu.func"() <{function_type = (memref<29xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<29xf32, 1 : i32>):
+    nest.for %g : group.x to 8 {
+      nest.for %i : serial to 8 {
+        nest.for %l : unroll to 4 {
+          nest.if 4*%i + %l < 29 {
+            %a = nest.load %A[4*%i + %l] : memref<29xf32, 1 : i32>
+            nest.store %a, %A[4*%i + %l] : f32, memref<29xf32, 1 : i32>
+          }
+        }
+      }
+      nest.for %j : serial to 8 {
+        nest.for %l : unroll to 4 {
+          nest.if 4*%j + %l < 29 {
+            %a = nest.load %A[4*%j + %l] : memref<29xf32, 1 : i32>
+            nest.store %a, %A[4*%j + %l] : f32, memref<29xf32, 1 : i32>
+          }
+        }
+      }
+      nest.for %k : serial to 16 {
+        nest.for %l : unroll to 2 {
+          nest.if 2*%k + %l < 29 {
+            %a = nest.load %A[2*%k + %l] : memref<29xf32, 1 : i32>
+            nest.store %a, %A[2*%k + %l] : f32, memref<29xf32, 1 : i32>
+          }
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "phases"} : () -> ()
+}) : () -> ()

@@ -58,7 +58,7 @@ class Loops:
     def work(self, indices: Iterable[str], points: int) -> None:
         """Loops over indices, as far as a work-item has no more than so many points."""
         for index in indices:
-            count = max(1, min(self.rest(index), points))
+            count = even_share(self.rest(index), points)
             self.add(index, count, Role.SERIAL)
             points //= count
 
@@ -68,6 +68,12 @@ class Loops:
         grid = ((n, self.reach[n], self.rest(n)) for n in left)
         leaves = (*on_grid(grid), *self.locals, *self.inner)
         return Schedule(kept(leaves), tuple(stages))
+
+
+def even_share(extent: int, most: int) -> int:
+    """So many of an extent for each group, or up to half as many if that leaves no rest."""
+    most = max(1, min(extent, most))
+    return next((n for n in range(most, most // 2, -1) if extent % n == 0), most)
 
 
 def power_above(n: int) -> int:
