@@ -330,6 +330,11 @@ def nest(size: int, schedule: str) -> str:
 
 HISTOGRAM = 'tile-specialize{arguments="99xf32","99xi32","40xf32"}'
 TOTALS = 'tile-specialize{arguments="4x32xf32"},tile-bounds,tile-scan'
+ROWS = "Y: <group.x 4*d0 : 2, serial d0 : 4, serial 8*d1 : 64, vector d1 : 8> stage <Exp private>"
+SOFTMAX = (
+    'tile-specialize{arguments="8x512xf32"},tile-decompose,tile-bounds,tile-reduce,tile-defract,tile-fuse'
+    f',tile-loop-tiling{{schedules="{ROWS}"}},tile-to-nest'
+)
 STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
@@ -380,6 +385,15 @@ EXAMPLES = {
         f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline,simplify-index-arithmetic",
     ),
     "nest-share-memory": ("tree_sum.mlir", "lift-to-nest,nest-share-memory"),
+    "nest-prefetch": ("softmax", f"{SOFTMAX},nest-vectorize,nest-prefetch"),
+    "math-polynomial-approximation": (
+        "softmax",
+        f"{SOFTMAX},nest-vectorize,nest-to-gpu,math-polynomial-approximation",
+    ),
+    "arith-share-reciprocals": (
+        "softmax",
+        f"{SOFTMAX},nest-vectorize,nest-to-gpu,arith-share-reciprocals",
+    ),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
     "gpu-count-copies": (

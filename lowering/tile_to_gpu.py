@@ -8,16 +8,22 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.lowering.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
 from tiledialect.lowering.gpu_balance_barriers import LOSES_ARMS, GpuBalanceBarriersPass
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
+from tiledialect.lowering.math_polynomial_approximation import (
+    APPROXIMATES,
+    MathPolynomialApproximationPass,
+)
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
+from tiledialect.lowering.nest.nest_prefetch import PREFETCHES, NestPrefetchPass
 from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
@@ -25,7 +31,7 @@ from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.target_spec import platform
 
 
-def nest_passes() -> tuple[ModulePass, ...]:
+def nest_passes(*, prefetches: bool = False) -> tuple[ModulePass, ...]:
     """The passes from nests to the kernel level."""
     return (
         NestPipelinePass(),
@@ -34,6 +40,7 @@ def nest_passes() -> tuple[ModulePass, ...]:
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
+        *((NestPrefetchPass(),) if prefetches else ()),
         NestToGpuPass(),
         GpuCountCopiesPass(),
         GpuWidenBf16Pass(),
@@ -80,7 +87,11 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    PassPipeline(nest_passes()).apply(ctx, op)
+    PassPipeline(nest_passes(prefetches=platform(op) in PREFETCHES)).apply(ctx, op)
+    if platform(op) in APPROXIMATES:
+        MathPolynomialApproximationPass().apply(ctx, op)
+    if platform(op) in SHARES:
+        ArithShareReciprocalsPass().apply(ctx, op)
     if platform(op) in LOSES_ARMS:
         GpuBalanceBarriersPass().apply(ctx, op)
     if platform(op) in BREAKS_BRANCHES:

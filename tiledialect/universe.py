@@ -44,6 +44,13 @@ TILE_UNIVERSE = Universe(
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
         "nest-halve-vectors": _load("lowering.nest.nest_halve_vectors", "NestHalveVectorsPass"),
         "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
+        "arith-share-reciprocals": _load(
+            "lowering.arith_share_reciprocals", "ArithShareReciprocalsPass"
+        ),
+        "math-polynomial-approximation": _load(
+            "lowering.math_polynomial_approximation", "MathPolynomialApproximationPass"
+        ),
+        "nest-prefetch": _load("lowering.nest.nest_prefetch", "NestPrefetchPass"),
         "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
         "simplify-index-arithmetic": _load(

@@ -11,11 +11,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Variable
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import flat_strides
 
-AccessOp = LoadOp | StoreOp | FragmentOp
+AccessOp = LoadOp | StoreOp | FragmentOp | PrefetchOp
 
 
 @dataclass(frozen=True)

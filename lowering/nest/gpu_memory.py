@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Truth
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
@@ -188,6 +189,15 @@ def store_at(kernel: GpuKernel, op: StoreOp, value: SSAValue, place: Expr) -> No
     new = cls.create(operands=operands)
     if access.lanes > 1:
         _align(kernel, new, access.memory, place, access.lanes)
+    kernel.indices.here.block.add_op(new)
+
+
+def prefetch(kernel: GpuKernel, op: Operation) -> None:
+    """A request for memory."""
+    assert isinstance(op, PrefetchOp)
+    memory, index = kernel.values[op.memory], kernel.indices.value(kernel.address(op))
+    to_write = op.to_write is not None
+    new = PrefetchOp({"index": index}, memory, [Expr.var("index")], to_write=to_write)
     kernel.indices.here.block.add_op(new)
 
 

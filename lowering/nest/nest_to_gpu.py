@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest import gpu_control as control
 from tiledialect.lowering.nest import gpu_copies as copies
@@ -72,6 +73,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     LoadOp: memory.load,
     StoreOp: copies.store_or_copy,
     FragmentOp: memory.fragment,
+    PrefetchOp: memory.prefetch,
     CommitOp: copies.commit,
     WaitOp: copies.wait,
     gpu.BarrierOp: _barrier,

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
@@ -95,6 +96,7 @@ ACCESSES: dict[type[Operation], tuple[int, Access]] = {
     memref.AtomicRMWOp: (1, BOTH),
     FragmentOp: (0, Access(reads=True)),
     CopyOp: (0, Access(reads=True)),
+    PrefetchOp: (0, Access()),
     memref.DimOp: (0, Access()),
     memref.RankOp: (0, Access()),
 }

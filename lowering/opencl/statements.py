@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.buffers import GLOBAL, PRIVATE, address, pointer, space_of
@@ -228,6 +229,13 @@ def _print_wait(p: FunctionPrinter, op: Operation) -> None:
     p.line(f'asm volatile("cp.async.wait_group {op.groups.value.data};" ::: "memory");')
 
 
+def _print_prefetch(p: FunctionPrinter, op: Operation) -> None:
+    """Clang's builtin: OpenCL's own `prefetch` is a call that does nothing."""
+    assert isinstance(op, PrefetchOp)
+    place = _pointer(p, op.memory, op.indices[0])
+    p.line(f"__builtin_prefetch({place}, {int(op.to_write is not None)});")
+
+
 STATEMENTS: dict[type[Operation], Statement] = {
     gpu.ThreadIdOp: _print_id("get_local_id"),
     gpu.BlockIdOp: _print_id("get_group_id"),
@@ -251,4 +259,5 @@ STATEMENTS: dict[type[Operation], Statement] = {
     CopyOp: _print_copy,
     CommitOp: _print_commit,
     WaitOp: _print_wait,
+    PrefetchOp: _print_prefetch,
 }

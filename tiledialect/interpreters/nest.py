@@ -33,6 +33,7 @@ from tiledialect.dialects.nest.ops import (
     LoadOp,
     StoreOp,
 )
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import (
@@ -341,6 +342,9 @@ class Kernel:
         values = found.view(memory.data.dtype)
         self.groups[-1].append(lambda: memory.store(target, active, values))
 
+    def prefetch(self, op: PrefetchOp) -> None:
+        """It changes no value."""
+
     def commit(self, op: CommitOp) -> None:
         """The end of a group of copies."""
         self.groups.append([])
@@ -412,6 +416,7 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     CopyOp: Kernel.copy,
     CommitOp: Kernel.commit,
     WaitOp: Kernel.wait,
+    PrefetchOp: Kernel.prefetch,
     scf.ForOp: Kernel.carrying_loop,
     scf.IfOp: Kernel.value_branch,
     memref.AllocaOp: Kernel.allocate,

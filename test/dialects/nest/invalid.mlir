@@ -145,3 +145,15 @@ nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
 // CHECK: operand 'cond' at position 0 does not verify
 %m, %x = "test.op"() : () -> (vector<4xi32>, vector<4xf32>)
 %y = nest.lanes "arith.select" {} (%m, %x, %x) : (vector<4xi32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
+
+// -----
+
+// CHECK: nest.prefetch has 1 indices for a memref of rank 2
+%A = "test.op"() : () -> memref<4x4xf32>
+nest.prefetch %A[0] : memref<4x4xf32>
+
+// -----
+
+// CHECK: a nest.prefetch has no condition
+%A, %i = "test.op"() : () -> (memref<4xf32>, index)
+nest.prefetch %A[0] if %i < 2 : memref<4xf32>

@@ -92,6 +92,17 @@ func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index) {
   func.return
 }
 
+// CHECK-LABEL: func.func @prefetch
+func.func @prefetch(%A: memref<64x8xf32, 1 : i32>, %i: index) {
+  // CHECK-NEXT: nest.prefetch %A[%i + 1, 4] : memref<64x8xf32, 1 : i32>
+  // GENERIC:    "nest.prefetch"(%A, %i) <{access = #nest.exprs<d0 + 1, 4>}>
+  nest.prefetch %A[%i + 1, 4] : memref<64x8xf32, 1 : i32>
+  // CHECK-NEXT: nest.prefetch to_write %A[%i, 0] {note} : memref<64x8xf32, 1 : i32>
+  // GENERIC:    "nest.prefetch"(%A, %i) <{access = #nest.exprs<d0, 0>, to_write}>
+  nest.prefetch to_write %A[%i, 0] {note} : memref<64x8xf32, 1 : i32>
+  func.return
+}
+
 // CHECK-LABEL: func.func @shuffle
 func.func @shuffle(%x: f32) {
   // CHECK-NEXT: {{.*}} = nest.shuffle %x xor 4 in 32 : f32

@@ -9,6 +9,7 @@ from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleA
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.lanes import LanesOp
 from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 
 Nest = Dialect(
@@ -27,6 +28,7 @@ Nest = Dialect(
         CommitOp,
         WaitOp,
         CopyOp,
+        PrefetchOp,
     ],
     [RoleAttr, ExprsAttr, ConditionAttr],
 )

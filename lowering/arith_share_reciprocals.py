@@ -1,0 +1,112 @@
+"""arith-share-reciprocals: one reciprocal for all that a loop divides by the same number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects.builtin import ModuleOp, VectorType, f32
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.lowering.float_arithmetic import FloatArithmetic
+
+SHARES = ("Intel(R) OpenCL", "Portable Computing Language")
+"""Platforms whose devices divide vectors by 16 to 24 times as slowly as they multiply."""
+
+SMALL, LARGE, SCALE = 2.0**-104, 2.0**104, 2.0**24
+"""A divisor beyond these ends is scaled, and what it divides: its reciprocal might not be normal.
+Quotients that scaling makes over- or underflow do so anyway."""
+
+
+@dataclass(frozen=True)
+class Divisor:
+    """A scalar that is divided by, scaled; its reciprocal; and the scale."""
+
+    value: SSAValue
+    reciprocal: SSAValue
+    scale: SSAValue
+
+    @staticmethod
+    def of(value: SSAValue) -> Divisor:
+        """What dividing by a value needs, where it is defined."""
+        owner = value.owner
+        place = (
+            InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
+        )
+        f = FloatArithmetic(Builder(place), value.type)
+        size, one = f.emit(math.AbsFOp(value)), f.constant(1)
+        scale = f.where("ogt", size, f.constant(LARGE), (f.constant(1 / SCALE), one))
+        scale = f.where("olt", size, f.constant(SMALL), (f.constant(SCALE), scale))
+        scaled = f.mul(value, scale)
+        reciprocal = f.emit(arith.DivfOp(one, scaled))
+        scale.name_hint, scaled.name_hint, reciprocal.name_hint = "scale", "divisor", "reciprocal"
+        return Divisor(scaled, reciprocal, scale)
+
+    def quotient(self, f: FloatArithmetic, dividend: SSAValue) -> SSAValue:
+        """A vector divided by it: the product with the reciprocal, corrected by what it misses.
+
+        That is the nearest float, where products are added without being rounded. The correction
+        is none where it has no meaning: at infinities, and zeros, whose signs are right.
+        """
+        value, reciprocal, scale = (
+            f.emit(vector.BroadcastOp(v, f.type))  # pyright: ignore
+            for v in (self.value, self.reciprocal, self.scale)
+        )
+        dividend = f.mul(dividend, scale)
+        first = f.mul(dividend, reciprocal)
+        missing = f.sub(dividend, f.mul(first, value))
+        corrected = f.add(first, f.mul(missing, reciprocal))
+        size = f.emit(math.AbsFOp(corrected))
+        return f.where("ogt", size, f.constant(0), (corrected, first))
+
+
+@dataclass
+class Sharing:
+    """Replaces the divisions of a module."""
+
+    divisors: dict[SSAValue, Divisor] = field(default_factory=dict[SSAValue, Divisor])
+
+    def rewrite(self, op: arith.DivfOp) -> None:
+        """Multiply by the reciprocal, if a loop divides by a scalar from outside."""
+        divisor, t = op.rhs.owner, op.result.type
+        if not isinstance(divisor, vector.BroadcastOp) or not isinstance(t, VectorType):
+            return
+        value = divisor.source
+        if t.element_type != f32 or value.type != f32 or not _is_from_outside(value, op):
+            return
+        if value not in self.divisors:
+            self.divisors[value] = Divisor.of(value)
+        f = FloatArithmetic(Builder(InsertPoint.before(op)), t)
+        new = self.divisors[value].quotient(f, op.lhs)
+        new.name_hint = op.result.name_hint
+        Rewriter.replace_op(op, [], [new])
+
+
+def _is_from_outside(value: SSAValue, op: arith.DivfOp) -> bool:
+    """Whether a value was there before the innermost loop around an op."""
+    loop = op.parent_op()
+    while loop is not None and not isinstance(loop, scf.ForOp):
+        loop = loop.parent_op()
+    home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    return loop is not None and home is not None and home.is_ancestor(loop)
+
+
+@dataclass(frozen=True)
+class ArithShareReciprocalsPass(ModulePass):
+    """Divides vectors of f32 by a scalar from outside the loop by means of its reciprocal.
+
+    The quotients are those of `arith.divf`, but perhaps for the last bit where products are rounded
+    before they are added.
+    """
+
+    name = "arith-share-reciprocals"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite every division."""
+        sharing = Sharing()
+        for division in [x for x in op.walk() if isinstance(x, arith.DivfOp)]:
+            sharing.rewrite(division)

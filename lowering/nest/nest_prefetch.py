@@ -1,0 +1,171 @@
+"""nest-prefetch: memory that the next pass or the next row needs is asked for during this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.nest.ops import ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.index.integer import Expr
+from tiledialect.lowering.nest.builder import GLOBAL
+from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.schedule.device import Kind, described, device_of
+from tiledialect.schedule.leaves import Role
+
+PREFETCHES = ("Intel(R) OpenCL", "Portable Computing Language")
+"""Platforms whose kernels are faster with the pass: those for CPUs that are built with Clang."""
+
+LINE = 64
+"""The bytes that come to the cache together."""
+SHORTEST = 16 * LINE
+"""The bytes of the shortest row whose successor the processor does not foresee by itself."""
+COST = {arith.Arith.name: 1, math.Math.name: 12}
+"""What an op of a dialect costs."""
+
+Place = tuple[SSAValue, tuple[Expr, ...]]
+"""An array, and where in it a pass is, its loops' indices by number."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Loops over a row, with accesses to memory inside the innermost one."""
+
+    loops: tuple[ForOp, ...]
+
+    @staticmethod
+    def of(loop: ForOp) -> Pass:
+        """The pass whose outermost loop this is."""
+        loops = [loop]
+        while len(inside := [x for x in loops[-1].block.ops if isinstance(x, ForOp)]) == 1:
+            loops += inside
+        return Pass(tuple(loops))
+
+    @property
+    def block(self) -> Block:
+        """What is done in each step."""
+        return self.loops[-1].block
+
+    @property
+    def shape(self) -> tuple[tuple[tuple[Expr, ...], LoopRole], ...]:
+        """The loops' bounds and roles: passes over the same row have the same."""
+        return tuple((x.bounds.data, x.role.data) for x in self.loops)
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are; 0 if that is not known."""
+        return prod(x.extent or 0 for x in self.loops)
+
+    @cached_property
+    def cost(self) -> int:
+        """How much is computed in each step: that much memory can be waited for meanwhile."""
+        return sum(COST.get(op.dialect_name(), 0) for op in self.block.ops)
+
+    def accesses(self, scope: NestScope) -> Iterator[tuple[Place, LoadOp | StoreOp]]:
+        """The accesses to neighbours in global memory, and their places."""
+        numbered = {str(scope.name(x.index)): _step(k) for k, x in enumerate(self.loops)}
+        for op in self.block.ops:
+            if isinstance(op, LoadOp | StoreOp) and op.condition is None and _is_wide(op):
+                access = tuple(e.substitute(numbered) for e in scope.access(op))
+                yield (op.memory, access), op
+
+
+def _step(number: int) -> Expr:
+    return Expr.var(f"step{number}")
+
+
+def _is_wide(op: LoadOp | StoreOp) -> bool:
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    return t.memory_space == GLOBAL and isinstance(_value(op).type, VectorType)
+
+
+def _value(op: LoadOp | StoreOp) -> SSAValue:
+    return op.result if isinstance(op, LoadOp) else op.value
+
+
+def _bytes(op: LoadOp | StoreOp) -> int:
+    """How many bytes an access moves."""
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    return lanes_of(_value(op)) * getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+
+
+def passes_over_rows(block: Block) -> list[Pass]:
+    """The passes in a block over the same row, if there are several."""
+    loops = [x for x in block.ops if isinstance(x, ForOp) and x.role.data.role is Role.SERIAL]
+    passes = [Pass.of(x) for x in loops if (x.extent or 0) > 1]
+    shapes = [p.shape for p in passes]
+    often = max(shapes, key=shapes.count, default=None)
+    found = [p for p in passes if p.shape == often]
+    return found if len(found) > 1 else []
+
+
+def prefetch(passes: Sequence[Pass], cache: int) -> None:
+    """Let the pass that computes most ask for what the later ones and the next row will use."""
+    scope = NestScope()
+    first: dict[Place, tuple[int, LoadOp | StoreOp]] = {}
+    for number, one in enumerate(passes):
+        for place, op in one.accesses(scope):
+            first.setdefault(place, (number, op))
+    host = max(range(len(passes) - 1), key=lambda k: passes[k].cost)
+    row = _next_row(passes[host].loops[0], scope)
+    wanted: list[PrefetchOp] = []
+    total = 0
+    steps = {str(_step(k)): scope.name(loop.index) for k, loop in enumerate(passes[host].loops)}
+    for (memory, access), (number, op) in first.items():
+        where = access
+        if number <= host:
+            where = tuple(e.substitute(row) for e in access)
+            if where == access:
+                continue
+        nbytes = passes[host].steps * _bytes(op)
+        total += nbytes
+        if nbytes >= SHORTEST:
+            place = [e.substitute(steps) for e in where]
+            to_write = isinstance(op, StoreOp)
+            wanted.append(PrefetchOp(scope.values, memory, place, to_write=to_write))
+    if wanted and total <= cache:
+        Rewriter.insert_op(wanted, InsertPoint.at_end(passes[host].block))
+
+
+def _next_row(loop: ForOp, scope: NestScope) -> dict[str, Expr]:
+    """What takes the place of an index in the next row, if rows come one after another."""
+    outer = loop.parent_op()
+    while outer is not None and not isinstance(outer, ForOp):
+        outer = outer.parent_op()
+    if outer is None or outer.role.data.role is not Role.SERIAL:
+        return {}
+    name = scope.name(outer.index)
+    return {str(name): name + outer.bounds.data[2]}
+
+
+@dataclass(frozen=True)
+class NestPrefetchPass(ModulePass):
+    """Asks for memory before it is used, where a kernel makes several passes over each row.
+
+    The pass that computes most asks for what the later ones will read and write, and for what the
+    next row is the first to read: memory arrives during the computation. Rows that are short, for
+    which the processor does that by itself, or do not fit its second cache, are left alone.
+    """
+
+    name = "nest-prefetch"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Let every kernel ask."""
+        device = device_of(op) or described(Kind.CPU, {})
+        blocks = [b for x in op.walk() for region in x.regions for b in region.blocks]
+        for block in blocks:
+            if passes := passes_over_rows(block):
+                prefetch(passes, device.cache_sizes[min(1, len(device.cache_sizes) - 1)])

@@ -1,0 +1,50 @@
+"""Exponentials and quotients as the kernels for CPUs compute them, on every device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, -1e-40, 1e-38, 3e38, -3e38, 1.0, 49.0, 3.0]
+SHARES = """function (X[R, C], Z[R, D]) -> (Y) {
+  T[r, 0: R, 1] = +(Z[r, d]); Y = X / T;
+}"""
+
+
+def test_exp(device: td.Device) -> None:
+    # Every exponent, and densely where results are neither 0 nor infinite.
+    random = np.random.default_rng(0)
+    bits = random.integers(0, 1 << 32, 1 << 14, np.uint64).astype(np.uint32).view(np.float32)
+    count = 1 << (10 if device.type == "simulator" else 20)
+    dense = np.concatenate([np.linspace(-105, 90, count), random.uniform(-1, 1, count)])
+    x = np.concatenate([np.float32([*SPECIAL, *dense]), bits[:count]])
+    y = td.compile("function (X[N]) -> (Y) { Y = exp(X); }", device=device)(x)
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype(np.float64))
+        nearest = exact.astype(np.float32)
+        unit = np.spacing(np.minimum(nearest, np.finfo(np.float32).max))
+        off = np.abs(y - exact) / unit
+    ends = np.isnan(x) | (x < -105) | (x > 89)
+    np.testing.assert_array_equal(y[ends], nearest[ends])
+    # OpenCL's own may be 3 units off, and there may be no denormal numbers.
+    normal = ~ends & np.isfinite(nearest) & (nearest > 1.2e-38)
+    assert np.max(off[normal]) <= (1.5 if device.short_platform in ("intel", "pocl") else 3)
+
+
+@pytest.mark.parametrize("columns", [64, 37])
+def test_quotients(device: td.Device, columns: int) -> None:
+    # The divisor is there before the loop over the row.
+    random = np.random.default_rng(1)
+    x = random.standard_normal((40, columns)).astype(np.float32)
+    x[:, : len(SPECIAL)] = SPECIAL
+    z = np.zeros((40, columns), np.float32)
+    z[:, 5] = np.exp(random.uniform(-87, 87, 40))
+    z[: len(SPECIAL), 5] = SPECIAL
+    function = td.compile(SHARES, device=device)
+    y = function(x, z)
+    with np.errstate(all="ignore"):
+        expected = x / z.sum(1, keepdims=True)
+    # OpenCL's own division may be 2.5 units off, and denormal quotients 0.
+    np.testing.assert_allclose(y, expected, 3e-7, 1.2e-38)
