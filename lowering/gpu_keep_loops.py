@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, UnitAttr
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+
+from tiledialect.lowering.nest.builder import PRIVATE
 
 KEEPS_LOOPS = ("Intel(R) OpenCL",)
 """Platforms that need the pass: Intel's compiler for CPUs unrolls a loop of 32 iterations with a
-branch in it, and then takes minutes to make the branches into masks."""
+branch in it, and then takes minutes to make the branches into masks. An eighth of the time that it
+takes for a network goes into loops around loops, which are no faster for it."""
 
 KEEP_LOOP = "tile.keep_loop"
 """The attribute of a loop that must not be unrolled."""
@@ -22,10 +25,11 @@ FEW = 4
 
 @dataclass(frozen=True)
 class GpuKeepLoopsPass(ModulePass):
-    """Marks innermost loops with a branch in them: the OpenCL compiler is not to unroll them.
+    """Marks loops that the OpenCL compiler is not to unroll, as schedules have unrolled what pays.
 
-    Loops of a few iterations are left to it. What was to be unrolled by a schedule is no loop any
-    more.
+    These are innermost loops with a branch in them, and loops around loops but for those that use
+    arrays in private memory, which may become registers. Loops of a few iterations, with none but
+    such in them, are left to it.
     """
 
     name = "gpu-keep-loops"
@@ -34,10 +38,21 @@ class GpuKeepLoopsPass(ModulePass):
         """Mark the loops of every kernel."""
         for loop in [x for x in op.walk() if isinstance(x, scf.ForOp)]:
             inside = [x for x in loop.walk() if x is not loop]
-            is_innermost = not any(isinstance(x, scf.ForOp) for x in inside)
-            branches = any(isinstance(x, scf.IfOp) for x in inside)
-            if is_innermost and branches and not _is_short(loop):
+            loops = [x for x in inside if isinstance(x, scf.ForOp)]
+            short = all(map(_is_short, (loop, *loops)))
+            if loops:
+                keep = not short and not any(map(_is_private, inside))
+            else:
+                keep = not short and any(isinstance(x, scf.IfOp) for x in inside)
+            if keep:
                 loop.attributes[KEEP_LOOP] = UnitAttr()
+
+
+def _is_private(op: Operation) -> bool:
+    """Whether an op uses an array in private memory."""
+    return any(
+        isinstance(v.type, MemRefType) and v.type.memory_space == PRIVATE for v in op.operands
+    )
 
 
 def _is_short(loop: scf.ForOp) -> bool:

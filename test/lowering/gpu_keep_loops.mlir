@@ -1,11 +1,20 @@
 // RUN: tile-opt %s -p gpu-keep-loops | filecheck %s
 // RUN: tile-opt %s -p gpu-keep-loops -t opencl | filecheck %s --check-prefix=OPENCL
 
-// Innermost loops with a branch are kept, others and short ones may be unrolled.
+// Innermost loops with a branch are kept, and loops around loops but for those with arrays in private
+// memory; others and short ones may be unrolled.
 // CHECK:      scf.for %outer
 // CHECK:        scf.for %kept
 // CHECK:          scf.if
 // CHECK:        } {tile.keep_loop}
+// CHECK-NEXT: } {tile.keep_loop}
+// CHECK-NEXT: scf.for %with_registers
+// CHECK:          memref.store
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.for %short_outer
+// CHECK:          memref.store
+// CHECK-NEXT:   }
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.for %short
 // CHECK-NOT:  tile.keep_loop
@@ -14,7 +23,8 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: "gpu.return"
 
-// OPENCL:      for (int outer = 0; outer < 32; ++outer) {
+// OPENCL:      #pragma unroll 1
+// OPENCL-NEXT: for (int outer = 0; outer < 32; ++outer) {
 // OPENCL-NEXT:     bool c = outer < x;
 // OPENCL-NEXT:     #pragma unroll 1
 // OPENCL-NEXT:     for (int kept = 0; kept < 32; ++kept) {
@@ -28,12 +38,23 @@
     %four = arith.constant 4 : index
     %many = arith.constant 32 : index
     %f = arith.constant 1.0 : f32
+    %r = memref.alloca() : memref<32xf32, 5 : i32>
     scf.for %outer = %zero to %many step %one {
       %c = arith.cmpi slt, %outer, %x : index
       scf.for %kept = %zero to %many step %one {
         scf.if %c {
           memref.store %f, %a[%kept] : memref<32xf32, 1 : i32>
         }
+      }
+    }
+    scf.for %with_registers = %zero to %many step %one {
+      scf.for %inner = %zero to %many step %one {
+        memref.store %f, %r[%inner] : memref<32xf32, 5 : i32>
+      }
+    }
+    scf.for %short_outer = %zero to %four step %one {
+      scf.for %inner = %zero to %four step %one {
+        memref.store %f, %a[%inner] : memref<32xf32, 1 : i32>
       }
     }
     scf.for %short = %zero to %four step %one {
