@@ -24,6 +24,7 @@ from tiledialect.passes.lift_lower import LiftLowerPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
 from tiledialect.passes.tile_defract import TileDefractPass
+from tiledialect.passes.tile_factor_sums import TileFactorSumsPass
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
@@ -47,6 +48,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         CanonicalizePass(),
         CommonSubexpressionElimination(),
         TileDecomposePass(),
+        TileFactorSumsPass(),
         TileBoundsPass(),
         TileOneHotPass(),
         TileScanPass(),

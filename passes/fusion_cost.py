@@ -18,8 +18,11 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.kernel_facts import COSTLY
+from tiledialect.passes.kernel_facts import COSTLY, phases
 from tiledialect.schedule.device import Device, Kind
+
+KEEPING = 0.625
+"""Which share of the registers of a work-group hold a row."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,15 @@ class Machine:
         """What a device is for fusion; a common one if it is not known."""
         if device is None:
             return Machine()
-        cpu = device.kind is Kind.CPU
+        cpu, most = device.kind is Kind.CPU, device.max_work_group_size
         return Machine(
             device.arithmetic / device.bandwidth,
             int(device.launch * 1e3 * device.bandwidth),
             device.compute_units * (1 if cpu else 2),
             device.native_vector_width if cpu else device.sub_group_size,
-            device.cache_sizes[1 if len(device.cache_sizes) > 1 else 0] if cpu else 1 << 16,
+            device.cache_sizes[1 if len(device.cache_sizes) > 1 else 0]
+            if cpu
+            else int(4 * KEEPING * min(device.registers_unit, device.registers * most)),
             device.bandwidth,
         )
 
@@ -72,10 +77,13 @@ class Machine:
         return rows if last in kernel.reduced else -(-rows // self.lanes)
 
     def rows_moved(self, kernel: KernelOp) -> int:
-        """The bytes that a row kernel moves: again for each phase where rows are not kept near."""
-        own = sum(bytes_of(v) for v in kernel.inputs if size_of(v) > _rows(kernel))
-        is_near = own // max(self.row_groups(kernel), 1) <= self.near
-        return moved(kernel) + (0 if is_near else len(kernel.contractions) * own)
+        """The bytes that a row kernel moves: for each phase anew where rows are not kept near."""
+        pairs = zip(kernel.inputs, kernel.block.args, strict=True)
+        own = {a: bytes_of(v) for v, a in pairs if size_of(v) > _rows(kernel)}
+        if sum(own.values()) // max(self.row_groups(kernel), 1) <= self.near:
+            return moved(kernel)
+        needed = phases(kernel)
+        return moved(kernel) + sum(max(0, len(needed[a]) - 1) * n for a, n in own.items())
 
     def microseconds(self, time: float) -> str:
         """Bytes that could be moved as the time that moving them takes."""

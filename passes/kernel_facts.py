@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -169,24 +169,41 @@ def _makers(values: Sequence[SSAValue]) -> set[Operation]:
     return found
 
 
-def _phases(kernel: KernelOp) -> dict[SSAValue, set[int]]:
-    """In which phases of a row kernel each value is needed: those of sums, then the results'."""
+def phases(kernel: KernelOp, kept: Collection[SSAValue] = ()) -> dict[SSAValue, set[int]]:
+    """In which phases of a row kernel each value is needed: those of sums, then the results'.
+
+    What is ``kept`` is computed in the first of them alone.
+    """
     axes = kernel.axes.ranges if kernel.axes is not None else {}
     number: dict[SSAValue, int] = {}
     for op in kernel.block.ops:
         before = max((number.get(v, 0) for v in op.operands), default=0)
         is_sum = isinstance(op, ContractionOp) and bool(reduced_by(op, axes))
         number.update(dict.fromkeys(op.results, before + is_sum))
+    last = max(number.values(), default=0)
     needed: dict[SSAValue, set[int]] = {v: set() for v in (*kernel.block.args, *number)}
     for op in reversed(kernel.block.ops):
         if isinstance(op, ContractionOp) and reduced_by(op, axes):
             own = {number[op.result] - 1}
+        elif isinstance(op, YieldOp):
+            own = {last}
         else:
-            last = max(number.values(), default=0)
-            own = {last} if isinstance(op, YieldOp) else needed[op.results[0]]
+            own = needed[op.results[0]]
+            own = {min(own)} if own and op.results[0] in kept else own
         for value in op.operands:
             needed[value] |= own
     return needed
+
+
+def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
+    """How many of the kept values are in registers at a time: inputs come first of all."""
+    needed = phases(kernel, kept)
+    spans = [
+        (0 if isinstance(v, BlockArgument) else min(needed[v]), max(needed[v]))
+        for v in kept
+        if needed[v]
+    ]
+    return max((sum(a <= p < b for a, b in spans) for p, _ in spans), default=0)
 
 
 def _row_facts(kernel: KernelOp) -> Facts:
@@ -207,14 +224,14 @@ def _row_facts(kernel: KernelOp) -> Facts:
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
-    phases = _phases(kernel)
-    kept: list[int] = []
+    needed = phases(kernel)
+    kept: dict[SSAValue, int] = {}
     for k, v in enumerate(kernel.values):
         op = v.owner
         maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in found if n == k]
         is_costly = not isinstance(op, Operation) or COSTLY.get(op.name, 1.0) > 1.0
-        if is_costly and len(phases[v]) > 1 and all(kernel.reduced <= set(m) for m in maps):
-            kept.append(k)
+        if is_costly and len(needed[v]) > 1 and all(kernel.reduced <= set(m) for m in maps):
+            kept[v] = k
     return Facts(
         kernel.indices,
         tuple(found.values()),
@@ -222,5 +239,7 @@ def _row_facts(kernel: KernelOp) -> Facts:
         str(kernel.contractions[0].aggregation.data) if kernel.contractions else None,
         operations=_cost(kernel.block.ops) + len(kernel.contractions),
         is_rows=True,
-        kept=tuple(kept),
+        kept=tuple(kept.values()),
+        live=_most_live(kernel, kept),
+        passes=tuple(len(needed[kernel.values[number]]) for number, _ in found),
     )

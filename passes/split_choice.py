@@ -30,6 +30,8 @@ CHUNK = 16
 """Long parts begin at multiples of this, so that they are read in whole vectors."""
 GAIN = 0.9
 """A split must take at most this share of the time."""
+FEW_ROWS = 2
+"""Rows that are summed, then used, are a kernel's if they keep this part of the units busy."""
 MANY_GROUPS = 8
 """With so many groups for each unit of a GPU none is idle, and nothing is split."""
 
@@ -39,12 +41,14 @@ def best_split(op: ContractionOp, device: Device, precision: str) -> list[Operat
 
     What tensor cores compute with this ``precision`` is left to them.
     """
-    if op.domain is None or _begins_rows(op):
+    if op.domain is None:
         return []
     facts = contraction_facts(op)
     if tensor_core_schedule(facts, device, precision) is not None:
         return []
     outputs = prod(facts.extents[name] for name in facts.output_indices)
+    if _begins_rows(op) and outputs * FEW_ROWS > device.compute_units:
+        return []
     if facts.points < LEAST_POINTS[device.kind] or outputs > 2 * device.compute_units * TILES[1]:
         return []
     if device.kind is Kind.GPU and _groups(facts, device) >= MANY_GROUPS * device.compute_units:

@@ -17,14 +17,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     VectorType,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
 from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp
-from tiledialect.dialects.nest.ops import ForOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.index.integer import Comparison, Condition, Expr, Junction, map_expressions
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
@@ -268,8 +268,29 @@ def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
             return True
 
 
+def _branch_outside(loop: ForOp) -> None:
+    """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
+    branch = loop.block.last_op
+    if not isinstance(branch, IfOp) or branch.otherwise is not None:
+        return
+    if any(not isinstance(x, IndexOp | arith.ConstantOp) for x in loop.block.ops if x != branch):
+        return
+    scope = NestScope()
+    lane, condition = str(scope.name(loop.index)), scope.condition(branch)
+    if not is_uniform(condition, lane, loop.extent or 1, scope.env):
+        return
+    condition = map_expressions(condition, lambda e: e.substitute({lane: Expr()}))
+    around = IfOp(scope.values, simplify_condition(condition, scope.env), Block())
+    Rewriter.inline_block(branch.then.block, InsertPoint.before(branch))
+    Rewriter.erase_op(branch)
+    Rewriter.insert_op(around, InsertPoint.before(loop))
+    loop.detach()
+    around.then.block.add_op(loop)
+
+
 def vectorize(loop: ForOp) -> None:
     """Put ops on vectors in the place of a vector loop, or write out its steps."""
+    _branch_outside(loop)
     vectorizer = Vectorizer(loop, NestScope())
     try:
         ops = vectorizer.run()

@@ -55,4 +55,21 @@ func.func @short(%A: tensor<8x64xf32>, %B: tensor<64x8xf32>) -> tensor<8x8xf32> 
   %S = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 64> : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
   func.return %S : tensor<8x8xf32>
 }
+
+// Rows that are used again are a kernel's, unless they are too few to keep the units busy.
+// CHECK-LABEL: @few_rows
+// CHECK: %M_parts = tile.contraction max(
+// CHECK-LABEL: @some_rows
+// CHECK-NOT: parts
+// CHECK: return
+func.func @few_rows(%X: tensor<32x65536xf32>) -> tensor<32x65536xf32> {
+  %M = tile.contraction max(%X[i, k]) -> [i, 0] domain <i = 0 to 32, k = 0 to 65536> : (tensor<32x65536xf32>) -> tensor<32x1xf32>
+  %Y = tile.sub %X, %M : (tensor<32x65536xf32>, tensor<32x1xf32>) -> tensor<32x65536xf32>
+  func.return %Y : tensor<32x65536xf32>
+}
+func.func @some_rows(%X: tensor<96x65536xf32>) -> tensor<96x65536xf32> {
+  %M = tile.contraction max(%X[i, k]) -> [i, 0] domain <i = 0 to 96, k = 0 to 65536> : (tensor<96x65536xf32>) -> tensor<96x1xf32>
+  %Y = tile.sub %X, %M : (tensor<96x65536xf32>, tensor<96x1xf32>) -> tensor<96x65536xf32>
+  func.return %Y : tensor<96x65536xf32>
+}
 }

@@ -77,6 +77,17 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((12, 14, 12),),
         "windows",
     ),
+    "gradient of windows": (
+        "function (I[H, W, C], D[Y, X, C]) -> (O) "
+        "{ O[2*y + j, 2*x + i, c: H, W, C] = +(D[y, x, c]), i < 3, j < 3; }",
+        ((13, 15, 12), (6, 7, 12)),
+        "windows",
+    ),
+    "columns of few rows": (
+        "function (X[R, C]) -> (S) { S[c: C] = +(X[r, c]); }",
+        ((3, 1111),),
+        "sums",
+    ),
     "stencil": (
         "function (I[H, W], K[J, J]) -> (O) { O[y, x: H, W] = +(I[y + j - 1, x + i - 1]*K[j, i]); }",
         ((19, 37), (3, 3)),

@@ -107,3 +107,23 @@ def test_two_groups_on_a_unit_hide_the_barriers_of_one_another():
     for size in (4096, 8192):
         best = ranked(product(size, size, size), GPU)[0].estimate
         assert best.resident == 2 and best.groups == (size // 128) ** 2
+
+
+def rows(count: int, length: int, items: int) -> Estimate:
+    """The estimate of a row kernel that reads its rows three times, with so many items a row."""
+    d0, d1 = ("d0", count), ("d1", length)
+    x = Tensor(0, (count, length), (IndexExpr.of("d0"), IndexExpr.of("d1")), "f32", 4)
+    indices = tuple(LoopIndex(n, Range(0, size), n == "d0") for n, size in (d0, d1))
+    facts = Facts(indices, (x,), (x,), "add", is_rows=True, kept=(0,), live=1, passes=(3,))
+    leaves = (
+        Leaf("d0", 1, count, Role.GROUP, "x"),
+        Leaf("d1", 1, items, Role.LOCAL, "x"),
+        Leaf("d1", 4 * items, length // (4 * items), Role.SERIAL),
+        Leaf("d1", items, 4, Role.UNROLL),
+    )
+    return cost(facts, Schedule(leaves), GPU)
+
+
+def test_rows_that_the_last_cache_holds_are_read_once():
+    assert rows(4096, 8192, 1024).far < rows(4096, 65536, 1024).far / 10
+    assert rows(2048, 49152, 1024).far < rows(2048, 49152, 128).far

@@ -110,6 +110,7 @@ def cost(m: Model) -> Estimate:
     bandwidth = device.bandwidth * 1e9
     shared = (sum(b for b, _, _ in fetched) * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
     far_bytes = float(sum(t.size for t in {t.number: t for t in facts.inputs}.values()))
+    far_bytes += _read_again(m)
     far = (far_bytes + sum(t.size for t in (*facts.after, *facts.outputs))) / bandwidth
     parts = sorted((busy, shared, far), reverse=True)
     launch = device.launch * 1e-6
@@ -212,6 +213,26 @@ def _resident(m: Model) -> int:
     if m.local_memory and not m.is_cpu:
         limits.append(device.local_mem_unit // m.local_memory)
     return max(1, min(limits))
+
+
+def _read_again(m: Model) -> float:
+    """The bytes of rows that come from global memory again, as the last cache has lost them.
+
+    It holds the rows of the groups that run at a time; of more than that, which come again and
+    again, less than has room.
+    """
+    device, kept = m.device, {stage.operand for stage in m.schedule.stages}
+    again = [
+        (tensor, count - 1)
+        for tensor, count in zip(m.facts.inputs, m.facts.passes, strict=False)
+        if count > 1 and tensor.number not in kept
+    ]
+    if m.is_cpu or not again:
+        return 0.0
+    at_a_time = device.compute_units * max(1, device.work_items_unit // m.items) / m.groups
+    needed = sum(tensor.size for tensor, _ in again) * min(1.0, at_a_time)
+    lost = max(0.0, 1 - (device.cache_sizes[-1] / needed) ** 2)
+    return lost * sum(tensor.size * count for tensor, count in again)
 
 
 def _written(m: Model) -> float:

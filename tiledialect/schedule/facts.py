@@ -181,6 +181,10 @@ class Facts:
     kept: tuple[int, ...] = ()
     """What a row kernel should keep in registers, by its number: inputs that it needs again, and
     what is costly to compute again."""
+    live: int = 0
+    """How many of these are in registers at a time."""
+    passes: tuple[int, ...] = ()
+    """How often a row kernel reads each of its inputs, if it keeps nothing."""
 
     @cached_property
     def extents(self) -> Mapping[str, int]:

@@ -88,6 +88,30 @@
 
 // -----
 
+// Of loops that follow one another each is split.
+// CHECK-LABEL: sym_name = "phases"
+// CHECK:       nest.for %k : serial to 6 {
+// CHECK:       nest.for [[K:%k_[0-9]+]] = 6 to 7 : serial {
+// CHECK:       nest.for %m : serial to 6 {
+// CHECK-NEXT:    nest.load %A[16*%m + %i] : memref<100xf32, 1 : i32>
+// CHECK:       nest.for [[M:%m_[0-9]+]] = 6 to 7 : serial {
+"gpu.module"() <{sym_name = "phases"}> ({
+  "gpu.func"() <{function_type = (memref<100xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<100xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      nest.for %k : serial to 7 {
+        %a = nest.load %A[%i + 16*%k] if %i + 16*%k < 100 : memref<100xf32, 1 : i32>
+      }
+      nest.for %m : serial to 7 {
+        %b = nest.load %A[%i + 16*%m] if %i + 16*%m < 100 : memref<100xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
 // A loop whose tiles nest-pipeline will still fetch ahead is not split.
 // CHECK-LABEL: sym_name = "waits"
 // CHECK:       nest.for %k : serial to 7 {

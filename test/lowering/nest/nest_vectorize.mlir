@@ -25,6 +25,30 @@
 
 // -----
 
+// A branch that all lanes take, or none, is around their vectors.
+// CHECK:      nest.for %i : local.x to 16 {
+// CHECK-NEXT:   nest.if %i < 15 {
+// CHECK-NEXT:     %a = nest.load %A[4*%i] : memref<64xf32, 1 : i32>, vector<4xf32>
+// CHECK-NEXT:     nest.store %a, %B[4*%i] : vector<4xf32>, memref<64xf32, 1 : i32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>, memref<64xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64xf32, 1 : i32>, %B: memref<64xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      nest.for %v : vector to 4 {
+        nest.if 4*%i + %v < 60 {
+          %a = nest.load %A[4*%i + %v] : memref<64xf32, 1 : i32>
+          nest.store %a, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
 // A condition that all lanes share stays.
 // CHECK:      nest.for %i : local.x to 16 {
 // CHECK-NEXT:   %a = nest.load %A[4*%i] if %i < 15 : memref<64xf32, 1 : i32>, vector<4xf32>

@@ -26,6 +26,10 @@ from tiledialect.schedule.leaves import Role, Schedule, Stage
 
 KEPT = 96
 """How many elements of rows a work-item of a GPU keeps in registers."""
+NOT_KEPT = 24
+"""How many registers it needs for other things."""
+WRITTEN_OUT = 8
+"""Loops of so few steps are written out by compilers, and large groups lack registers for that."""
 LEAST_LANES = 8
 """How many work-items of a GPU share a row at least, so that they read whole lines."""
 KEPT_ON_CPU = 1 << 12
@@ -57,6 +61,11 @@ def stages(facts: Facts, width: int) -> list[Stage]:
     return [Stage(n, False, vector=width if n in inputs else 1) for n in facts.kept]
 
 
+def room(device: Device, items: int) -> int:
+    """How many elements of rows each of so many work-items of a GPU can keep."""
+    return min(KEPT, device.registers_unit // items - NOT_KEPT)
+
+
 def _rows_on_gpu(
     facts: Facts, device: Device, summed: list[str], rows: list[str]
 ) -> Iterator[Schedule]:
@@ -71,19 +80,21 @@ def _rows_on_gpu(
         loops.share([first], items)
         loops.share(rows, max(1, ITEMS // 2 // items))
         count = loops.rest(first)
-        if count * width * other * len(kept) <= KEPT and count * other <= 32:
+        words = count * width * other * facts.live
+        if words <= room(device, items) and count * other <= 32:
             for n in summed:
                 loops.add(n, loops.rest(n), Role.UNROLL)
             fits = True
             yield loops.schedule(kept)
         items *= 2
-    for items in () if fits else (ITEMS // 2, ITEMS, 4 * ITEMS):
+    for items in () if fits else (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         loops.share(summed, items)
         loops.add(first, min(4, loops.rest(first)), Role.UNROLL)
-        loops.serial(summed)
-        yield loops.schedule()
+        if items <= ITEMS or loops.rest(first) > WRITTEN_OUT:
+            loops.serial(summed)
+            yield loops.schedule()
 
 
 def _columns_on_gpu(
@@ -101,7 +112,7 @@ def _columns_on_gpu(
             if parts > 1:
                 loops.add(longest, parts, Role.LOCAL, "y")
             count = loops.rest(longest) * other
-            if keep and (count * len(kept) > KEPT or count > 32):
+            if keep and (count * facts.live > room(device, 32 * parts) or count > 32):
                 continue
             for n in summed:
                 if keep:

@@ -8,6 +8,7 @@ of them share the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from tiledialect.schedule.candidates.memory import (
     ITEMS,
@@ -26,6 +27,9 @@ from tiledialect.schedule.leaves import Role, Schedule
 
 LEAST_ITEMS = 128
 """How many work-items share a row at least, if it is long enough for that."""
+SHORT = 8
+"""Sums of so few elements are written out for several columns of a GPU's work-item."""
+COLUMNS_OF_ITEM = 4
 READ_TWICE = 2
 """How often each element of the largest input is read at most, on average."""
 
@@ -89,10 +93,13 @@ def _columns_on_gpu(
 ) -> Iterator[Schedule]:
     first, longest = order[0], max(summed, key=lambda n: facts.extents[n])
     widest = lanes(device, [source], facts.extents[first])
+    is_short = prod(facts.extents[n] for n in summed) <= SHORT
     for width in {1, widest}:
-        for columns in (32, 64, 128):
+        for columns in (32, 64, 128, 256):
             for parts in (1, 4, 8, 16):
                 if columns * parts > 2 * ITEMS or parts > facts.extents[longest]:
+                    continue
+                if columns * parts < LEAST_ITEMS and columns < facts.extents[first]:
                     continue
                 for count in (1, 4):
                     loops = Loops(facts)
@@ -101,6 +108,8 @@ def _columns_on_gpu(
                     if parts > 1:
                         loops.add(longest, parts, Role.LOCAL, "y")
                     loops.add(longest, min(count, loops.rest(longest)), Role.UNROLL)
+                    if is_short:
+                        loops.add(first, min(COLUMNS_OF_ITEM, loops.rest(first)), Role.UNROLL)
                     loops.serial(summed)
                     yield loops.schedule()
 

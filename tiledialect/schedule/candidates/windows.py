@@ -15,7 +15,6 @@ from tiledialect.schedule.candidates.memory import (
     are_known,
     by_stride,
     lanes,
-    largest,
     unrolls,
     work_of_group,
 )
@@ -29,6 +28,8 @@ SHORTEST = 8
 """Shorter vectors are not worth writing out windows for on CPUs."""
 LANES_AT_EDGES = 256
 """How many lanes of taps that cross an edge are written out at most, one by one."""
+MOST_CLASSES = 16
+"""How many residue classes the output of windows has at most."""
 WRITTEN_OUT = 64
 """How many taps of neighbouring windows are written out at most."""
 
@@ -39,18 +40,27 @@ def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     if not facts.inputs or not are_known(facts.inputs):
         return
-    source, output = largest(facts), facts.outputs[0]
     taps = [n for n in facts.reduced_indices if facts.extents[n] > 1]
-    if prod(facts.extents[n] for n in taps) > MOST_TAPS or not set(taps) <= source.names:
+    slid = [t for t in facts.inputs if set(taps) <= t.names]
+    if prod(facts.extents[n] for n in taps) > MOST_TAPS or not slid:
         return
-    order = by_stride(output, facts.output_indices, facts)
-    if not order or not set(order) <= source.names:
+    source = max(slid, key=lambda t: t.size)
+    order = by_stride(facts.outputs[0], facts.output_indices, facts)
+    if not order or not _moves(facts, source, order):
         return
     if not any(_meets(source, n, taps) for n in order):
         return
     taps.sort(key=lambda n: abs(source.strides[n]))
     build = _on_cpu if device.kind is Kind.CPU else _on_gpu
     yield from build(facts, device, source, order, taps)
+
+
+def _moves(facts: Facts, source: Tensor, order: list[str]) -> bool:
+    """Whether the output's indices move what the taps slide over, but for residue classes."""
+    others = [n for n in order if n not in source.names]
+    return not others or (
+        not facts.is_product and prod(facts.extents[n] for n in others) <= MOST_CLASSES
+    )
 
 
 def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> str | None:

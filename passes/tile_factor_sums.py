@@ -1,0 +1,252 @@
+"""tile-factor-sums: what is constant along a row leaves the sums over it, which wait for less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import Float32Type, Float64Type, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.change_indices import set_domain
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of what is summed: an element of each point, times what is the same for a row."""
+
+    core: SSAValue
+    factors: tuple[tuple[type[MulOp | DivOp], SSAValue], ...] = ()
+    """What it is multiplied by, or divided by."""
+    negative: bool = False
+
+
+class Sums:
+    """The sums of a function, and what they wait for."""
+
+    def __init__(self, function: func.FuncOp):
+        self.waits: dict[SSAValue, int] = {}
+        """How many aggregates have to be known, one after another, before a value is."""
+        self.known: dict[tuple[SSAValue, str], ContractionOp] = {}
+        """The sums that are there, by their operand and what they read and write."""
+        for op in list(function.body.block.ops):
+            self._enter(op)
+            if isinstance(op, ContractionOp) and is_sum_of_rows(op):
+                self._factor(op)
+        # What the sums alone needed.
+        region_dce(function.body)
+
+    def _enter(self, op: Operation) -> None:
+        before = max((self.waits.get(v, 0) for v in op.operands), default=0)
+        aggregates = isinstance(op, ContractionOp) and bool(_summed(op))
+        for result in op.results if isinstance(op, TileOp) else ():
+            self.waits[result] = before + aggregates
+        if isinstance(op, ContractionOp) and is_sum_of_rows(op):
+            self.known.setdefault(_key(op, op.inputs[0]), op)
+
+    def _factor(self, op: ContractionOp) -> None:
+        """Replace a sum by sums that wait for less, if there are such."""
+        (value,) = op.inputs
+        row = Row(op, self.waits)
+        terms = row.terms(value, self.waits.get(value, 0))
+        if terms is None or not any(t.factors for t in terms):
+            return
+        if max(self.waits.get(t.core, 0) for t in terms) >= self.waits.get(value, 0):
+            return
+        made = list[Operation]()
+        total: SSAValue | None = None
+        parts: dict[Term, SSAValue] = {}
+        for term in terms:
+            plain = replace(term, negative=False)
+            part = parts.get(plain) or parts.setdefault(plain, self._part(op, plain, made))
+            if total is None:
+                total = _emit(made, NegOp.make(part)) if term.negative else part
+            else:
+                total = _emit(made, (SubOp if term.negative else AddOp).make(total, part))
+        assert total is not None
+        for new in made:
+            new.location = op.location
+            self._enter(new)
+        Rewriter.insert_op(made, InsertPoint.before(op))
+        total.name_hint = op.result.name_hint
+        op.result.replace_all_uses_with(total)
+        if self.known.get(_key(op, value)) is op:
+            del self.known[_key(op, value)]
+        Rewriter.erase_op(op)
+        for new in [x for x in made if isinstance(x, ContractionOp)]:
+            self._factor(new)
+
+    def _part(self, op: ContractionOp, term: Term, made: list[Operation]) -> SSAValue:
+        """The sum of a term: that of its core, times what is constant."""
+        core = term.core
+        if isinstance(core.owner, Operation) and core.owner.parent is None:
+            made.append(core.owner)
+            self._enter(core.owner)
+        total = self.known.get(_key(op, core))
+        if total is None:
+            total = ContractionOp(
+                Aggregation.add,
+                Combination.none,
+                op.output.data,
+                [(core, op.accesses.data[0].data)],
+                shape=shape_of(tensor_type(op.result)) or (),
+            )
+            if op.domain is not None:
+                set_domain(total, total.space())
+            made.append(total)
+            self._enter(total)
+        part = total.result
+        for kind, factor in term.factors:
+            part = _emit(made, kind.make(part, factor))
+        return part
+
+
+class Row:
+    """What is summed over the rows of a tensor, taken apart."""
+
+    def __init__(self, op: ContractionOp, waits: dict[SSAValue, int]):
+        self.shape = shape_of(tensor_type(op.inputs[0])) or ()
+        self.type = tensor_type(op.result).element_type
+        self.waits = waits
+        summed = _summed(op)
+        self.axes = [k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed]
+
+    def constant(self, value: SSAValue) -> SSAValue | None:
+        """What a value is in all of a row; None if it is not constant there."""
+        if isinstance(value.owner, ConstantOp):
+            return value
+        if tensor_type(value).element_type != self.type:
+            return None
+        if isinstance(value.owner, ContractionOp) and _spreads(value.owner):
+            value = value.owner.inputs[0]
+        shape = shape_of(tensor_type(value)) or ()
+        missing = len(self.shape) - len(shape)
+        is_constant = all(k < missing or shape[k - missing] == 1 for k in self.axes)
+        return value if missing >= 0 and is_constant else None
+
+    def terms(self, value: SSAValue, wait: int) -> list[Term] | None:
+        """A value as a sum of terms; None if a part of it is constant, or of another shape.
+
+        What waits for less than ``wait`` aggregates stays as it is: so a mean that is subtracted
+        does, as without it the sum would lose its precision.
+        """
+        if shape_of(tensor_type(value)) != self.shape or self.constant(value) is not None:
+            return None
+        op = value.owner
+        whole = [Term(value)]
+        if self.waits.get(value, 0) < wait or tensor_type(value).element_type != self.type:
+            return whole
+        match op:
+            case NegOp():
+                found = self.terms(op.operands[0], wait)
+                return [replace(t, negative=not t.negative) for t in found] if found else whole
+            case AddOp() | SubOp():
+                left, right = (self.terms(v, wait) for v in op.operands)
+                if not left or not right:
+                    return whole
+                turned = isinstance(op, SubOp)
+                return [*left, *(replace(t, negative=t.negative != turned) for t in right)]
+            case MulOp():
+                return self._product(op.operands[0], op.operands[1], wait) or whole
+            case DivOp():
+                return self._scaled(op.operands[0], DivOp, op.operands[1], wait) or whole
+            case _:
+                return whole
+
+    def _scaled(
+        self, value: SSAValue, kind: type[MulOp | DivOp], by: SSAValue, wait: int
+    ) -> list[Term] | None:
+        """The terms of a value, each times something that is constant; None if that is not."""
+        factor = self.constant(by)
+        found = self.terms(value, wait) if factor is not None else None
+        if factor is None or found is None:
+            return None
+        return [replace(t, factors=(*t.factors, (kind, factor))) for t in found]
+
+    def _product(self, a: SSAValue, b: SSAValue, wait: int) -> list[Term] | None:
+        """The terms of a product, of which one factor is constant, or each is a single term."""
+        if found := self._scaled(a, MulOp, b, wait) or self._scaled(b, MulOp, a, wait):
+            return found
+        left, right = self.terms(a, wait), self.terms(b, wait)
+        if left is None or right is None or len(left) > 1 or len(right) > 1:
+            return None
+        (x,), (y,) = left, right
+        if not x.factors and not y.factors:
+            return None
+        core = MulOp.make(x.core, y.core).results[0]
+        return [Term(core, (*x.factors, *y.factors), x.negative != y.negative)]
+
+
+def is_sum_of_rows(op: ContractionOp) -> bool:
+    """Whether an op sums over axes of a tensor of real numbers, which have size 1 then."""
+    if not op.is_static or op.aggregation.data is not Aggregation.add or len(op.inputs) != 1:
+        return False
+    if op.constraints.data or op.default is not None or not _summed(op):
+        return False
+    if not isinstance(tensor_type(op.result).element_type, Float32Type | Float64Type):
+        return False
+    return op.result.type != op.inputs[0].type and _keeps_axes(
+        op.accesses.data[0].data, op.output.data
+    )
+
+
+def _spreads(op: ContractionOp) -> bool:
+    """Whether an op is its operand, broadcast."""
+    is_plain = len(op.inputs) == 1 and not op.constraints.data and op.default is None
+    return is_plain and op.is_static and _keeps_axes(op.output.data, op.accesses.data[0].data)
+
+
+def _keeps_axes(more: Sequence[IndexExpr], fewer: Sequence[IndexExpr]) -> bool:
+    """Whether accesses have the same indices, each once, but where the second has 0."""
+    names = [e.variable for e in more if e != IndexExpr()]
+    plain = len(more) == len(fewer) and None not in names and len(set(names)) == len(names)
+    return plain and all(b in (a, IndexExpr()) for a, b in zip(more, fewer, strict=True))
+
+
+def _summed(op: ContractionOp) -> set[str]:
+    return set(op.index_names) - {name for e in op.output.data for name in e.names}
+
+
+def _key(op: ContractionOp, value: SSAValue) -> tuple[SSAValue, str]:
+    """What sums of a value have in common if they are the same."""
+    axes = [
+        k
+        for k, (a, b) in enumerate(zip(op.accesses.data[0].data, op.output.data, strict=True))
+        if a != b
+    ]
+    return value, str(axes)
+
+
+def _emit(made: list[Operation], op: Operation) -> SSAValue:
+    made.append(op)
+    return op.results[0]
+
+
+@dataclass(frozen=True)
+class TileFactorSumsPass(ModulePass):
+    """Takes factors that are the same in all of a row out of sums over rows.
+
+    The sum of `x / s`, where `s` has one element for each row, is the sum of `x`, divided by `s`;
+    and a sum of several such terms is the sum of theirs. That is done where what remains to be
+    summed waits for fewer aggregates, one after another: the gradients of a softmax or a layer
+    normalization then read their rows in fewer phases. What is added to an element, such as a
+    mean that is subtracted, stays in the sum. Types are f32 and f64.
+    """
+
+    name = "tile-factor-sums"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Factor the sums of every function."""
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if not function.is_declaration:
+                Sums(function)

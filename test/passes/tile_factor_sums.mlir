@@ -1,0 +1,85 @@
+// RUN: tile-opt %s --split-input-file -p tile-factor-sums | filecheck %s
+
+// What is the same in all of a row leaves the sum, which need not wait for it then.
+// CHECK-LABEL: func.func @factors(
+// CHECK:      %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+// CHECK-NEXT: [[T:%[0-9]+]] = tile.contraction add(%Y[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+// CHECK-NEXT: [[Q:%[0-9]+]] = tile.div [[T]], %S
+// CHECK-NEXT: %T = tile.neg [[Q]]
+// CHECK-NEXT: func.return %T
+func.func @factors(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>) -> tensor<4x1xf32> {
+  %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %Q = tile.div %Y, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %N = tile.neg %Q : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %T = tile.contraction add(%N[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %T : tensor<4x1xf32>
+}
+
+// -----
+
+// Of a sum of terms each is summed; what is broadcast by a contraction is a factor, too, and a sum
+// that is there already serves again.
+// CHECK-LABEL: func.func @terms(
+// CHECK:      %S = tile.contraction add(%X[r, c]) -> [r, 0]
+// CHECK-NEXT: [[A:%[0-9]+]] = tile.mul %S, %S
+// CHECK-NEXT: [[Y:%[0-9]+]] = tile.contraction add(%Y[r, c]) -> [r, 0]
+// CHECK-NEXT: %T = tile.sub [[A]], [[Y]]
+// CHECK-NOT:  tile.contraction
+func.func @terms(%X: tensor<4x8xf64>, %Y: tensor<4x8xf64>) -> tensor<4x1xf64> {
+  %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xf64>) -> tensor<4x1xf64>
+  %B = tile.contraction add(%S[r, 0]) -> [r, c] : (tensor<4x1xf64>) -> tensor<4x8xf64>
+  %P = tile.mul %X, %B : (tensor<4x8xf64>, tensor<4x8xf64>) -> tensor<4x8xf64>
+  %D = tile.sub %P, %Y : (tensor<4x8xf64>, tensor<4x8xf64>) -> tensor<4x8xf64>
+  %T = tile.contraction add(%D[r, c]) -> [r, 0] : (tensor<4x8xf64>) -> tensor<4x1xf64>
+  func.return %T : tensor<4x1xf64>
+}
+
+// -----
+
+// A product has the factors of both sides.
+// CHECK-LABEL: func.func @product(
+// CHECK:      [[P:%[0-9]+]] = tile.mul %Y, %X
+// CHECK-NEXT: [[T:%[0-9]+]] = tile.contraction add([[P]][r, c]) -> [r, 0]
+// CHECK-NEXT: [[Q:%[0-9]+]] = tile.div [[T]], %S
+// CHECK-NEXT: %T = tile.div [[Q]], %S
+func.func @product(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>) -> tensor<4x1xf32> {
+  %S = tile.contraction max(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %A = tile.div %Y, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %B = tile.div %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %P = tile.mul %A, %B : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %T = tile.contraction add(%P[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %T : tensor<4x1xf32>
+}
+
+// -----
+
+// A mean that is subtracted stays in the sum, which is nearly 0 and would lose its precision.
+// CHECK-LABEL: func.func @centred(
+// CHECK:      %D = tile.sub %X, %S
+// CHECK-NEXT: %T = tile.contraction add(%D[r, c]) -> [r, 0]
+func.func @centred(%X: tensor<4x8xf32>) -> tensor<4x1xf32> {
+  %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %D = tile.sub %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %T = tile.contraction add(%D[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %T : tensor<4x1xf32>
+}
+
+// -----
+
+// Integers are divided with remainders; sums of f16 may be too large for it before they are divided;
+// and a factor that waits for nothing spares nothing.
+// CHECK-LABEL: func.func @kept(
+// CHECK:      %I = tile.contraction add(%P[r, c]) -> [r, 0]
+// CHECK:      %H = tile.contraction add(%R[r, c]) -> [r, 0]
+// CHECK:      %F = tile.contraction add(%M[r, c]) -> [r, 0]
+func.func @kept(%X: tensor<4x8xi32>, %Y: tensor<4x8xf16>, %Z: tensor<4x8xf32>, %W: tensor<4x1xf32>) -> (tensor<4x1xi32>, tensor<4x1xf16>, tensor<4x1xf32>) {
+  %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xi32>) -> tensor<4x1xi32>
+  %P = tile.div %X, %S : (tensor<4x8xi32>, tensor<4x1xi32>) -> tensor<4x8xi32>
+  %I = tile.contraction add(%P[r, c]) -> [r, 0] : (tensor<4x8xi32>) -> tensor<4x1xi32>
+  %Q = tile.contraction add(%Y[r, c]) -> [r, 0] : (tensor<4x8xf16>) -> tensor<4x1xf16>
+  %R = tile.div %Y, %Q : (tensor<4x8xf16>, tensor<4x1xf16>) -> tensor<4x8xf16>
+  %H = tile.contraction add(%R[r, c]) -> [r, 0] : (tensor<4x8xf16>) -> tensor<4x1xf16>
+  %M = tile.mul %Z, %W : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %F = tile.contraction add(%M[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %I, %H, %F : tensor<4x1xi32>, tensor<4x1xf16>, tensor<4x1xf32>
+}
