@@ -121,7 +121,7 @@ def rows(count: int, length: int, items: int) -> Estimate:
         Leaf("d1", 4 * items, length // (4 * items), Role.SERIAL),
         Leaf("d1", items, 4, Role.UNROLL),
     )
-    return cost(facts, Schedule(leaves), GPU)
+    return cost(Model(facts, Schedule(leaves), GPU))
 
 
 def test_rows_that_the_last_cache_holds_are_read_once():
