@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import TensorType, f32
 
 import tiledialect as td
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+from tiledialect.language.to_ir import load
 from tiledialect.loading import parse_mlir
+from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import Candidate, ranked
 from tiledialect.schedule.device import Kind, described
 from tiledialect.schedule.leaves import Role
+from tiledialect.target_spec import SPEC as TARGET
 
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 2, "local_mem_size": 32768})
 
@@ -76,3 +80,32 @@ def test_schedules_for_a_gpu_run_everywhere(name: str, device: td.Device):
     op.verify()
     scheduled = f.with_schedules({kernel: schedule_text(op)})
     assert np.array_equal(scheduled(*arrays), f.reference(*arrays))
+
+
+SPEC = (
+    'module attributes {dlti.target_system_spec = #dlti.target_system_spec<"%s" = '
+    '#dlti.target_device_spec<"type" = "%s", "local_mem_size" = %d : i64>>} {'
+)
+"""A module for a device of a type, with so much local memory."""
+
+
+def compiled_for(kind: str, local: int, program: str, *shapes: tuple[int, ...]) -> str:
+    """The kernel level of a program for float32 on a described device."""
+    target = parse_mlir(SPEC % (kind.upper(), kind, local) + "}", "spec.mlir").attributes[TARGET]
+    types = [TensorType(f32, shape) for shape in shapes]
+    return str(compile_module(load(program), "f", types, target))
+
+
+@pytest.mark.parametrize(("kind", "local"), [("cpu", 1 << 18), ("gpu", 49152)], ids=["cpu", "gpu"])
+@pytest.mark.parametrize("second", ["X[k, j]", "X[j, k]"])
+def test_a_matrix_times_itself_fits(kind: str, local: int, second: str):
+    """Each of the two reads has tiles of its own."""
+    program = f"function f(X[N, N]) -> (C) {{ C[i, j: N, N] = +(X[i, k] * {second}); }}"
+    assert "kernel" in compiled_for(kind, local, program, (192, 192))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_tensors_without_elements_are_weighed(kind: str, shape: tuple[int, int]):
+    program = "function f(A[N, M]) -> (S, B) { S[i: N] = +(A[i, k]); B = exp(A); }"
+    assert "func.return" in compiled_for(kind, 49152, program, shape)

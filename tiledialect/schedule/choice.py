@@ -99,10 +99,22 @@ def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
     seen: set[Schedule] = set()
     for name, family in FAMILIES.items():
         for plain in family(facts, device):
-            schedule = in_sub_groups(facts, plain, device)
+            schedule = in_sub_groups(facts, _staged_once(facts, plain), device)
             if schedule not in seen:
                 seen.add(schedule)
                 yield name, schedule
+
+
+def _staged_once(facts: Facts, schedule: Schedule) -> Schedule:
+    """The same, but that a tensor which is read twice has one stage of a kind: it is for each read.
+
+    Families propose one for each read.
+    """
+    if len({t.number for t in facts.inputs}) == len(facts.inputs):
+        return schedule
+    kinds = {(stage.operand, stage.local): stage for stage in reversed(schedule.stages)}
+    kept = tuple(s for s in schedule.stages if s is kinds[s.operand, s.local])
+    return replace(schedule, stages=kept)
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:

@@ -201,6 +201,9 @@ def _lines(m: Model, walk: Walk) -> float:
         return 1.0
     size = walk.tensor.bytes
     run = walk.run(m.neighbours) * size
+    if not run:
+        # Tensors without elements have no lines.
+        return 1.0
     return walk.elements(m.neighbours) * size / run * ceil(run / LINE)
 
 

@@ -244,9 +244,10 @@ class Model:
     def local_memory(self) -> int:
         """Bytes of local memory of a group."""
         total = 0
-        for stage, _, inside in self.all_copies:
-            walk = self.walk(stage.operand)
-            if stage.local and walk is not None:
+        # Each read of a tensor has tiles of its own.
+        for walk, copy in ((w, copy) for w in self.walks for copy in self.copies(w.tensor)):
+            stage, inside = copy.stage, copy.inside
+            if stage.local:
                 rank = len(walk.tensor.shape)
                 order = stage.order or tuple(range(rank))
                 sizes = walk.extents(inside)

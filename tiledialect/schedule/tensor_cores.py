@@ -139,12 +139,15 @@ def _schedule(way: Way, p: Product, sizes: Mapping[str, int], block: int) -> Sch
         Leaf(p.k, 1, depth, Role.UNROLL),
         pair[-1],
     )
-    stages = sorted(
-        (_stage(way, p, tensor) for tensor in (p.first, p.second)), key=lambda s: s.operand
-    )
+    # What is both factors has one stage, of both.
+    stages = {t.number: _stage(way, p, t) for t in sorted((p.second, p.first), key=_number)}
     leaves = tuple(leaf for leaf in leaves if leaf.extent > 1 or leaf.role is Role.GROUP)
     steps = ((p.m, 1), (p.n, wide), (p.k, 1))
-    return Schedule(leaves, tuple(stages), Placement(way.instruction, steps))
+    return Schedule(leaves, tuple(stages.values()), Placement(way.instruction, steps))
+
+
+def _number(tensor: Tensor) -> int:
+    return tensor.number
 
 
 def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
