@@ -34,6 +34,23 @@ def buffer_type(t: Attribute) -> MemRefType[Attribute]:
     return memory_type(t.element_type, t.get_shape(), GLOBAL)
 
 
+def kernel_function(
+    name: str, body: Block, grid: Sequence[int] | None, block: Sequence[int]
+) -> gpu.FuncOp:
+    """The kernel of a body that has all ops but the last; the grid, if it is known, is a hint."""
+    body.add_op(gpu.ReturnOp([]))
+    # What does not fit an i32 fits no device either; the runtime says so.
+    known = grid if grid is not None and max(grid) < 2**31 else None
+    return gpu.FuncOp(
+        name,
+        (list(body.arg_types), []),
+        Region(body),
+        kernel=True,
+        known_block_size=block,
+        known_grid_size=known,
+    )
+
+
 @dataclass(frozen=True)
 class KernelLaunch:
     """A kernel function and the sizes of its grid, in groups, and of its groups, in work-items."""
@@ -166,18 +183,8 @@ class KernelNest:
 
     def finish(self, name: str) -> KernelLaunch:
         """End the function; how it is launched."""
-        self.block.add_op(gpu.ReturnOp([]))
         grid, block = self.schedule.extents(Role.GROUP), self.schedule.extents(Role.LOCAL)
-        function = gpu.FuncOp(
-            name,
-            (list(self.block.arg_types), []),
-            Region(self.block),
-            kernel=True,
-            known_block_size=block,
-            # What does not fit an i32 fits no device either; the runtime says so.
-            known_grid_size=grid if max(grid) < 2**31 else None,
-        )
-        return KernelLaunch(function, grid, block)
+        return KernelLaunch(kernel_function(name, self.block, grid, block), grid, block)
 
 
 def read_inputs(kernel: KernelOp) -> list[int]:

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.traits import Pure
 
 from tiledialect.dialects.lift.attributes import expression
@@ -39,6 +39,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.grid import AXES, LANES, Grid
+from tiledialect.lowering.nest.kernel import kernel_function
 from tiledialect.lowering.nest.lift_code import LiftCode
 from tiledialect.lowering.nest.nest_peel import WHOLE
 from tiledialect.lowering.nest.scope import FACTS, SHARED_ARGUMENTS
@@ -115,18 +116,11 @@ class KernelBuilder(LiftCode):
             self.block.erase_arg(argument)
         buffers = [h for h, a in self.arguments.items() if a in self.block.args]
         names = [sizes[a] for a in self.block.args if isinstance(a.type, IndexType)]
-        self.block.add_op(gpu.ReturnOp([]))
         grid = tuple(simplify(axis.groups, Env(facts=[self.facts])) for axis in self.grid)
         block = tuple(axis.items for axis in self.grid)
         numbers = [e.value for e in grid if e.value is not None]
-        function = gpu.FuncOp(
-            name,
-            (list(self.block.arg_types), []),
-            Region(self.block),
-            kernel=True,
-            known_block_size=block,
-            known_grid_size=numbers if len(numbers) == 3 and max(numbers) < 2**31 else None,
-        )
+        known = numbers if len(numbers) == len(grid) else None
+        function = kernel_function(name, self.block, known, block)
         function.attributes[WHOLE] = UnitAttr()
         if shared := [k for k, b in enumerate(buffers) if self.scratch.get(b)]:
             function.attributes[SHARED_ARGUMENTS] = DenseArrayBase.from_list(i64, shared)

@@ -18,6 +18,7 @@ from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
 from tiledialect.lowering.kernel_parts import is_part
+from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.opencl.buffers import (
     GLOBAL,
     LOCAL,
@@ -33,7 +34,6 @@ from tiledialect.lowering.opencl.buffers import (
 from tiledialect.lowering.opencl.helpers import sub_groups_of
 from tiledialect.lowering.opencl.inline import PURE, Inlining
 from tiledialect.lowering.opencl.memory import LOADS, WRITES, assignment
-from tiledialect.lowering.opencl.names import sanitized
 from tiledialect.lowering.opencl.types import (
     CType,
     Expr,

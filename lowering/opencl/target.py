@@ -16,6 +16,7 @@ from xdsl.dialects.dlti import DataLayoutSpecAttr
 from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
+from tiledialect.lowering.names import is_free_name
 from tiledialect.lowering.opencl.control import CONTROL_FLOW
 from tiledialect.lowering.opencl.function import (
     Function,
@@ -24,7 +25,6 @@ from tiledialect.lowering.opencl.function import (
     message,
     symbol,
 )
-from tiledialect.lowering.opencl.names import is_free_name
 from tiledialect.lowering.opencl.statements import STATEMENTS as OTHER_STATEMENTS
 from tiledialect.lowering.opencl.types import OpenCLError
 

@@ -58,18 +58,21 @@ def gather_scatter_identity(x: Value, i: IndexMap) -> Value:
     return x
 
 
+def _unmoved(x: Value, i: IndexMap) -> Value:
+    require(i.expr == Expr.var(i.variable), f"{i} is not the identity")
+    return x
+
+
 @rule(p.gather("i"))
 def empty_gather(x: Value, i: IndexMap) -> Value:
     """`gather(i ⇒ i) = id`."""
-    require(i.expr == Expr.var(i.variable), f"{i} is not the identity")
-    return x
+    return _unmoved(x, i)
 
 
 @rule(p.scatter("i"))
 def empty_scatter(x: Value, i: IndexMap) -> Value:
     """`scatter(i ⇒ i) = id`."""
-    require(i.expr == Expr.var(i.variable), f"{i} is not the identity")
-    return x
+    return _unmoved(x, i)
 
 
 @rule(p.as_vector("n") >> p.as_scalar)
