@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
 from tiledialect.schedule.default import on_grid
@@ -126,3 +127,19 @@ def unrolls(extent: int, width: int, most: int) -> Iterator[int]:
         if count == 1 or extent % (count * width) == 0:
             yield count
         count *= 2
+
+
+def columns_on_cpu(
+    facts: Facts, device: Device, summed: Iterable[str], rows: Sequence[str], most: int
+) -> Iterator[Schedule]:
+    """Up to ``most`` vectors of columns at a time; a work-item has as many as are worth a group."""
+    first, summed = rows[0], list(summed)
+    width = lanes(device, [largest(facts)], facts.extents[first])
+    length = prod(facts.extents[n] for n in summed)
+    for count in unrolls(facts.extents[first], width, most):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.add(first, count, Role.UNROLL)
+        loops.serial(summed)
+        loops.work(rows, max(1, work_of_group(facts, device) // (length * width * count)))
+        yield loops.schedule()

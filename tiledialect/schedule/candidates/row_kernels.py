@@ -14,6 +14,7 @@ from tiledialect.schedule.candidates.memory import (
     ITEMS,
     Loops,
     by_stride,
+    columns_on_cpu,
     lanes,
     largest,
     power_above,
@@ -49,10 +50,12 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
     others = [n for n in facts.reduced_indices if n not in summed]
     rows = [n for n in order if n not in summed]
     arguments = facts, device, [*summed, *others], rows
-    if device.kind is Kind.CPU:
-        yield from (_rows_on_cpu if along_rows else _columns_on_cpu)(*arguments)
-    else:
+    if device.kind is Kind.GPU:
         yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(*arguments)
+    elif along_rows:
+        yield from _rows_on_cpu(*arguments)
+    else:
+        yield from columns_on_cpu(*arguments, most=4)
 
 
 def stages(facts: Facts, width: int) -> list[Stage]:
@@ -140,18 +143,3 @@ def _rows_on_cpu(
             loops.serial(summed)
             loops.work(rows, max(1, work_of_group(facts, device) // length))
             yield loops.schedule(kept if keep else ())
-
-
-def _columns_on_cpu(
-    facts: Facts, device: Device, summed: list[str], rows: list[str]
-) -> Iterator[Schedule]:
-    first = rows[0]
-    length = prod(facts.extents[n] for n in summed)
-    width = lanes(device, [largest(facts)], facts.extents[first])
-    for count in unrolls(facts.extents[first], width, 4):
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.add(first, count, Role.UNROLL)
-        loops.serial(summed)
-        loops.work(rows, max(1, work_of_group(facts, device) // (length * width * count)))
-        yield loops.schedule()

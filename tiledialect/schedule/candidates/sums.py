@@ -15,6 +15,7 @@ from tiledialect.schedule.candidates.memory import (
     Loops,
     are_known,
     by_stride,
+    columns_on_cpu,
     lanes,
     largest,
     power_above,
@@ -137,17 +138,7 @@ def _columns_on_cpu(
 ) -> Iterator[Schedule]:
     first = order[0]
     width = lanes(device, [source], facts.extents[first])
-    for count in unrolls(facts.extents[first], width, 16):
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.add(first, count, Role.UNROLL)
-        loops.serial(summed)
-        columns = [n for n in order if n not in summed]
-        done = width * count
-        for n in summed:
-            done *= facts.extents[n]
-        loops.work(columns, max(1, work_of_group(facts, device) // done))
-        yield loops.schedule()
+    yield from columns_on_cpu(facts, device, summed, [n for n in order if n not in summed], most=16)
     for groups in (1, 2, 4, 8):
         panel = facts.extents[first] // (groups * device.compute_units)
         for count in (1, 4):
