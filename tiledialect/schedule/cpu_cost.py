@@ -82,6 +82,9 @@ class CpuModel(Model):
         """The leaves that are written out, the lanes left out."""
         self.inner_steps = self.steps[self.body :]
         self.row_steps = self.inner_steps[: len(self.rows)]
+        inside = self.steps[self.parallel :]
+        self.touched = {walk: walk.elements_inside(inside) for walk in self.walks}
+        """How many elements are touched in a work-item, inside its first leaf, and so on."""
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
 
     @cached_property
@@ -134,7 +137,7 @@ class CpuModel(Model):
         is_packed = bool(self.copies(walk.tensor))
         row = size * abs(walk.tensor.strides.get(loop.index, 0))
         run = max(1, walk.run(self.inner_steps)) * size
-        each = walk.elements(self.inner_steps) * size
+        each = self.touched[walk][self.body - self.parallel] * size
         lines = 1.0
         if not is_packed and row >= LINE and row > run:
             # Lines are fetched as a whole.
@@ -163,12 +166,11 @@ class CpuModel(Model):
 
         What the loops inside some place touch, if it fits, comes once each time they begin.
         """
-        elements = walk.elements_inside(self.steps[self.parallel :])
         for place in range(self.parallel, self.body):
-            touched = elements[place - self.parallel] * walk.tensor.bytes * lines
+            touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes * lines
             if touched <= size:
                 return touched * self.trips(place) / self.trips(self.body)
-        return walk.elements(self.inner_steps) * walk.tensor.bytes * lines
+        return self.touched[walk][self.body - self.parallel] * walk.tensor.bytes * lines
 
     @property
     def conflicts(self) -> float:

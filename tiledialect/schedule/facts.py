@@ -126,11 +126,19 @@ def _touched(walk: Walk, steps: Steps) -> tuple[tuple[int, ...], int, int]:
 
 @lru_cache(maxsize=1 << 14)
 def _touched_inside(walk: Walk, steps: Steps) -> tuple[int, ...]:
+    shape = walk.tensor.shape
+    along: list[list[tuple[int, int]]] = [[] for _ in shape]
+    extents = [1] * len(shape)
     found = [1]
-    for k in range(len(steps) - 1, -1, -1):
-        index, _, extent = steps[k]
-        moves = extent > 1 and index in walk.tensor.names
-        found.append(walk.elements(steps[k:]) if moves else found[-1])
+    for index, stride, extent in reversed(steps):
+        if extent == 1 or index not in walk.tensor.names:
+            found.append(found[-1])
+            continue
+        for axis, moves in enumerate(walk.moves):
+            if index in moves:
+                along[axis].append((abs(moves[index]) * stride, extent))
+                extents[axis] = _reach(along[axis])
+        found.append(prod(map(min, extents, shape)))
     return tuple(reversed(found))
 
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Steps, Tensor, Walk, steps_of
 from tiledialect.schedule.leaves import (
-    PARALLEL,
     WRITTEN_OUT,
     Leaf,
     Role,
@@ -56,10 +55,11 @@ class Model:
         self.device = device
         self.leaves = schedule.leaves
         self.steps = steps_of(self.leaves)
-        self.parallel = sum(leaf.role in PARALLEL for leaf in self.leaves)
-        self.groups = prod(leaf.extent for leaf in self.leaves if leaf.role is Role.GROUP)
-        self.local = [leaf for leaf in self.leaves if leaf.role is Role.LOCAL]
-        self.items = prod(leaf.extent for leaf in self.local)
+        groups = [x.extent for x in self.leaves if x.role is Role.GROUP]
+        self.local = [x for x in self.leaves if x.role is Role.LOCAL]
+        self.parallel = len(groups) + len(self.local)
+        self.groups = prod(groups)
+        self.items = prod([x.extent for x in self.local])
         """Work-items of a group."""
         self.body = first_written_out(self.leaves)
         """Where the innermost leaves that are written out begin."""
@@ -67,9 +67,9 @@ class Model:
         self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
         """The lanes of the innermost loop, as far as the hardware has them."""
         self.walks = [tensor.walk for tensor in facts.inputs]
-        self._visits = [
-            *accumulate((x.extent for x in self.leaves[self.parallel :]), mul, initial=1)
-        ]
+        inner = [extent for _, _, extent in self.steps[self.parallel :]]
+        self._visits = [*accumulate(inner, mul, initial=1)]
+        """How often a work-item comes to each leaf inside it."""
         self.all_copies = [*map(self._copy_of, schedule.stages)]
 
     # -- the loops -------------------------------------------------------------------------
@@ -150,7 +150,9 @@ class Model:
     def _copy_of(self, stage: Stage) -> Copy:
         place = place_of(stage, self.leaves)
         inside = self.steps[place:]
-        return Copy(stage, place, steps_of(self.local) + inside if stage.local else inside)
+        if stage.local and self.local:
+            inside = steps_of(self.local) + inside
+        return Copy(stage, place, inside)
 
     @cached_property
     def reads(self) -> list[tuple[Walk, float, int]]:

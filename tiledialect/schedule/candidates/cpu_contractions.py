@@ -210,7 +210,9 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
         for columns in sorted({1, whole}):
             blocks = _serial(r, counts, columns, wanted * device.compute_units)
             for staged in _packings(facts, r, tile):
-                for inside in ("", *(name for name, count in blocks[:-1] if count > 1)):
+                moving = {n for t in facts.inputs if t.number in staged for n in t.names}
+                several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
+                for inside in ("", *several):
                     for parts in _parts(facts, r):
                         yield replace(
                             tile, blocks=blocks, packed=staged, inside=inside, parts=parts
@@ -336,7 +338,7 @@ class Builder:
             if tensor.number not in s.packed:
                 continue
             rank = len(tensor.shape)
-            axes = [k for k, e in enumerate(tensor.access or ()) if r.n in e.names]
+            axes = [k for k, moves in enumerate(tensor.walk.moves) if r.n in moves]
             last = axes[-1] if axes else rank - 1
             order = (*(k for k in range(rank) if k != last), last)
             place = next((x for x in reversed(outer) if x.extent > 1), None)
