@@ -19,6 +19,7 @@ import tiledialect as td
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+from tiledialect.lowering.runtime.compiling import lowered
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import ranked
 from tiledialect.schedule.device import device_of
@@ -78,7 +79,7 @@ def types(shapes: Shapes) -> tuple[str, ...]:
 def kernels(name: str, device: td.Device) -> tuple[dict[str, KernelOp], object]:
     """The kernels of a workload before they are scheduled, and the device as the model sees it."""
     f, shapes = function(name, device)
-    module = f._program.lowered(f.types(types(shapes), {}), device, "tile-fuse")  # pyright: ignore
+    module = lowered(f._program, f.types(types(shapes), {}), device, "tile-fuse")  # pyright: ignore
     return named_kernels(module), device_of(module)
 
 

@@ -21,7 +21,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.language.to_ir import load
-from tiledialect.lowering.runtime import program
+from tiledialect.lowering.runtime import compiling, specialization
 from tiledialect.lowering.runtime.devices import queue_for
 
 PRODUCT = "function (A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
@@ -182,8 +182,8 @@ def test_shapes_and_types_may_change_from_call_to_call(device: td.Device):
 def test_the_second_call_does_not_compile(monkeypatch: pytest.MonkeyPatch):
     f = td.compile(PRODUCT)
     f(A, B)
-    monkeypatch.setattr(program, "compile_module", None)
-    monkeypatch.setattr(program, "build_program", None)
+    monkeypatch.setattr(compiling, "compile_module", None)
+    monkeypatch.setattr(specialization, "build_program", None)
     assert np.array_equal(f(A + 1, B), (A + 1) @ B)
     assert np.array_equal(f(np.asfortranarray(A), B[:, ::-1]), A @ B[:, ::-1])
     assert np.array_equal(f(A.astype(">f4"), B.tolist()), A @ B)
@@ -398,8 +398,8 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
         assert f(a).shape == f(cla.to_device(queue, a)).shape == (n,)
         assert all(len(recent) + len(recent.old) <= 4 for recent in kept)
     # What is used again and again stays.
-    monkeypatch.setattr(program, "compile_module", None)
-    monkeypatch.setattr(program, "build_program", None)
+    monkeypatch.setattr(compiling, "compile_module", None)
+    monkeypatch.setattr(specialization, "build_program", None)
     assert f(np.zeros(1, np.float32)) == 1
 
 

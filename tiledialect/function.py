@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from tiledialect.lowering.nest.view_drawing import Views
     from tiledialect.lowering.runtime.devices import Device
     from tiledialect.lowering.runtime.launch import Executable, Profile
-    from tiledialect.lowering.runtime.program import Program, Specialization
+    from tiledialect.lowering.runtime.program import Program
+    from tiledialect.lowering.runtime.specialization import Specialization
     from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
@@ -347,7 +348,7 @@ class Function:
         return Program(self._source.module, self._base_name, text, self._gradients, self._schedules)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
-        from tiledialect.lowering.runtime.program import Specialization
+        from tiledialect.lowering.runtime.specialization import Specialization
 
         with self._lock, sourced(self._source.text):
             found = self._specializations.find((types, device))
@@ -401,10 +402,11 @@ class Function:
         A kernel has the name of what it computes.
         """
         from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+        from tiledialect.lowering.runtime.compiling import lowered
 
         types = self.types(args, named)
         with sourced(self._source.text):
-            module = self._program.lowered(types, self.device, "tile-loop-tiling")
+            module = lowered(self._program, types, self.device, "tile-loop-tiling")
             return {name: schedule_text(k) for name, k in named_kernels(module).items()}
 
     @front_door
@@ -445,9 +447,11 @@ class Function:
         Inputs are given as for ``opencl``. Without any they are those that were last compiled for,
         else those that the function is declared with.
         """
+        from tiledialect.lowering.runtime.compiling import lowered
+
         types = self.types(args, named) if args or named else self._inputs.known(self._last_types)
         with sourced(self._source.text):
-            return print_module(self._program.lowered(types, self.device, after))
+            return print_module(lowered(self._program, types, self.device, after))
 
     @front_door
     def views(self, *args: Any, **named: Any) -> Views:
@@ -456,11 +460,13 @@ class Function:
         Without any they are those for all sizes that the function leaves open. As text they are
         printed, ``svg`` draws them, and a notebook shows the drawing.
         """
+        from tiledialect.lowering.runtime.compiling import leaves_sizes_open, views
+
         types: Types | None = None
-        if args or named or not self._program.is_open:
+        if args or named or not leaves_sizes_open(self._program):
             types = self.types(args, named)
         with sourced(self._source.text):
-            return self._program.views(types, self.device)
+            return views(self._program, types, self.device)
 
     @front_door
     def opencl(self, *args: Any, **named: Any) -> str:
@@ -474,9 +480,11 @@ class Function:
     @front_door
     def mlir(self, *args: Any, **named: Any) -> str:
         """The kernels and the host function for these inputs, as MLIR; inputs as for ``opencl``."""
+        from tiledialect.lowering.runtime.compiling import lowered
+
         types = self.types(args, named)
         with sourced(self._source.text):
-            return print_module(self._program.lowered(types, self.device))
+            return print_module(lowered(self._program, types, self.device))
 
 
 def _restored(

@@ -1,53 +1,16 @@
-"""Specializations: a function compiled for the types of its inputs and for a device."""
+"""Programs: what is compiled, for which types and on which device is open."""
 
 from __future__ import annotations
 
-import gc
-import re
-from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
-from tiledialect.errors import TileError
-from tiledialect.lowering.nest.lift_memory import OpenSizeError
-from tiledialect.lowering.nest.lift_sizes import index_width, is_open
-from tiledialect.lowering.nest.nest_barriers import DivergenceError
-from tiledialect.lowering.nest.view_drawing import Views, views_of
-from tiledialect.lowering.runtime import cache
-from tiledialect.lowering.runtime.build import (
-    binary_of,
-    build_options,
-    build_program,
-    load_program,
-)
-from tiledialect.lowering.runtime.check_plan import same_types
-from tiledialect.lowering.runtime.devices import Device, target_system_spec
-from tiledialect.lowering.runtime.host import make_plan
-from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
-from tiledialect.lowering.runtime.plan import Launch, Plan
-from tiledialect.lowering.runtime.prelude import prelude
-from tiledialect.lowering.runtime.probe import machine
-from tiledialect.lowering.runtime.progress import progress
-from tiledialect.lowering.tile_compile import (
-    OPEN_PASSES,
-    close,
-    compile_module,
-    compile_open,
-    local_size_of,
-    warnings_of,
-)
-from tiledialect.passes.tile_gradient import Gradient
-from tiledialect.passes.tile_specialize import specialize
-from tiledialect.schedule import instructions
-from tiledialect.signature import find_function
-
-KEEP_KERNELS = ("pocl",)
-"""Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
+if TYPE_CHECKING:
+    from tiledialect.passes.tile_gradient import Gradient
 
 Types = tuple[TensorType[Attribute], ...]
 
@@ -72,148 +35,7 @@ class Program:
     )
     """What devices made of the kernels' text, which may serve several types."""
 
-    def lowered(self, types: Types, device: Device, after: str | None = None) -> ModuleOp:
-        """The module for inputs of these types on a device, after a pass: by default the last.
-
-        That gives kernels and the host function. Kernels of patterns serve all sizes that the
-        function leaves open.
-        """
-        target = target_system_spec(device)
-        if self.is_open and (after is None or after in OPEN_PASSES):
-            found = self._open(types, target, after)
-            if found is not None:
-                return found if after is not None else close(found, self.name, types)
-        return compile_module(
-            self.module, self.name, types, target, self.gradients, after, self.schedules
-        )
-
-    @property
-    def is_open(self) -> bool:
-        """Whether its patterns leave sizes open."""
-        return not self.gradients and is_open(find_function(self.module, self.name))
-
-    def views(self, types: Types | None, device: Device) -> Views:
-        """How the kernels of its patterns access memory; for all sizes if there are no types."""
-        target = target_system_spec(device)
-        if types is None:
-            module = compile_open(self.module, self.name, 64, target, "lift-lower")
-            return views_of(module, local_size_of(module))
-        module = self.lowered(types, device, "lift-lower")
-        try:
-            return views_of(module, local_size_of(module))
-        except OpenSizeError:
-            given = self.module, self.name, types, target, self.gradients, "lift-lower"
-            module = compile_module(*given, self.schedules)
-            return views_of(module, local_size_of(module))
-
-    def _open(self, types: Types, target: Attribute, after: str | None) -> ModuleOp | None:
-        """The module for inputs of all sizes, if there is one."""
-        checked = find_function(self.module, self.name).clone()
-        specialize(checked, types)
-        key = target, index_width(checked), after
-        if key not in self.opened:
-            try:
-                self.opened[key] = compile_open(
-                    self.module, self.name, index_width(checked), target, after
-                )
-            except (OpenSizeError, DivergenceError):
-                # Of sizes that are known it may be, too, that all work-items come to a barrier.
-                self.opened[key] = None
-        return self.opened[key]
-
     @property
     def result_name(self) -> str:
         """What the function is called in the end."""
         return self.name + "_gradient" * len(self.gradients)
-
-
-class Specialization:
-    """A plan, and the device's programs for it; kept on disk."""
-
-    def __init__(self, program: Program, types: Types, device: Device):
-        spec = target_system_spec(device)
-        self.name = program.result_name
-        self.built = program.built
-        self.device = device
-        self.options = build_options(device.short_platform)
-        self.key = cache.key(
-            *(program.text, program.name, repr(program.gradients), *program.schedules),
-            *(*map(str, types), str(spec), *self.options, repr(instructions.table())),
-            *(device.platform, device.name, device.version, device.driver, machine()),
-        )
-        stored = cache.load(self.key)
-        wanted = ((t.get_shape(), NUMPY_TYPES[t.element_type].name) for t in types)
-        if stored and not same_types(stored[0].inputs, wanted):
-            stored = None
-        self.plan: Plan
-        if stored is None:
-            text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
-            with progress(text), no_collection():
-                module = program.lowered(types, device)
-                plan = make_plan(module, self.name)
-                self.plan, self.binary = replace(plan, warnings=warnings_of(module)), b""
-        else:
-            self.plan, self.binary = stored
-
-    def executable(self, lane: Lane, on_host: bool) -> Executable:
-        """The plan ready to run on a lane of the device."""
-        check_double(self.plan, self.device)
-        check_sizes(self.plan, self.device)
-        if not self.plan.source:
-            return Executable(self.plan, None, lane, on_host)
-        key = lane.context, self.plan.source
-        if key not in self.built:
-            self.built[key] = self._program(lane)
-        return Executable(self.plan, self.built[key], lane, on_host)
-
-    def _program(self, lane: Lane) -> cl.Program:
-        device = lane.queue.device
-        if self.binary and (program := self._loaded(lane)):
-            return program
-        try:
-            with progress(f"{self.device.id} builds the kernels of {self.name}"):
-                source = prelude(self.device.short_platform) + self.plan.source
-                program = build_program(source, lane.context, device, self.options)
-        except TileError as error:
-            raise TileError(f"{self.device} refuses the program:\n{error}") from None
-        if self.device.short_platform not in KEEP_KERNELS:
-            self.binary = binary_of(program, device)
-        cache.store(self.key, self.plan, self.binary)
-        # A program that was built keeps what its compiler worked with, four times as much.
-        return (self.binary and self._loaded(lane)) or program
-
-    def _loaded(self, lane: Lane) -> cl.Program | None:
-        """The program of the binary; None if the device does not take it (any more)."""
-        kernels = {step.kernel for step in self.plan.steps if isinstance(step, Launch)}
-        device = lane.queue.device
-        try:
-            return load_program(self.binary, lane.context, device, self.options, kernels)
-        except TileError:
-            self.binary = b""
-            return None
-
-
-@contextmanager
-def no_collection() -> Generator[None]:
-    """Look for no garbage meanwhile: the IR is all in cycles, and hardly any of it is garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def type_text(t: TensorType[Attribute]) -> str:
-    """A type as users write it: ``3x4xf32``."""
-    return str(t).removeprefix("tensor<").removesuffix(">")
-
-
-def check_double(plan: Plan, device: Device) -> None:
-    """Raise a TileError if the kernels need double precision and the device has none."""
-    if device.fp64 or not re.search(r"\bdouble\d*\b", plan.source):
-        return
-    wide = [t.name for t in plan.inputs if t.dtype == "float64"]
-    inputs = f"{', '.join(wide)} given as float64" if wide else "a computation in float64"
-    raise TileError(f"{device} has no double precision, which is needed for {inputs}")

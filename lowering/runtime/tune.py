@@ -11,10 +11,12 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import cache, disk
+from tiledialect.lowering.runtime.compiling import lowered
 from tiledialect.lowering.runtime.devices import Device, queue_for, target_system_spec
 from tiledialect.lowering.runtime.launch import lane_of
-from tiledialect.lowering.runtime.program import Program, Specialization, Types
+from tiledialect.lowering.runtime.program import Program, Types
 from tiledialect.lowering.runtime.progress import progress
+from tiledialect.lowering.runtime.specialization import Specialization
 from tiledialect.passes.tile_loop_tiling import runnable
 from tiledialect.schedule import device as described
 
@@ -50,7 +52,7 @@ def tuned_schedules(
 
 
 def _candidates(program: Program, types: Types, device: Device, count: int) -> Texts:
-    module = program.lowered(types, device, "tile-fuse")
+    module = lowered(program, types, device, "tile-fuse")
     target = described.device_of(module)
     given = {name for text in program.schedules for name in read_schedules(text)}
     if target is None:
@@ -106,7 +108,7 @@ def _times(
         _, profile = executable.profile(arrays, RUNS)
     except TileError:
         return
-    names = list(named_kernels(scheduled.lowered(types, device, "tile-loop-tiling")))
+    names = list(named_kernels(lowered(scheduled, types, device, "tile-loop-tiling")))
     for kernel in chosen:
         if len(names) == len(profile.kernels):
             yield kernel, profile.kernels[names.index(kernel)].seconds

@@ -1,0 +1,91 @@
+"""Compiles programs.
+
+What this imports takes longer to load than a plan that is kept on disk: those who find one there
+do without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from tiledialect.lowering.nest.lift_memory import OpenSizeError
+from tiledialect.lowering.nest.lift_sizes import index_width, is_open
+from tiledialect.lowering.nest.nest_barriers import DivergenceError
+from tiledialect.lowering.nest.view_drawing import Views, views_of
+from tiledialect.lowering.runtime.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.host import make_plan
+from tiledialect.lowering.runtime.plan import Plan
+from tiledialect.lowering.runtime.program import Program, Types
+from tiledialect.lowering.tile_compile import (
+    OPEN_PASSES,
+    close,
+    compile_module,
+    compile_open,
+    local_size_of,
+    warnings_of,
+)
+from tiledialect.passes.tile_specialize import specialize
+from tiledialect.signature import find_function
+
+
+def compiled(program: Program, types: Types, device: Device) -> Plan:
+    """The plan for inputs of these types on a device."""
+    module = lowered(program, types, device)
+    return replace(make_plan(module, program.result_name), warnings=warnings_of(module))
+
+
+def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:
+    """A program's module for inputs of these types on a device, after a pass: by default the last.
+
+    That gives kernels and the host function. Kernels of patterns serve all sizes that the
+    function leaves open.
+    """
+    target = target_system_spec(device)
+    if leaves_sizes_open(program) and (after is None or after in OPEN_PASSES):
+        found = _opened(program, types, target, after)
+        if found is not None:
+            return found if after is not None else close(found, program.name, types)
+    return compile_module(
+        program.module, program.name, types, target, program.gradients, after, program.schedules
+    )
+
+
+def leaves_sizes_open(program: Program) -> bool:
+    """Whether the patterns of a program leave sizes open."""
+    return not program.gradients and is_open(find_function(program.module, program.name))
+
+
+def views(program: Program, types: Types | None, device: Device) -> Views:
+    """How the kernels of patterns access memory; for all sizes if there are no types."""
+    target = target_system_spec(device)
+    if types is None:
+        module = compile_open(program.module, program.name, 64, target, "lift-lower")
+        return views_of(module, local_size_of(module))
+    module = lowered(program, types, device, "lift-lower")
+    try:
+        return views_of(module, local_size_of(module))
+    except OpenSizeError:
+        given = program.module, program.name, types, target, program.gradients, "lift-lower"
+        module = compile_module(*given, program.schedules)
+        return views_of(module, local_size_of(module))
+
+
+def _opened(
+    program: Program, types: Types, target: Attribute, after: str | None
+) -> ModuleOp | None:
+    """The module for inputs of all sizes, if there is one."""
+    checked = find_function(program.module, program.name).clone()
+    specialize(checked, types)
+    key = target, index_width(checked), after
+    if key not in program.opened:
+        try:
+            program.opened[key] = compile_open(
+                program.module, program.name, index_width(checked), target, after
+            )
+        except (OpenSizeError, DivergenceError):
+            # Of sizes that are known it may be, too, that all work-items come to a barrier.
+            program.opened[key] = None
+    return program.opened[key]
