@@ -26,8 +26,8 @@ class GpuCountCopiesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the loops of every kernel that wait."""
-        for loop in [x for x in op.walk() if isinstance(x, scf.ForOp)]:
-            waits = any(isinstance(x, WaitOp) for x in loop.body.block.ops)
+        for loop in [x for x in op.walk() if type(x) is scf.ForOp]:
+            waits = any(type(x) is WaitOp for x in loop.body.block.ops)
             if waits and (_constant(loop.lb), _constant(loop.step)) == (0, 1):
                 _count(loop)
 

@@ -8,6 +8,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     ModuleOp,
@@ -33,7 +34,7 @@ EXACT = (
 
 def is_bf16(t: Attribute) -> bool:
     """Whether a type is bf16, or vectors of it."""
-    return (t.element_type if isinstance(t, VectorType) else t) == bf16
+    return isinstance(t.element_type if isinstance(t, VectorType) else t, BFloat16Type)
 
 
 def computes_with_bf16(op: Operation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from xdsl.context import Context
@@ -25,7 +26,15 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
 from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp
 from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, LoadOp, StoreOp
-from tiledialect.index.integer import Comparison, Condition, Expr, Junction, map_expressions
+from tiledialect.index.integer import (
+    Comparison,
+    Condition,
+    Expr,
+    Junction,
+    Variable,
+    map_expressions,
+)
+from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.lowering.nest.scope import NestScope
@@ -47,6 +56,7 @@ class Vectorizer:
     scope: NestScope
 
     def __post_init__(self):
+        self.stride = cache(self._stride)
         self.lanes = self.loop.extent or 0
         self.lane = self.scope.name(self.loop.index)
         self.values: dict[SSAValue, SSAValue] = {}
@@ -73,14 +83,14 @@ class Vectorizer:
         accesses = [op for op in self.loop.block.ops if isinstance(op, LoadOp | StoreOp)]
         for op in accesses:
             if isinstance(op, StoreOp):
-                others = [x for x in accesses if x.memory is op.memory]
+                others = [x for x in accesses if x is not op and x.memory is op.memory]
                 if not all(self._are_apart(op, x) for x in others):
                     raise NotVectorizedError("a step uses what another one writes")
 
     def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp) -> bool:
         """Whether the lanes of two accesses meet at most in the same lane."""
         distance = constant_difference(self.scope.address(a), self.scope.address(b), self.scope.env)
-        strides = {self._stride(a), self._stride(b)}
+        strides = {self.stride(a), self.stride(b)}
         return distance is not None and (
             (distance == 0 and len(strides) == 1)
             or (strides == {1} and abs(distance) >= self.lanes)
@@ -89,6 +99,9 @@ class Vectorizer:
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
         """By how many elements the address moves from lane to lane, if that is a number."""
         address, lane = self.scope.address(op), str(self.lane)
+        factor, rest = linear_in(address, Variable(lane)) or (address, address)
+        if factor.value is not None and lane not in rest.names:
+            return factor.value
         moved = address.substitute({lane: self.lane + 1})
         if (stride := constant_difference(moved, address, self.scope.env)) is not None:
             return stride
@@ -119,7 +132,7 @@ class Vectorizer:
         return simplify_condition(first, self.scope.env)
 
     def _load(self, op: LoadOp) -> None:
-        stride = self._stride(op)
+        stride = self.stride(op)
         if stride not in (0, 1):
             self._gather(op)
             return
@@ -132,7 +145,7 @@ class Vectorizer:
         self._keep(op, new)
 
     def _store(self, op: StoreOp) -> None:
-        stride, value = self._stride(op), self.values.get(op.value, op.value)
+        stride, value = self.stride(op), self.values.get(op.value, op.value)
         if stride not in (0, 1):
             self._scatter(op, value)
             return
@@ -268,14 +281,14 @@ def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
             return True
 
 
-def _branch_outside(loop: ForOp) -> None:
+def _branch_outside(loop: ForOp, env: Env) -> None:
     """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
     branch = loop.block.last_op
     if not isinstance(branch, IfOp) or branch.otherwise is not None:
         return
     if any(not isinstance(x, IndexOp | arith.ConstantOp) for x in loop.block.ops if x != branch):
         return
-    scope = NestScope()
+    scope = NestScope(env=env)
     lane, condition = str(scope.name(loop.index)), scope.condition(branch)
     if not is_uniform(condition, lane, loop.extent or 1, scope.env):
         return
@@ -288,10 +301,10 @@ def _branch_outside(loop: ForOp) -> None:
     around.then.block.add_op(loop)
 
 
-def vectorize(loop: ForOp) -> None:
+def vectorize(loop: ForOp, env: Env) -> None:
     """Put ops on vectors in the place of a vector loop, or write out its steps."""
-    _branch_outside(loop)
-    vectorizer = Vectorizer(loop, NestScope())
+    _branch_outside(loop, env)
+    vectorizer = Vectorizer(loop, NestScope(env=env))
     try:
         ops = vectorizer.run()
     except NotVectorizedError as e:
@@ -318,6 +331,8 @@ class NestVectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Vectorize every vector loop."""
+        # The loops share what is known of those around them.
+        env = Env()
         for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
             if loop.role.data.role is Role.VECTOR:
-                vectorize(loop)
+                vectorize(loop, env)

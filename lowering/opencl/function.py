@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -50,6 +50,8 @@ LONGEST_INLINED = 100
 
 LONGEST_LINE = 100
 """Characters of a function's head beyond which every parameter gets a line."""
+
+ALLOCATIONS = (memref.AllocaOp, memref.AllocOp)
 
 Function = gpu.FuncOp | func.FuncOp
 
@@ -117,9 +119,9 @@ def access(value: SSAValue, functions: dict[str, Function]) -> Access:
     return result
 
 
-def sub_group_sizes(function: Operation) -> list[int]:
-    """The sizes that a function's sub-groups must have."""
-    return sorted({op.size.value.data for op in function.walk() if isinstance(op, ShuffleOp)})
+def sub_group_sizes(ops: Iterable[Operation]) -> list[int]:
+    """The sizes that the sub-groups of a function of these ops must have."""
+    return sorted({op.size.value.data for op in ops if type(op) is ShuffleOp})
 
 
 def is_read_as_vector(value: SSAValue) -> bool:
@@ -286,8 +288,9 @@ class FunctionPrinter(MemoryScope):
             raise self.error("a function of OpenCL C has one result")
         result = self.ctype(results[0]).name if results else "void"
         head = f"{'__kernel' if self.is_kernel else 'static inline'}{self.attributes()} {result}"
-        for op in body.walk():
-            if isinstance(op, memref.AllocaOp | memref.AllocOp):
+        for op in self.inlining.ops:
+            if type(op) in ALLOCATIONS:
+                assert isinstance(op, memref.AllocaOp | memref.AllocOp)
                 self.op = op
                 if space_of(self, op.memref.type, PRIVATE) == LOCAL:
                     self.declare_array(op, LOCAL)
@@ -303,7 +306,7 @@ class FunctionPrinter(MemoryScope):
         f = self.function
         if not self.is_kernel:
             return ""
-        found = "".join(f" {sub_groups_of(self, n)}" for n in sub_group_sizes(f))
+        found = "".join(f" {sub_groups_of(self, n)}" for n in sub_group_sizes(self.inlining.ops))
         if isinstance(f, gpu.FuncOp) and f.known_block_size is not None:
             sizes = [*f.known_block_size.get_values(), 1, 1, 1][:3]
             found += f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"

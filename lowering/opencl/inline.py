@@ -19,13 +19,7 @@ from tiledialect.lowering.opencl.views import VIEWS
 PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
 
 # Written at every use: they cost nothing.
-FREE: tuple[type[Operation], ...] = (
-    arith.ConstantOp,
-    vector.BroadcastOp,
-    memref.DimOp,
-    memref.RankOp,
-    *VIEWS,
-)
+FREE = frozenset((arith.ConstantOp, vector.BroadcastOp, memref.DimOp, memref.RankOp, *VIEWS))
 
 # Their text repeats an operand, which must therefore be a variable.
 REPEATING: tuple[type[Operation], ...] = (
@@ -54,7 +48,7 @@ def is_free(op: Operation) -> bool:
     """Is the op no code of its own?"""
     if isinstance(op, arith.ExtFOp):
         return not isinstance(op.result.type, Float64Type) and not is_bf16(op.input.type)
-    return isinstance(op, FREE)
+    return type(op) in FREE
 
 
 def _writes_itself(op: Operation) -> bool:
@@ -68,13 +62,15 @@ class Inlining:
     """The answers for one function, worked out once, from its last op to its first."""
 
     def __init__(self, function: Operation) -> None:
-        self._order = {op: i for i, op in enumerate(function.walk())}
+        self.ops = tuple(function.walk())
+        """The function and all in it."""
+        self._order = {op: i for i, op in enumerate(self.ops)}
         self._written = self._count_writes()
         """How many ops of its block, up to each op, write."""
         self._dead: set[Operation] = set()
         self._inlined: set[Operation] = set()
         self._place: dict[Operation, Use] = {}
-        for op in reversed(self._order):
+        for op in reversed(self.ops):
             if self._is_needless(op):
                 self._dead.add(op)
             elif len(op.results) == 1:
@@ -85,12 +81,12 @@ class Inlining:
     def _count_writes(self) -> dict[Operation, int]:
         writing: set[Operation] = set()
         # What is inside an op comes before it.
-        for op in reversed(self._order):
+        for op in reversed(self.ops):
             inside = (o for region in op.regions for block in region.blocks for o in block.ops)
             if _writes_itself(op) or any(o in writing for o in inside):
                 writing.add(op)
         counts: dict[Operation, int] = {}
-        for op in self._order:
+        for op in self.ops:
             before = counts.get(op.prev_op, 0) if op.prev_op is not None else 0
             counts[op] = before + (op in writing)
         return counts
@@ -117,7 +113,7 @@ class Inlining:
         if len(uses) != 1 or uses[0].operation.parent is not op.parent:
             return
         user = uses[0].operation
-        if not isinstance(user, REPEATING):
+        if type(user) not in REPEATING:
             place = self._place.get(user) if user in self._inlined else uses[0]
             if place is not None:
                 self._place[op] = place

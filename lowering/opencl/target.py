@@ -71,7 +71,8 @@ class Program:
         if name in printed:
             return
         function = functions[name]
-        for op in function.walk():
+        printer = FunctionPrinter(self.prelude, STATEMENTS, functions, function, bits)
+        for op in printer.inlining.ops:
             callee = op.callee.root_reference.data if isinstance(op, func.CallOp) else None
             if callee in (*callers, name):
                 raise OpenCLError(message(op, f"@{name}", "OpenCL C has no recursion"))
@@ -82,7 +83,6 @@ class Program:
             raise OpenCLError(message(function, f"@{name}", f"OpenCL C {reason}"))
         printed.add(name)
         self.names.add(name)
-        printer = FunctionPrinter(self.prelude, STATEMENTS, functions, function, bits)
         self.functions.append(printer.text())
 
 

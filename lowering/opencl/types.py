@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -106,6 +107,7 @@ FLOATS: dict[type[Attribute], CType] = {
 }
 
 
+@lru_cache(maxsize=1 << 8)
 def c_type(type: Attribute, index_bits: int) -> CType | None:
     """The C type of a scalar or vector type, None if OpenCL C has none."""
     if isinstance(type, VectorType):

@@ -98,6 +98,7 @@ class Env:
         self._all_bounds: dict[tuple[Atom, Side], Sequence[Bound]] = {}
         self._intervals: dict[tuple[Expr, int], Range] = {}
         self._assumed: dict[Condition, Env] = {}
+        self._ranged: dict[tuple[str, Operand | None, Operand | None, Operand], Env] = {}
         self._search = _Search()
         self._file_all(*self.facts)
 
@@ -111,6 +112,14 @@ class Env:
 
         With a step, the variable is ``lower`` plus a multiple of it.
         """
+        key = name, lower, upper, step
+        if key not in self._ranged:
+            self._ranged[key] = self._with_range(*key)
+        return self._ranged[key]
+
+    def _with_range(
+        self, name: str, lower: Operand | None, upper: Operand | None, step: Operand
+    ) -> Env:
         new = list(_stated(name, (lower, upper)))
         if step != 1:
             new.append(divides(step, Expr.var(name) - (0 if lower is None else lower)))
@@ -178,10 +187,15 @@ class Env:
         single = [(p[0], c) for p, c in expr if len(p) == 1]
         if not single:
             return ()
-        atom, factor = max(single, key=lambda item: self._rank_of(item[0]))
+        atom, factor = single[0]
+        if len(single) > 1:
+            atom, factor = max(single, key=lambda item: self._rank_of(item[0]))
         side: Side = "below" if factor > 0 else "above"
         scale = Expr.const(abs(factor))
-        end = (Expr.of(atom) * factor - expr) * (1 if factor > 0 else -1)
+        if len(expr.moving.terms) == 1:
+            end = Expr.const(-expr.constant if factor > 0 else expr.constant)
+        else:
+            end = (Expr.of(atom) * factor - expr) * (1 if factor > 0 else -1)
         others = tuple(self._stated_bounds(atom, "above" if side == "below" else "below"))
         if end.value is not None and scale == _ONE:
             known = Range(least=end.value) if side == "below" else Range(greatest=end.value)
