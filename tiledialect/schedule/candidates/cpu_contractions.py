@@ -47,6 +47,8 @@ SQUARE = 8
 """Rows and columns of the squares by which operands are transposed: each is a register."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
+PACKED_GROUPS = (1, 4, 8, 16, 64)
+"""The same where all operands are packed: the larger a group is, the less often they are read."""
 
 
 @dataclass(frozen=True)
@@ -217,9 +219,10 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
                         yield replace(
                             tile, blocks=blocks, packed=staged, inside=inside, parts=parts
                         )
-        if whole > 1 and r.rows and len(r.sums) == 1:
+    if whole > 1 and r.rows and len(r.sums) == 1:
+        everything = tuple(t.number for t in facts.inputs)
+        for wanted in PACKED_GROUPS:
             *rows, columns = _serial(r, counts, whole, wanted * device.compute_units)
-            everything = tuple(t.number for t in facts.inputs)
             for parts in _parts(facts, r):
                 yield replace(
                     tile, blocks=(columns, *rows), packed=everything, inside=r.n, parts=parts
