@@ -245,9 +245,8 @@ def _serial(
         most = max(1, left // groups)
         count = counts[name]
         size = count if count <= most else max(k for k in range(1, count + 1) if k <= most)
-        # Of equal size, where that costs little, and best without a rest.
+        # Of equal size, where that costs little.
         size = ceil_div(count, ceil_div(count, size))
-        size = next((k for k in range(size, size // 2, -1) if count % k == 0), size)
         blocks[name] = size
         left //= size
     return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
