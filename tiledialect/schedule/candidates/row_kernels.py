@@ -27,8 +27,12 @@ from tiledialect.schedule.leaves import Role, Schedule, Stage
 
 KEPT = 96
 """How many elements of rows a work-item of a GPU keeps in registers."""
-NOT_KEPT = 24
+NOT_KEPT = 12
 """How many registers it needs for other things."""
+MOST_ITEMS = 1024
+"""How many work-items of a GPU share a row at most."""
+MOST_STEPS = 32
+"""How many accesses of a work-item are written out, twice as many where no more could share."""
 WRITTEN_OUT = 8
 """Loops of so few steps are written out by compilers, and large groups lack registers for that."""
 LEAST_LANES = 8
@@ -77,14 +81,15 @@ def _rows_on_gpu(
     kept = stages(facts, width)
     other = prod(extents[n] for n in summed[1:])
     fits, items = False, min(LEAST_LANES, power_above(extents[first] // width))
-    while items <= min(1024, power_above(extents[first] // width)):
+    while items <= min(MOST_ITEMS, power_above(extents[first] // width)):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         loops.share([first], items)
         loops.share(rows, max(1, ITEMS // 2 // items))
         count = loops.rest(first)
         words = count * width * other * facts.live
-        if words <= room(device, items) and count * other <= 32:
+        most = MOST_STEPS * (2 if items == MOST_ITEMS else 1)
+        if words <= room(device, items) and count * other <= most:
             for n in summed:
                 loops.add(n, loops.rest(n), Role.UNROLL)
             fits = True
@@ -95,7 +100,8 @@ def _rows_on_gpu(
         loops.add(first, width, Role.VECTOR)
         loops.share(summed, items)
         loops.add(first, min(4, loops.rest(first)), Role.UNROLL)
-        if items <= ITEMS or loops.rest(first) > WRITTEN_OUT:
+        steps = loops.rest(first)
+        if steps > WRITTEN_OUT or 4 * width * steps <= room(device, items):
             loops.serial(summed)
             yield loops.schedule()
 
