@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.builtin import ModuleOp, VectorType, f32
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.loop_invariant_code_motion import move_loop_invariant_code
 
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
 
@@ -70,35 +71,46 @@ class Sharing:
 
     divisors: dict[SSAValue, Divisor] = field(default_factory=dict[SSAValue, Divisor])
 
-    def rewrite(self, op: arith.DivfOp) -> None:
-        """Multiply by the reciprocal, if a loop divides by a scalar from outside."""
-        divisor, t = op.rhs.owner, op.result.type
-        if not isinstance(divisor, vector.BroadcastOp) or not isinstance(t, VectorType):
-            return
-        value = divisor.source
-        if t.element_type != f32 or value.type != f32 or not _is_from_outside(value, op):
+    def rewrite(self, op: arith.DivfOp, loop: scf.ForOp) -> None:
+        """Multiply by the reciprocal, if the loop divides by a scalar from outside."""
+        value = _broadcast(op)
+        home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        if home is None or not home.is_ancestor(loop):
             return
         if value not in self.divisors:
             self.divisors[value] = Divisor.of(value)
-        f = FloatArithmetic(Builder(InsertPoint.before(op)), t)
+        f = FloatArithmetic(Builder(InsertPoint.before(op)), op.result.type)
         new = self.divisors[value].quotient(f, op.lhs)
         new.name_hint = op.result.name_hint
         Rewriter.replace_op(op, [], [new])
 
 
-def _is_from_outside(value: SSAValue, op: arith.DivfOp) -> bool:
-    """Whether a value was there before the innermost loop around an op."""
+def _broadcast(op: arith.DivfOp) -> SSAValue:
+    """The scalar that a vector is divided by."""
+    assert isinstance(op.rhs.owner, vector.BroadcastOp)
+    return op.rhs.owner.source
+
+
+def _divides_a_row(op: Operation) -> bool:
+    """Whether an op divides a vector of f32 by a scalar."""
+    if not isinstance(op, arith.DivfOp) or not isinstance(op.rhs.owner, vector.BroadcastOp):
+        return False
+    return _broadcast(op).type == f32
+
+
+def _loop_around(op: Operation) -> scf.ForOp | None:
+    """The innermost loop that an op is in."""
     loop = op.parent_op()
     while loop is not None and not isinstance(loop, scf.ForOp):
         loop = loop.parent_op()
-    home = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    return loop is not None and home is not None and home.is_ancestor(loop)
+    return loop
 
 
 @dataclass(frozen=True)
 class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 by a scalar from outside the loop by means of its reciprocal.
 
+    In the loops with such divisions, what does not depend on the loop is computed before it.
     The quotients are those of `arith.divf`, but perhaps for the last bit where products are rounded
     before they are added.
     """
@@ -107,6 +119,10 @@ class ArithShareReciprocalsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every division."""
+        divisions = [x for x in op.walk() if isinstance(x, arith.DivfOp) and _divides_a_row(x)]
+        loops = [(x, loop) for x in divisions if (loop := _loop_around(x)) is not None]
+        for loop in dict.fromkeys(loop for _, loop in loops):
+            move_loop_invariant_code(loop)
         sharing = Sharing()
-        for division in [x for x in op.walk() if isinstance(x, arith.DivfOp)]:
-            sharing.rewrite(division)
+        for division, loop in loops:
+            sharing.rewrite(division, loop)

@@ -1,9 +1,10 @@
 // RUN: tile-opt %s -p arith-share-reciprocals | filecheck %s
 
-// What a loop divides by a scalar from outside is multiplied by its reciprocal, and corrected; other
-// divisions stay: of scalars, of other types, by vectors, by what is made in the loop.
+// What a loop divides by a scalar from outside, or made of such, is multiplied by its reciprocal, and
+// corrected; other divisions stay: of scalars, of other types, by vectors, by what is made in the loop.
 // CHECK:      %s = memref.load
-// CHECK:      math.absf %s : f32
+// CHECK:      %root = math.sqrt %s
+// CHECK:      math.absf %root : f32
 // CHECK:      %reciprocal = arith.divf {{.*}}, %divisor : f32
 // CHECK:      scf.for
 // CHECK-NOT:    arith.divf
@@ -19,8 +20,9 @@
     %end = arith.constant 64 : index
     %s = memref.load %X[%zero] : memref<64xf32, 1 : i32>
     scf.for %i = %zero to %end step %step {
+      %root = math.sqrt %s : f32
       %x = vector.load %X[%i] : memref<64xf32, 1 : i32>, vector<8xf32>
-      %b = vector.broadcast %s : f32 to vector<8xf32>
+      %b = vector.broadcast %root : f32 to vector<8xf32>
       %first = arith.divf %x, %b : vector<8xf32>
       vector.store %first, %X[%i] : memref<64xf32, 1 : i32>, vector<8xf32>
       %y = memref.load %X[%i] : memref<64xf32, 1 : i32>

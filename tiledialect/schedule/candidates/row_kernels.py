@@ -37,8 +37,8 @@ WRITTEN_OUT = 8
 """Loops of so few steps are written out by compilers, and large groups lack registers for that."""
 LEAST_LANES = 8
 """How many work-items of a GPU share a row at least, so that they read whole lines."""
-KEPT_ON_CPU = 1 << 12
-"""How many elements of a row a work-item of a CPU keeps in memory of its own."""
+KEPT_ON_CPU = 1 << 16
+"""How many elements of rows a work-item of a CPU keeps in memory of its own."""
 
 
 def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -141,8 +141,9 @@ def _rows_on_cpu(
     # Inputs stay in a cache.
     inputs = {t.number for t in facts.inputs}
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
+    kept = kept[: KEPT_ON_CPU // max(length, 1)]
     for count in unrolls(facts.extents[first], width, 2):
-        for keep in (True, False) if kept and length <= KEPT_ON_CPU else (False,):
+        for keep in (True, False) if kept else (False,):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
             loops.add(first, count, Role.UNROLL)
