@@ -50,6 +50,22 @@ def test_a_plan_is_hardly_larger_than_it_must_be():
         assert plan_memory(buffers).size <= 1.1 * largest_alive(buffers)
 
 
+@pytest.mark.parametrize("lengths", [(1, 2, 3), (1, 1, 1, 2, 3, 60), tuple(range(40))])
+def test_a_plan_of_any_program_is_hardly_larger_than_it_must_be(lengths: tuple[int, ...]):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(2, 100))
+        sizes = np.where(
+            rng.random(count) < 0.5, rng.integers(1, 1000, count), 1 << rng.integers(0, 12, count)
+        )
+        spans = rng.choice(lengths, count)
+        buffers = [
+            Lifetime(int(size), k, k + int(span))
+            for k, (size, span) in enumerate(zip(sizes, spans, strict=True))
+        ]
+        assert plan_memory(buffers).size <= 1.1 * largest_alive(buffers)
+
+
 NETWORK = """function (X[N], A[N, N]) -> (L) {
   U[i: N] = +(A[i, k] * X[k]); V = tanh(U); W[i: N] = +(A[i, k] * V[k]);
   P = exp(W / 1000) + V; Q[i: N] = +(A[i, k] * P[k]); R = Q * W; S[j: N] = +(A[i, j] * R[i]);
