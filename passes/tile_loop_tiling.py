@@ -26,7 +26,7 @@ from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.model import Model
-from tiledialect.schedule.scans import ScanShape, scan_schedule
+from tiledialect.schedule.scans import SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
 from tiledialect.schedule.tensor_cores import PRECISIONS, tensor_core_schedule
 from tiledialect.target_spec import precision_of
@@ -44,7 +44,9 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
     if device is None:
         return scan_schedule(shape, gpu=False, most_items=1)
-    return scan_schedule(shape, device.kind is Kind.GPU, device.max_work_group_size)
+    room = device.local_mem_size // SHARED_BYTES
+    most = max(1, min(device.max_work_group_size, room))
+    return scan_schedule(shape, device.kind is Kind.GPU, most)
 
 
 def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:

@@ -76,6 +76,12 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
         "GPU",
         {"compute_units": 132, "max_work_group_size": 32, "local_mem_size": 16384},
     ),
+    "scans without local memory": (
+        "function (A[M, N]) -> (S) { S[i, j: M, N] = +(A[i, k]), j - k < N; }",
+        [(5, 67)],
+        "GPU",
+        {"local_mem_size": 0},
+    ),
     "vectors of no lanes": (
         "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }",
         [(67, 131)],

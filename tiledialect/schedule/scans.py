@@ -184,6 +184,10 @@ GPU_SEGMENTS = 4
 """How many vectors a work-item has, so far apart that neighbours have neighbouring ones."""
 
 
+SHARED_BYTES = 2 * GPU_SEGMENTS * 8
+"""Local memory that a work-item needs at most: two totals of each segment, of 64 bits."""
+
+
 def _gpu_row(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
     vector = min(GPU_VECTOR, scan.divisor)
     items = min(GPU_ITEMS, most_items, scan.divisor // vector)
