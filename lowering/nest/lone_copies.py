@@ -118,6 +118,10 @@ class LoneCopy:
     ) -> None:
         """Parts of a row, each from where on and how long, by whether they are inside memory."""
         extent = self.extents[row]
+        if self.width == 1 or self.role.role is not Role.SERIAL:
+            # What is written out tests each access, which costs less than a second body.
+            inside(0, extent)
+            return
         begin, size = self.row(start)
         if begin.value is None:
             holds = both(less_equal(0, begin), less_equal(begin + extent, size))
