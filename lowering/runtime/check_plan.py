@@ -112,7 +112,9 @@ def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[
     first_slot = len(plan.inputs) + len(plan.outputs)
     offset = plan.slots[number - first_slot].offset if number >= first_slot else 0
     pointer = POINTER.search(parameters[0])
-    if pointer is None or f" long {pointer[2]}_start" not in "".join(parameters[1:2]):
+    # The start's name has a prefix where the program has another of that name.
+    following = "".join(parameters[1:2]).strip()
+    if pointer is None or not re.fullmatch(rf"long \w*{pointer[2]}_start", following):
         return offset == 0
     start = after[0].value if isinstance(after[0], Scalar) else None
     return start is not None and start * ELEMENTS.get(pointer[1], 0) == offset
