@@ -58,6 +58,12 @@ def test_bad(lines: tuple[str, ...], line: int) -> None:
     assert str(caught.value).startswith(f"x.mlir:{line}:")
 
 
+def test_two_of_one_name() -> None:
+    text = "func.func @f() {\n  func.return\n}\nfunc.func @f() {\n  func.return\n}"
+    with pytest.raises(TileError, match=r"^x\.mlir:4:1: there is a @f before it"):
+        verify(parse_mlir(text, "x.mlir"))
+
+
 def test_both_lines_are_named() -> None:
     with pytest.raises(TileError, match=r"x\.mlir:2:1: %a is used .*; its definition is in line 3"):
         verify(function(USE, DEFINITION, RETURN))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
-from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.errors import TileError
@@ -24,7 +26,8 @@ def verify(module: ModuleOp) -> None:
         module.verify()
     except Exception as error:
         # Where the error is only the ops' own verifiers can tell.
-        op, own = next(_malformed(module), (module, error))
+        found = chain(_named_again(module), _malformed(module))
+        op, own = next(found, (module, error))
         raise malformed(op, explain(own, "verify")) from own
 
 
@@ -43,6 +46,20 @@ def malformed(op: Operation, message: str) -> TileError:
     if not isinstance(op.location, FileLineColLoc):
         message = f"the module is malformed, at {op.name}: {message}"
     return TileError.at(op, message)
+
+
+def _named_again(module: ModuleOp) -> Iterator[tuple[Operation, Exception]]:
+    """The ops that have the name of one before them in the same table of symbols."""
+    for table in module.walk():
+        if not table.has_trait(SymbolTable):
+            continue
+        names: set[str] = set()
+        for op in (op for block in table.regions[0].blocks for op in block.ops):
+            name = op.get_attr_or_prop("sym_name")
+            if isinstance(name, StringAttr) and name.data in names:
+                yield op, VerifyException(f"there is a @{name.data} before it")
+            elif isinstance(name, StringAttr):
+                names.add(name.data)
 
 
 def _malformed(module: ModuleOp) -> Iterator[tuple[Operation, Exception]]:

@@ -252,7 +252,8 @@ class _Host:
         number = self.numbers.get(value, 0)
         if number < self.first_slot:
             return 0
-        t = _memref(self.host, value.type)
+        t = value.type
+        assert isinstance(t, MemRefType)
         offset = [*self.slots][number - self.first_slot].offset
         start, rest = divmod(offset, np.dtype(_dtype(self.host, t.element_type)).itemsize)
         if rest:

@@ -10,6 +10,7 @@ import pytest
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.choice import estimated, modelled, ranked
+from tiledialect.schedule.cpu_cost import CpuModel
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
@@ -119,6 +120,13 @@ def test_vectors_are_as_wide_as_the_hardware(case: str):
     for device in DEVICES.values():
         last = ranked(CASES[case], device)[0].schedule.leaves[-1]
         assert (last.role, last.extent) == (Role.VECTOR, device.native_vector_width)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_sums_fit_the_registers_without_embedded_broadcast(case: Facts):
+    device = described(Kind.CPU, {"native_vector_width": 8})
+    for candidate in ranked(case, device)[:1]:
+        assert CpuModel(case, candidate.schedule, device).held <= device.registers == 16
 
 
 @pytest.mark.parametrize(

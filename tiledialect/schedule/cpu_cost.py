@@ -28,7 +28,9 @@ COPY = {True: 2.0, False: 5.0}
 TRANSPOSED = 8.0
 """Cycles to copy a vector of a square that is transposed in registers."""
 SPILLED = 2.0
-"""Cycles for each register too many."""
+"""Cycles for each time that a register is missing."""
+BROADCAST = 16
+"""Lanes of the hardware (AVX-512) that can add up products with an element that is in memory."""
 COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
 LINE = 64
@@ -122,11 +124,34 @@ class CpuModel(Model):
         operations = self.operations
         loads = [self.loads(walk) for walk in self.walks]
         chain = CHAIN * operations / self.vectors
-        needed = self.vectors + max(loads, default=0) / 4 + 1
-        spilled = max(0.0, needed - self.device.registers)
         streamed = sum(map(self.streamed, self.walks))
         busy = max(operations / 2, sum(loads) / 2, chain, streamed)
-        return busy + self.conflicts + SPILLED * spilled
+        return busy + self.conflicts + SPILLED * self.spilled
+
+    @property
+    def held(self) -> float:
+        """How many registers a step of the summation needs, if there is one.
+
+        The sums, the vectors that meet several elements, and one of these elements.
+        """
+        vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
+        sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
+        return sums + min(vectors, default=0.0) / self._summed_steps + 1
+
+    @property
+    def _summed_steps(self) -> int:
+        """How many steps of the summation are written out in the body."""
+        outputs = self.facts.output_indices
+        return prod(leaf.extent for leaf in self.rows if leaf.index not in outputs)
+
+    @property
+    def spilled(self) -> float:
+        """How often the body has a register too few."""
+        if self.device.native_vector_width < BROADCAST:
+            return self._summed_steps * max(0.0, self.held - self.device.registers)
+        # Elements need no registers of their own; what is loaded ahead shows once a body.
+        ahead = max(map(self.loads, self.walks), default=0) / 4
+        return max(0.0, self.vectors + ahead + 1 - self.device.registers)
 
     def streamed(self, walk: Walk) -> float:
         """Cycles for what the body fetches of an operand from where it lies."""
