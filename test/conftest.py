@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time, so that a failure is of the change and not of the day:
+# `--hypothesis-profile default`, `--examples` and `make fuzz` look further.
+settings.register_profile("same", derandomize=True, database=None)
+settings.load_profile("same")
 
 SCRATCH = Path(tempfile.mkdtemp(prefix="tiledialect-test-"))
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ

@@ -90,6 +90,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
 ENDLESS = settings(
     max_examples=500,
     deadline=None,
+    derandomize=False,
     database=None,
     phases=(Phase.generate, Phase.shrink),
     suppress_health_check=list(HealthCheck),

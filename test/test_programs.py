@@ -58,10 +58,6 @@ def searching(examples: int) -> settings:
     """Settings for so many examples; batches are not shrunk, as `agree` takes them apart."""
     return settings(
         max_examples=max(1, examples),
-        # The same ones every time, so that a failure is of the change and not of the day:
-        # `make fuzz` and `--examples` look further.
-        derandomize=True,
-        database=None,
         deadline=None,
         phases=(Phase.explicit, Phase.reuse, Phase.generate),
         suppress_health_check=list(HealthCheck),

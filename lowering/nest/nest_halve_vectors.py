@@ -40,19 +40,17 @@ def halve(loop: ForOp) -> None:
         return
     ends = [_at(part, lane, k) for part in tests for k in (0, lanes - 1)]
     holds = simplify_condition(both(*ends), scope.env)
-    whole = _part(loop, 0, lanes)
-    _decide(whole, loop, tests, scope, Truth(True))
     if holds == Truth(True):
-        Rewriter.replace_op(loop, whole)
+        Rewriter.replace_op(loop, _whole(loop, tests, scope, Truth(True)))
         return
     if all(is_uniform(part, lane, lanes, scope.env) for part in tests):
-        halves = [_part(loop, 0, lanes)]
-        _decide(halves[0], loop, tests, scope, Truth(False))
+        halves = [_whole(loop, tests, scope, Truth(False))]
     else:
         halves = [_part(loop, first, lanes // 2) for first in (0, lanes // 2)]
     if holds == Truth(False):
         Rewriter.replace_op(loop, halves)
     else:
+        whole = _whole(loop, tests, scope, Truth(True))
         del scope.values[lane]
         Rewriter.replace_op(loop, IfOp(scope.values, holds, Block([whole]), Block(halves)))
     for half in halves:
@@ -106,19 +104,19 @@ def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
     return part
 
 
-def _decide(
-    loop: ForOp, old: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Truth
-) -> None:
-    """Take it that all tests hold, or that they do not, in a copy of the loop of the scope."""
-    lane = scope.name(old.index)
+def _whole(loop: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Truth) -> ForOp:
+    """All lanes of the scope's loop, if it is so that all tests hold, or that they do not."""
+    whole = _part(loop, 0, loop.extent or 0)
+    lane = scope.name(loop.index)
     own = NestScope(
-        {**scope.names, loop.index: lane}, {**scope.values, str(lane): loop.index}, scope.env
+        {**scope.names, whole.index: lane}, {**scope.values, str(lane): whole.index}, scope.env
     )
-    for op in [x for x in loop.block.walk() if isinstance(x, Guarded)]:
+    for op in [x for x in whole.block.walk() if isinstance(x, Guarded)]:
         parts = parts_of(own.condition(op))
         rest = [p for p in parts if p not in tests]
         if len(rest) < len(parts):
             set_condition(own, op, both(truth, *rest))
+    return whole
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def devices_agree(case: Case) -> None:
 
 @pytest.mark.parametrize("symbolic", [False, True])
 def test_compositions_on_devices(symbolic, device):
-    @settings(max_examples=8, deadline=None, derandomize=True, phases=[Phase.generate])
+    @settings(max_examples=8, deadline=None, phases=[Phase.generate])
     @given(programs())
     def check(case):
         f = agrees(case, symbolic, device)

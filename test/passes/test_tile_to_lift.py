@@ -106,7 +106,7 @@ def test_contractions(source: str, shapes: Sequence[tuple[int, ...]]):
     check(td.compile(source), *(whole(*shape) for shape in shapes))
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None)
 @given(st.booleans().flatmap(contractions))
 def test_random_contractions(made: Contraction):
     """What is not refused is the same."""

@@ -1,6 +1,8 @@
 // RUN: tile-opt %s -p nest-halve-vectors --split-input-file | filecheck %s
 // RUN: tile-opt %s -p nest-halve-vectors,nest-vectorize,nest-to-gpu -t opencl --split-input-file \
 // RUN:   | filecheck %s --check-prefix=OPENCL
+// RUN: tile-opt %s -p nest-halve-vectors,nest-share-memory --split-input-file \
+// RUN:   | filecheck %s --check-prefix=SHARED
 
 // What is past the end is left out by shorter vectors.
 // CHECK:      nest.for %i : unroll to 2 {
@@ -89,6 +91,31 @@
         nest.store %a, %B[%v] : f32, memref<6xf32, 1 : i32>
       }
     }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// No part of a vector that is never whole stays a use of the array that it would write.
+// SHARED:      %tile = nest.buffer
+// SHARED-NEXT: nest.for %v : vector to 2 {
+// SHARED-NEXT:   %a = nest.load %A[%v] : memref<4xf32, 1 : i32>
+// SHARED-NEXT:   nest.store %a, %tile[%v] : f32, memref<3xf32, 3 : i32>
+// SHARED-NEXT: }
+// SHARED-NEXT: nest.for %v_1 : vector to 1 {
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<4xf32, 1 : i32>, memref<3xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<4xf32, 1 : i32>, %B: memref<3xf32, 1 : i32>):
+    %tile = nest.buffer : memref<3xf32, 3 : i32>
+    nest.for %v : vector to 4 {
+      %a = nest.load %A[%v] : memref<4xf32, 1 : i32>
+      nest.if %v < 3 {
+        nest.store %a, %tile[%v] : f32, memref<3xf32, 3 : i32>
+      }
+    }
+    %b = nest.load %tile[2] : memref<3xf32, 3 : i32>
+    nest.store %b, %B[0] : f32, memref<3xf32, 1 : i32>
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
