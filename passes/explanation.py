@@ -116,11 +116,9 @@ def _work(facts: Facts, device: Device) -> str:
     """What every schedule must do at least."""
     elements = prod(facts.extents[n] for n in facts.output_indices)
     operations = facts.points * facts.operations + elements * facts.operations_after
-    tensors = {(t.number, t.access is None): t for t in facts.inputs}.values()
-    nbytes = sum(t.size for t in (*tensors, *facts.after, *facts.outputs))
     return (
         f"{operations / 1e6:.3g} million operations, {operations / device.arithmetic / 1e3:.1f} us "
-        f"at that rate; {nbytes / 1e6:.3g} MB, {nbytes / device.bandwidth / 1e3:.1f} us"
+        f"at that rate; {facts.moved / 1e6:.3g} MB, {facts.moved / device.bandwidth / 1e3:.1f} us"
     )
 
 

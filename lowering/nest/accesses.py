@@ -1,4 +1,4 @@
-"""nest-to-gpu: what the ops of a nest say, taken apart once for all steps that are written out."""
+"""What the ops of a nest say, taken apart once for all steps that are written out."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.ops import ALWAYS, BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, less, mod
+from tiledialect.lowering.nest.accesses import stored_in
 from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, flat_strides
@@ -47,16 +48,12 @@ def copies_in(loop: ForOp) -> list[Copy]:
             fills = [
                 other
                 for other in loop.block.ops
-                if isinstance(other, ForOp) and _stores_to(other) == {op.result}
+                if isinstance(other, ForOp) and stored_in(other.block) == {op.result}
             ]
             if len(fills) != 1:
                 raise TileError.at(op, "a tile with several copies is filled by one loop")
             found.append(Copy(op, fills[0]))
     return found
-
-
-def _stores_to(loop: ForOp) -> set[SSAValue]:
-    return {op.memory for op in loop.walk() if isinstance(op, StoreOp)}
 
 
 def repeated(t: Attribute, count: int) -> MemRefType[Attribute]:

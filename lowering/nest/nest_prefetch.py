@@ -20,7 +20,7 @@ from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.lowering.nest.scope import NestScope, element_bytes
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 
@@ -99,7 +99,7 @@ def _bytes(op: LoadOp | StoreOp) -> int:
     """How many bytes an access moves."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
-    return lanes_of(_value(op)) * getattr(t.element_type, "bitwidth") // 8  # noqa: B009
+    return lanes_of(_value(op)) * element_bytes(t)
 
 
 def passes_over_rows(block: Block) -> list[Pass]:

@@ -109,8 +109,8 @@ def _fits(plan: Plan, parameter: str, arg: int | Scalar) -> bool:
 
 def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[Any]) -> bool:
     """Whether a kernel is told, by the argument after it, where a buffer begins."""
-    first_slot = len(plan.inputs) + len(plan.outputs)
-    offset = plan.slots[number - first_slot].offset if number >= first_slot else 0
+    slot = number - plan.first_slot
+    offset = plan.slots[slot].offset if slot >= 0 else 0
     pointer = POINTER.search(parameters[0])
     # The start's name has a prefix where the program has another of that name.
     following = "".join(parameters[1:2]).strip()

@@ -159,9 +159,9 @@ class Executable:
         self.lane = lane
         self.in_place = on_host and lane.device.uses_host_memory
         self.staged = on_host and not self.in_place
-        self.fixed = 0 if self.staged else len(plan.inputs) + len(plan.outputs)
+        self.fixed = 0 if self.staged else plan.first_slot
         """The number of the first buffer that is the same at every call."""
-        tensors = range(self.fixed, len(plan.inputs) + len(plan.outputs))
+        tensors = range(self.fixed, plan.first_slot)
         order = sorted(tensors, key=lambda k: -plan.sizes[k])
         self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
         """The lane's scratch: what intermediates are in, then copies of tensors, largest first."""
@@ -169,8 +169,7 @@ class Executable:
         self.places = {k: first + place for place, k in enumerate(order)}
         self.buffers: dict[int, cl.Buffer] = {}
         """The buffers that stay the same: of a slot, its whole allocation."""
-        first_slot = len(plan.inputs) + len(plan.outputs)
-        self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, first_slot)}
+        self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, plan.first_slot)}
         """Where in their allocations the slots begin; kernels are given it by the plan."""
         self.generation = -1
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
@@ -198,8 +197,7 @@ class Executable:
         if self.generation == lane.generation:
             return
         self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
-        first_slot = len(self.plan.inputs) + len(self.plan.outputs)
-        for k, slot in enumerate(self.plan.slots, first_slot):
+        for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
             self.buffers[k] = lane.scratch[slot.allocation]
         for launch, step in zip(self.plan.steps, self.steps, strict=True):
             if isinstance(launch, Launch) and not isinstance(step, Copy):

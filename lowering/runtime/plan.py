@@ -103,6 +103,11 @@ class Plan:
     """What the author of the program may not expect of it."""
 
     @property
+    def first_slot(self) -> int:
+        """The number of the first slot: buffers before it are inputs and outputs."""
+        return len(self.inputs) + len(self.outputs)
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The size in bytes of every buffer."""
         tensors = (*self.inputs, *self.outputs)

@@ -71,9 +71,7 @@ def least_seconds(facts: Facts, device: Device) -> float:
     """What a kernel takes at least, however it is scheduled: the device's rates say so."""
     points = facts.points * prod(share for _, share in facts.tests)
     arithmetic = points * facts.operations / (device.arithmetic * 1e9)
-    inputs = {t.number: t for t in facts.inputs}.values()
-    moved = sum(t.size for t in (*inputs, *facts.after, *facts.outputs))
-    far = moved / (device.bandwidth * 1e9)
+    far = facts.moved / (device.bandwidth * 1e9)
     overlap = CPU_OVERLAP_LOSS if device.kind is Kind.CPU else OVERLAP_LOSS
     return max(arithmetic, far) + overlap * min(arithmetic, far) + device.launch * 1e-6
 

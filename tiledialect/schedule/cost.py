@@ -109,9 +109,7 @@ def cost(m: Model) -> Estimate:
 
     bandwidth = device.bandwidth * 1e9
     shared = (sum(b for b, _, _ in fetched) * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
-    far_bytes = float(sum(t.size for t in {t.number: t for t in facts.inputs}.values()))
-    far_bytes += _read_again(m)
-    far = (far_bytes + sum(t.size for t in (*facts.after, *facts.outputs))) / bandwidth
+    far = (facts.moved + _read_again(m)) / bandwidth
     parts = sorted((busy, shared, far), reverse=True)
     launch = device.launch * 1e-6
     return Estimate(

@@ -241,6 +241,12 @@ class Facts:
         """How many points there are."""
         return prod(self.extents.values())
 
+    @cached_property
+    def moved(self) -> int:
+        """The bytes of all tensors, each once: what every schedule moves at least."""
+        inputs = {t.number: t for t in self.inputs}.values()
+        return sum(t.size for t in (*inputs, *self.after, *self.outputs))
+
     @property
     def aggregates(self) -> bool:
         """Whether it joins what lands on an element: neither assigns it, nor owns rows."""
