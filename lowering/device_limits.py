@@ -7,7 +7,7 @@ from math import prod
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
-from tiledialect.dialects.nest.ops import BufferOp
+from tiledialect.dialects.nest.memory import BufferOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.scope import element_bytes, extent_of

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Variable
 from tiledialect.lowering.nest.registers import lanes_of

@@ -20,7 +20,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.ops import ALWAYS, BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, negate, select
 from tiledialect.index.simplify import Env, simplify, simplify_condition

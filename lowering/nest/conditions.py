@@ -6,7 +6,9 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.ops import ALWAYS, IfOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.control import IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Junction
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope

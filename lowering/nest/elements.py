@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tiledialect.dialects.nest.ops import ALWAYS
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import (

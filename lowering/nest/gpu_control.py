@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.ops import ForOp, IfOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel

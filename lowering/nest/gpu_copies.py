@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation
 
 from tiledialect.dialects.nest.asynchronous import COPIED_BYTES, CopyOp
-from tiledialect.dialects.nest.ops import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer import Truth
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.nest.builder import GLOBAL

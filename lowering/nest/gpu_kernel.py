@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
-from tiledialect.dialects.nest.indexed import ALWAYS
-from tiledialect.dialects.nest.ops import IndexedOp, StoreOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp
+from tiledialect.dialects.nest.memory import StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Condition, Expr, map_expressions
 from tiledialect.lowering.nest.accesses import AccessOp, access_of, body_of, loop_of, stored_in

@@ -10,8 +10,8 @@ from xdsl.dialects import vector
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
-from tiledialect.dialects.nest.ops import ALWAYS
 from tiledialect.index.integer import Expr
 from tiledialect.index.simplify import (
     constant_difference,

@@ -25,7 +25,9 @@ from xdsl.traits import Pure
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.types import element_of, leading
 from tiledialect.dialects.nest.attributes import ConditionAttr, LoopRole
-from tiledialect.dialects.nest.ops import ForOp, IndexOp, LoadOp
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.indexed import IndexOp
+from tiledialect.dialects.nest.memory import LoadOp
 from tiledialect.index.integer import (
     Condition,
     Expr,

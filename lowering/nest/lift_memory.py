@@ -21,7 +21,8 @@ from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import label
 from tiledialect.dialects.lift.types import element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.ops import ALWAYS, ForOp
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.errors import TileError
 from tiledialect.index.integer import (
     Comparison,

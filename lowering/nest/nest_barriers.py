@@ -13,8 +13,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.asynchronous import WaitOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, Remainder, equal
 from tiledialect.index.ranges import Env

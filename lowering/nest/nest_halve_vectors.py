@@ -12,7 +12,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, StoreOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexOp
+from tiledialect.dialects.nest.memory import StoreOp
 from tiledialect.index.integer import (
     Comparison,
     Condition,

@@ -15,15 +15,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.attributes import ExprsAttr
-from tiledialect.dialects.nest.ops import (
-    ALWAYS,
-    BufferOp,
-    ForOp,
-    IfOp,
-    IndexOp,
-    LoadOp,
-    StoreOp,
-)
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer import (
     Comparison,
     Condition,

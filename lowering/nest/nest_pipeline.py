@@ -11,8 +11,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import ALWAYS, BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, less, mod
 from tiledialect.lowering.nest.accesses import stored_in

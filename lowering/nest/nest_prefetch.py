@@ -15,7 +15,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.ops import ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.builder import GLOBAL

@@ -20,7 +20,8 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.nest_barriers import add_barriers

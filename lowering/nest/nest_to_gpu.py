@@ -11,8 +11,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest import gpu_control as control

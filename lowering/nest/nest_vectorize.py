@@ -24,8 +24,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp
-from tiledialect.dialects.nest.ops import ForOp, IfOp, IndexOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import (
     Comparison,
     Condition,

@@ -19,7 +19,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from tiledialect.dialects.nest.ops import ALWAYS
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index.expr import IndexExpr

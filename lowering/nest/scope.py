@@ -10,16 +10,10 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tiledialect.dialects.nest.attributes import ConditionAttr
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import (
-    ALWAYS,
-    ForOp,
-    IfOp,
-    IndexedOp,
-    IndexOp,
-    LoadOp,
-    StoreOp,
-)
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr, map_expressions
 from tiledialect.index.ranges import Env
 

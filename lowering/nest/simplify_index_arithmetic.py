@@ -13,17 +13,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp, bind
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.ops import (
-    ALWAYS,
-    ForOp,
-    IfOp,
-    IndexedOp,
-    IndexOp,
-    LoadOp,
-    StoreOp,
-    bind,
-)
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr, Truth, both, expressions_of
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import operations, simplify, simplify_condition

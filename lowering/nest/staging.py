@@ -19,7 +19,7 @@ from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.ops import ALWAYS
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.expr import IndexExpr

@@ -23,16 +23,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexedOp, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
-from tiledialect.dialects.nest.ops import (
-    BufferOp,
-    ForOp,
-    IfOp,
-    IndexedOp,
-    IndexOp,
-    LoadOp,
-    StoreOp,
-)
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.errors import TileError

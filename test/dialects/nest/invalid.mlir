@@ -112,6 +112,12 @@ nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
 
 // -----
 
+// CHECK: a nest.fragment has no condition
+%A, %i = "test.op"() : () -> (memref<16x8xf32, 3 : i32>, index)
+%f:4 = nest.fragment mma_m16n8k8_tf32 operand 0 along k %A[%i, 0] if %i < 8 : memref<16x8xf32, 3 : i32>
+
+// -----
+
 // CHECK: a sub-group has a power of two of work-items, not 24
 %x = "test.op"() : () -> f32
 %y = nest.shuffle %x xor 4 in 24 : f32

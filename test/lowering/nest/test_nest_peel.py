@@ -13,7 +13,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from tiledialect.dialects.nest.ops import BufferOp, ForOp, IfOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.nest.builder import LOCAL

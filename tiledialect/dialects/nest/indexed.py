@@ -6,10 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Region, SSAValue
-from xdsl.irdl import IRDLOperation, var_operand_def
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.index_syntax import parse_condition, parse_index
@@ -142,3 +150,69 @@ def parse_access(
     access = syntax.exprs(parser.Delimiter.SQUARE)
     condition = syntax.condition() if parser.parse_optional_keyword("if") else None
     return memory, access, condition
+
+
+def print_place(printer: Printer, op: IndexedOp, memory: SSAValue, access: ExprsAttr) -> None:
+    """Print the end of an op without a condition: ``%A[8*%i, %j] {…} : memref<64x8xf32>``."""
+    print_access(printer, op, memory, access, None)
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(memory.type)
+
+
+def parse_place(
+    parser: Parser, syntax: Syntax, op: str
+) -> tuple[SSAValue, ExprsAttr, dict[str, Attribute]]:
+    """Parse what ``print_place`` prints at the end of an ``op``: memory, access, attributes."""
+    position = parser.pos
+    memory, access, condition = parse_access(parser, syntax)
+    if condition is not None:
+        parser.raise_error(f"a {op} has no condition", position, parser.pos)
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    return parser.resolve_operand(memory, parser.parse_type()), access, attributes
+
+
+@irdl_op_definition
+class IndexOp(IndexedOp):
+    """The value of an index expression, for arithmetic on data.
+
+    Example: `%p = nest.index 8*%i + %j`
+    """
+
+    name = "nest.index"
+
+    expr = prop_def(ExprsAttr)
+    result = result_def(IndexType())
+
+    traits = traits_def(Pure())
+
+    def __init__(self, names: Names, expr: Expr):
+        """The value of an expression of ``names``."""
+        operands, exprs, _ = bind(names, [expr])
+        super().__init__(
+            operands=[operands],
+            properties={"expr": ExprsAttr(exprs)},
+            result_types=[IndexType()],
+        )
+
+    def verify_(self) -> None:
+        """Check the expression."""
+        self.verify_names(self.expr)
+
+    def print(self, printer: Printer) -> None:
+        """Print in the form shown in the class's example."""
+        printer.print_string(" ")
+        Syntax.print(printer, self, self.expr.data[0])
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IndexOp:
+        """Parse the form shown in the class's example."""
+        syntax = Syntax(parser)
+        expr = ExprsAttr([syntax.expr()])
+        op = cls.build(
+            operands=[syntax.indices], properties={"expr": expr}, result_types=[IndexType()]
+        )
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op

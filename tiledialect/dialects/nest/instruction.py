@@ -35,8 +35,8 @@ from tiledialect.dialects.nest.indexed import (
     Names,
     Syntax,
     bind,
-    parse_access,
-    print_access,
+    parse_place,
+    print_place,
 )
 from tiledialect.dialects.tile.element_types import CONCRETE, SHORT_FLOATS
 from tiledialect.index.integer import Expr
@@ -227,10 +227,7 @@ class FragmentOp(IndexedOp):
         printer.print_string(
             f" {self.instruction.data} operand {self.number} along {self.axis.data} "
         )
-        print_access(printer, self, self.memory, self.access, None)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memory.type)
+        print_place(printer, self, self.memory, self.access)
 
     @classmethod
     def parse(cls, parser: Parser) -> FragmentOp:
@@ -247,11 +244,9 @@ class FragmentOp(IndexedOp):
         except (ScheduleError, VerifyException) as e:
             parser.raise_error(str(e), position, parser.pos)
         syntax = Syntax(parser)
-        memory, access, _ = parse_access(parser, syntax)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        memory, access, attributes = parse_place(parser, syntax, cls.name)
         op = cls.build(
-            operands=[parser.resolve_operand(memory, parser.parse_type()), syntax.indices],
+            operands=[memory, syntax.indices],
             properties={
                 "instruction": StringAttr(name),
                 "operand": IntegerAttr(number, i64),

@@ -23,8 +23,8 @@ from tiledialect.dialects.nest.indexed import (
     Names,
     Syntax,
     bind,
-    parse_access,
-    print_access,
+    parse_place,
+    print_place,
 )
 from tiledialect.index.integer import Expr
 
@@ -77,24 +77,16 @@ class PrefetchOp(IndexedOp):
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
         printer.print_string(" to_write " if self.to_write is not None else " ")
-        print_access(printer, self, self.memory, self.access, None)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memory.type)
+        print_place(printer, self, self.memory, self.access)
 
     @classmethod
     def parse(cls, parser: Parser) -> PrefetchOp:
         """Parse the form shown in the class's example."""
         to_write = parser.parse_optional_keyword("to_write") is not None
         syntax = Syntax(parser)
-        memory, access, condition = parse_access(parser, syntax)
-        if condition is not None:
-            parser.raise_error("a nest.prefetch has no condition")
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        t = parser.parse_type()
+        memory, access, attributes = parse_place(parser, syntax, cls.name)
         op = cls.build(
-            operands=[parser.resolve_operand(memory, t), syntax.indices],
+            operands=[memory, syntax.indices],
             properties={"access": access, "to_write": UnitAttr() if to_write else None},
         )
         op.attributes.update(attributes)
