@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.loop_invariant_code_motion import move_loop_invariant_code
 
+from tiledialect.ancestors import nearest
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
 
 SHARES = ("Intel(R) OpenCL", "Portable Computing Language")
@@ -98,14 +99,6 @@ def _divides_a_row(op: Operation) -> bool:
     return _broadcast(op).type == f32
 
 
-def _loop_around(op: Operation) -> scf.ForOp | None:
-    """The innermost loop that an op is in."""
-    loop = op.parent_op()
-    while loop is not None and not isinstance(loop, scf.ForOp):
-        loop = loop.parent_op()
-    return loop
-
-
 @dataclass(frozen=True)
 class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 by a scalar from outside the loop by means of its reciprocal.
@@ -120,7 +113,7 @@ class ArithShareReciprocalsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every division."""
         divisions = [x for x in op.walk() if isinstance(x, arith.DivfOp) and _divides_a_row(x)]
-        loops = [(x, loop) for x in divisions if (loop := _loop_around(x)) is not None]
+        loops = [(x, loop) for x in divisions if (loop := nearest(scf.ForOp, x)) is not None]
         for loop in dict.fromkeys(loop for _, loop in loops):
             move_loop_invariant_code(loop)
         sharing = Sharing()

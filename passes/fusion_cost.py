@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.kernel_facts import COSTLY, phases
@@ -122,9 +122,7 @@ def size_of(value: SSAValue) -> int:
 
 def bytes_of(value: SSAValue) -> int:
     """How many bytes a tensor takes."""
-    t = tensor_type(value).element_type
-    bits = t.width.data if isinstance(t, IntegerType) else int(getattr(t, "bitwidth", 32))
-    return size_of(value) * max(1, bits // 8)
+    return size_of(value) * element_bytes(tensor_type(value).element_type)
 
 
 def operations(ops: Iterable[Operation]) -> float:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.attributes import Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import OPERATORS, ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
@@ -142,9 +142,8 @@ def _broadcast(value: SSAValue, access: Access) -> Access:
 
 def _tensor(number: int, value: SSAValue, access: Access | None) -> Tensor:
     t = tensor_type(value).element_type
-    bits = t.width.data if isinstance(t, IntegerType) else getattr(t, "bitwidth", 32)
     place = None if access is None else tuple(access)
-    return Tensor(number, _shape(value), place, str(t), max(1, bits // 8))
+    return Tensor(number, _shape(value), place, str(t), element_bytes(t))
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:

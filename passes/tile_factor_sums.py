@@ -31,14 +31,18 @@ class Term:
     negative: bool = False
 
 
+Key = tuple[SSAValue, tuple[int, ...]]
+"""A tensor, and the axes that it is summed over."""
+
+
 class Sums:
     """The sums of a function, and what they wait for."""
 
     def __init__(self, function: func.FuncOp):
         self.waits: dict[SSAValue, int] = {}
         """How many aggregates have to be known, one after another, before a value is."""
-        self.known: dict[tuple[SSAValue, str], ContractionOp] = {}
-        """The sums that are there, by their operand and what they read and write."""
+        self.known: dict[Key, ContractionOp] = {}
+        """The sums that are there."""
         for op in list(function.body.block.ops):
             self._enter(op)
             if isinstance(op, ContractionOp) and is_sum_of_rows(op):
@@ -217,14 +221,10 @@ def _summed(op: ContractionOp) -> set[str]:
     return set(op.index_names) - {name for e in op.output.data for name in e.names}
 
 
-def _key(op: ContractionOp, value: SSAValue) -> tuple[SSAValue, str]:
+def _key(op: ContractionOp, value: SSAValue) -> Key:
     """What sums of a value have in common if they are the same."""
-    axes = [
-        k
-        for k, (a, b) in enumerate(zip(op.accesses.data[0].data, op.output.data, strict=True))
-        if a != b
-    ]
-    return value, str(axes)
+    accesses = zip(op.accesses.data[0].data, op.output.data, strict=True)
+    return value, tuple(k for k, (a, b) in enumerate(accesses) if a != b)
 
 
 def _emit(made: list[Operation], op: Operation) -> SSAValue:

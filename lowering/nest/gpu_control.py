@@ -9,6 +9,7 @@ from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.index.expr import Range
@@ -206,10 +207,4 @@ def where(kernel: GpuKernel, op: Operation) -> None:
 
 def _loops_around(op: Operation, role: LoopRole) -> list[ForOp]:
     """The loops around an op that have a role."""
-    found: list[ForOp] = []
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp) and parent.role.data == role:
-            found.append(parent)
-        parent = parent.parent_op()
-    return found
+    return [x for x in ancestors(op) if isinstance(x, ForOp) and x.role.data == role]

@@ -180,9 +180,13 @@ class GpuKernel:
 
     # -- accesses --------------------------------------------------------------------------
 
+    def here(self, operands: Sequence[SSAValue]) -> dict[str, Expr]:
+        """What the operands ``d0``, ``d1``, … of an expression are here."""
+        return {f"d{k}": self.expr_of(v) for k, v in enumerate(operands)}
+
     def at(self, operands: Sequence[SSAValue], exprs: Sequence[Expr]) -> list[Expr]:
         """Expressions of operands ``d0``, ``d1``, …, with what these are here."""
-        here = {f"d{k}": self.expr_of(v) for k, v in enumerate(operands)}
+        here = self.here(operands)
         return [e.substitute(here) for e in exprs]
 
     def address(self, op: AccessOp) -> Expr:
@@ -209,6 +213,6 @@ class GpuKernel:
         access = self.access(op)
         if access.condition == ALWAYS:
             return ALWAYS
-        here = {f"d{k}": self.expr_of(v) for k, v in enumerate(access.operands)}
+        here = self.here(access.operands)
         condition = map_expressions(access.condition, lambda e: e.substitute(here))
         return self.indices.simplify_condition(condition)

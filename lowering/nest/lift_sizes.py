@@ -12,9 +12,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from tiledialect.dialects.lift import memory, reductions
+from tiledialect.dialects.lift import memory
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.binding import local_names
 from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED
 from tiledialect.dialects.lift.types import (
     all_sizes,
@@ -54,19 +55,8 @@ def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
             found[name] = (number, axis, value)
     for op in function.walk():
         for t in (*op.result_types, *op.operand_types):
-            if missing := names_in(t) - found.keys() - _local(op):
+            if missing := names_in(t) - found.keys() - local_names(op):
                 raise TileError.at(op, f"no input tells what size {min(missing)} is")
-    return found
-
-
-def _local(op: Operation) -> frozenset[str]:
-    """Names that only iterations around an op know."""
-    found: frozenset[str] = frozenset()
-    outer: Operation | None = op
-    while outer is not None:
-        if isinstance(outer, reductions.IterateOp):
-            found |= names_in(outer.block.args[0].type)
-        outer = outer.parent_op()
     return found
 
 

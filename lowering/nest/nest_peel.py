@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
@@ -269,13 +270,8 @@ def _places(block: Block) -> Iterator[Block]:
 
 def _loops_around(block: Block) -> list[ForOp]:
     """The loops around a block whose indices all work-items of a group have in common."""
-    found: list[ForOp] = []
-    op = block.parent_op()
-    while op is not None:
-        if isinstance(op, ForOp) and op.role.data.role is not Role.LOCAL:
-            found.append(op)
-        op = op.parent_op()
-    return found
+    around = ancestors(block)
+    return [x for x in around if isinstance(x, ForOp) and x.role.data.role is not Role.LOCAL]
 
 
 def _extent(env: Env, name: str) -> float:

@@ -14,6 +14,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.ancestors import nearest
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
@@ -143,9 +144,7 @@ def prefetch(passes: Sequence[Pass], cache: int) -> None:
 
 def _next_row(loop: ForOp, scope: NestScope) -> dict[str, Expr]:
     """What takes the place of an index in the next row, if rows come one after another."""
-    outer = loop.parent_op()
-    while outer is not None and not isinstance(outer, ForOp):
-        outer = outer.parent_op()
+    outer = nearest(ForOp, loop)
     if outer is None or outer.role.data.role is not Role.SERIAL:
         return {}
     name = scope.name(outer.index)

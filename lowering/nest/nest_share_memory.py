@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
@@ -55,11 +56,10 @@ def _type(op: BufferOp) -> MemRefType[Attribute]:
 
 def _steps(op: BufferOp) -> Iterator[Operation]:
     """The ops of the buffer's block in which it is used."""
+    assert op.parent is not None
     for use in op.result.uses:
-        step = use.operation
-        while step.parent is not op.parent:
-            step = step.parent_op()
-            assert step is not None
+        step = op.parent.find_ancestor_op_in_block(use.operation)
+        assert step is not None
         yield step
 
 
@@ -110,11 +110,7 @@ def _barriers(function: gpu.FuncOp) -> Counter[int]:
 
 
 def _depth(op: Operation) -> int:
-    depth, outer = 0, op.parent_op()
-    while outer is not None:
-        depth += isinstance(outer, ForOp)
-        outer = outer.parent_op()
-    return depth
+    return sum(isinstance(x, ForOp) for x in ancestors(op))
 
 
 def _is_no_more(new: Counter[int], old: Counter[int]) -> bool:

@@ -13,9 +13,9 @@ from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.dlti import DataLayoutSpecAttr
-from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
+from tiledialect.ancestors import ancestors
 from tiledialect.lowering.names import is_free_name
 from tiledialect.lowering.opencl.control import CONTROL_FLOW
 from tiledialect.lowering.opencl.function import (
@@ -93,8 +93,7 @@ def kernel_functions(module: gpu.ModuleOp) -> dict[str, Function]:
 
 def index_bits(module: gpu.ModuleOp) -> int:
     """The width of ``index``: what the nearest data layout says, else 64."""
-    op: Operation | None = module
-    while op is not None:
+    for op in (module, *ancestors(module)):
         spec = op.attributes.get("dlti.dl_spec")
         for entry in spec.entries if isinstance(spec, DataLayoutSpecAttr) else ():
             if isinstance(entry.key, IndexType):
@@ -102,7 +101,6 @@ def index_bits(module: gpu.ModuleOp) -> int:
                 if bits not in (32, 64):
                     raise OpenCLError(f"opencl: index is 32 or 64 bits wide, not {entry.value}")
                 return bits
-        op = op.parent_op()
     return 64
 
 

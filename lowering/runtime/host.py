@@ -75,8 +75,10 @@ class _Host:
         """The number of each allocation that is no output."""
         self.sizes: list[int] = []
         """The sizes in bytes of these."""
-        self.slots: dict[Slot, int] = {}
-        """The numbers of the parts of allocations."""
+        self.slots: dict[int, Slot] = {}
+        """The parts of allocations, by number."""
+        self.slot_numbers: dict[Slot, int] = {}
+        """Their numbers."""
         self.steps: list[Step] = []
 
     def plan(self, source: str) -> Plan:
@@ -89,7 +91,7 @@ class _Host:
                 # so is a part of a buffer.
                 offset = self._span(self.returned_by, value)[0]
                 self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
-        sizes, slots, steps = tuple(self.sizes), tuple(self.slots), tuple(self.steps)
+        sizes, slots, steps = tuple(self.sizes), tuple(self.slots.values()), tuple(self.steps)
         return Plan(self.inputs, self.outputs, sizes, slots, steps, source)
 
     def _owned(self) -> dict[SSAValue, int]:
@@ -166,17 +168,15 @@ class _Host:
         self.numbers[op.result] = self._slot(allocation, offset, size)
 
     def _slot(self, allocation: int, offset: int, size: int) -> int:
-        return self.slots.setdefault(
-            Slot(allocation, offset, size), self.first_slot + len(self.slots)
-        )
+        slot = Slot(allocation, offset, size)
+        number = self.slot_numbers.setdefault(slot, self.first_slot + len(self.slots))
+        self.slots[number] = slot
+        return number
 
     def _overlap(self, a: int, b: int) -> bool:
         """Do the buffers of these numbers have memory in common?"""
-        slots = [*self.slots]
-        return a == b or (
-            min(a, b) >= self.first_slot
-            and slots[a - self.first_slot].overlaps(slots[b - self.first_slot])
-        )
+        slots = self.slots
+        return a == b or (a in slots and b in slots and slots[a].overlaps(slots[b]))
 
     def alias(self, op: Operation) -> None:
         if isinstance(op, memref.ReinterpretCastOp):
@@ -249,15 +249,15 @@ class _Host:
 
     def _start(self, value: SSAValue) -> int:
         """With which of its elements a buffer begins in its allocation."""
-        number = self.numbers.get(value, 0)
-        if number < self.first_slot:
+        slot = self.slots.get(self.numbers.get(value, 0))
+        if slot is None:
             return 0
         t = value.type
         assert isinstance(t, MemRefType)
-        offset = [*self.slots][number - self.first_slot].offset
-        start, rest = divmod(offset, np.dtype(_dtype(self.host, t.element_type)).itemsize)
+        start, rest = divmod(slot.offset, np.dtype(_dtype(self.host, t.element_type)).itemsize)
         if rest:
-            raise _unsupported(self.host, f"byte {offset} is not the start of an element of {t}")
+            reason = f"byte {slot.offset} is not the start of an element of {t}"
+            raise _unsupported(self.host, reason)
         return start
 
     def _size(self, value: SSAValue) -> int:

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect import lift
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.layout import AsScalarOp, AsVectorOp
@@ -39,14 +40,6 @@ ONE_WORK_ITEM = (
 """Patterns whose function one work-item does on its own, or several in turn."""
 
 
-def around(op: Operation) -> Iterator[Operation]:
-    """The ops in whose functions an op is."""
-    outer = op.parent_op()
-    while outer is not None:
-        yield outer
-        outer = outer.parent_op()
-
-
 def _name(op: Operation) -> str:
     if isinstance(op, maps.DimensionMap):
         return f"{op.pattern()}({op.dim.data})"
@@ -61,7 +54,7 @@ def _same(op: Operation, kind: type[Operation], dim: int | None) -> bool:
 
 def _not_in(op: Operation, *kinds: type[Operation], dim: int | None = None) -> None:
     """Refuse an op inside of such patterns (of this dimension, if one is given)."""
-    for outer in around(op):
+    for outer in ancestors(op):
         require(
             not any(_same(outer, kind, dim) for kind in kinds), f"it is inside of {_name(outer)}"
         )
@@ -75,7 +68,7 @@ def _has_no(op: Operation, *kinds: type[Operation], dim: int | None = None) -> N
 
 
 def _is_in(op: Operation, kind: type[LiftOp], dim: int | None = None) -> None:
-    if not any(_same(outer, kind, dim) for outer in around(op)):
+    if not any(_same(outer, kind, dim) for outer in ancestors(op)):
         number = "" if dim is None else f"({dim})"
         raise NotApplicable(f"it is not inside of {kind.pattern()}{number}")
 
@@ -196,7 +189,7 @@ def to_private(x: Value, here: Operation) -> Value:
     """`f = to_private(f)` for one work-item: what a pattern gives is kept in private memory."""
     _not_kept(here)
     inside = any(
-        isinstance(o, maps.MapGlbOp | maps.MapLclOp | maps.MapLaneOp) for o in around(here)
+        isinstance(o, maps.MapGlbOp | maps.MapLclOp | maps.MapLaneOp) for o in ancestors(here)
     )
     require(inside, "it is not done by one work-item, inside of map_glb, map_lcl or map_lane")
     if not maps_own(here):

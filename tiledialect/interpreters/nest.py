@@ -21,6 +21,7 @@ from xdsl.dialects import gpu, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
@@ -207,11 +208,8 @@ class Kernel:
         if op.extent is None:
             return self.launch.number(role.role, role.axis)
         faster = prod(x.extent or 1 for x in _loops_in(op) if x.role.data == role and x is not op)
-        total, parent = faster * op.extent, op.parent_op()
-        while parent is not None:
-            if isinstance(parent, ForOp) and parent.role.data == role:
-                total *= parent.extent or 1
-            parent = parent.parent_op()
+        around = [x for x in ancestors(op) if isinstance(x, ForOp) and x.role.data == role]
+        total = prod((x.extent or 1 for x in around), start=faster * op.extent)
         if total != (size := self.launch.size(role.role, role.axis)):
             raise TileError.at(op, f"the {role} loops have {total} steps, but {size} are launched")
         return self.launch.number(role.role, role.axis) // faster % op.extent

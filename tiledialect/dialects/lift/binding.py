@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.lift.attributes import IndexMapAttr, SizeAttr, SizesAttr
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.layout import ReorderOp
@@ -89,7 +90,7 @@ def bind_sizes(
     """
     bind(function, solve(names, function.function_type.inputs.data, types))
     for op in function.walk():
-        unknown = (names_of(op) - _local_names(op)) if isinstance(op, LiftOp) else ()
+        unknown = (names_of(op) - local_names(op)) if isinstance(op, LiftOp) else ()
         if unknown:
             raise TileError.at(op, f"no input tells what size {min(unknown)} is")
 
@@ -122,12 +123,7 @@ def names_of(op: Operation) -> frozenset[str]:
     return frozenset(found)
 
 
-def _local_names(op: Operation) -> frozenset[str]:
-    """The names of sizes that only the iterations around an op know."""
-    found: frozenset[str] = frozenset()
-    outer: Operation | None = op
-    while outer is not None:
-        if isinstance(outer, IterateOp):
-            found |= names_in(outer.block.args[0].type)
-        outer = outer.parent_op()
-    return found
+def local_names(op: Operation) -> frozenset[str]:
+    """The names of sizes that only an iteration and the ops inside it know."""
+    iterations = [x for x in (op, *ancestors(op)) if isinstance(x, IterateOp)]
+    return frozenset().union(*(names_in(x.block.args[0].type) for x in iterations))

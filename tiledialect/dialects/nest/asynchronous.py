@@ -9,6 +9,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.tile.element_types import element_bytes
+
 
 @irdl_op_definition
 class CommitOp(IRDLOperation):
@@ -91,8 +93,7 @@ class CopyOp(IRDLOperation):
     def bytes(self) -> int:
         """How many bytes are copied."""
         assert isinstance(self.target.type, MemRefType)
-        width = -(-getattr(self.target.type.element_type, "bitwidth") // 8)  # noqa: B009
-        return self.lanes.value.data * width
+        return self.lanes.value.data * element_bytes(self.target.type.element_type)
 
     def verify_(self) -> None:
         """Check the number of bytes."""

@@ -143,6 +143,11 @@ def _signed(width: int) -> Attribute:
     return IntegerType(min(width, 64))
 
 
+def element_bytes(t: Attribute) -> int:
+    """The bytes that an element takes in memory: a bool takes one, what has no width yet four."""
+    return -(-getattr(concrete(t), "bitwidth", 32) // 8)
+
+
 def as_float(t: Attribute) -> Attribute:
     """The type in which a function on real numbers takes an operand of type ``t``."""
     if t == any_type or is_float(t):
