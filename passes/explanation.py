@@ -49,13 +49,13 @@ def _time(title: str, value: Callable[[Estimate], float]) -> Column:
 COLUMNS = (
     _time("total us", lambda e: e.seconds),
     _time("arithmetic", lambda e: e.arithmetic),
-    _time("near", lambda e: e.near),
-    _time("shared", lambda e: e.shared),
-    _time("far", lambda e: e.far),
+    _time("local", lambda e: e.local),
+    _time("cache", lambda e: e.cache),
+    _time("memory", lambda e: e.memory),
     _time("waiting", lambda e: e.waiting),
     _time("launch", lambda e: e.launch),
     Column("groups", lambda e: e.groups),
-    Column("a unit", lambda e: e.resident),
+    Column("groups/unit", lambda e: e.resident),
     Column("registers", lambda e: e.registers),
     Column("local bytes", lambda e: e.local_memory),
 )

@@ -16,7 +16,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // WHY:      C: {{[0-9]+}} schedules weighed, {{[0-9]+}} more do not fit the device
 // WHY-NEXT:   device: 132 compute units, {{[0-9]+}} GFLOP/s, {{[0-9]+}} GB/s, 5 us to start a kernel, 48 KiB of local memory
 // WHY-NEXT:   work: 1.72e+04 million operations, {{[0-9.]+}} us at that rate; 50.3 MB, {{[0-9.]+}} us
-// WHY-NEXT:   total us arithmetic near shared far waiting launch groups a unit registers local bytes
+// WHY-NEXT:   total us arithmetic local cache memory waiting launch groups groups/unit registers local bytes
 // WHY-NEXT:   1: {{.*}} contractions on GPUs, bound by arithmetic
 // WHY-NEXT:     <group.y {{.*}} stage <a local at
 // WHY:          default, bound by waiting

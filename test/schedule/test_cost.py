@@ -56,7 +56,7 @@ def estimate(size: int, schedule: Schedule, device: Device = GPU) -> Estimate:
 def test_larger_register_tiles_read_less():
     small, large = (estimate(2048, tiled(2048, 2048, 2048, n)) for n in (2, 8))
     assert large.seconds < small.seconds
-    assert large.near < small.near and large.shared < small.shared
+    assert large.local < small.local and large.cache < small.cache
 
 
 def test_small_problems_want_more_groups():
@@ -67,7 +67,7 @@ def test_small_problems_want_more_groups():
 
 def test_stages_spare_the_caches():
     staged, direct = (estimate(1024, tiled(1024, 1024, 1024, 4, staged=s)) for s in (True, False))
-    assert staged.shared < direct.shared
+    assert staged.cache < direct.cache
     assert staged.local_memory > direct.local_memory == 0
 
 
@@ -125,5 +125,5 @@ def rows(count: int, length: int, items: int) -> Estimate:
 
 
 def test_rows_that_the_last_cache_holds_are_read_once():
-    assert rows(4096, 8192, 1024).far < rows(4096, 65536, 1024).far / 10
-    assert rows(2048, 49152, 1024).far < rows(2048, 49152, 128).far
+    assert rows(4096, 8192, 1024).memory < rows(4096, 65536, 1024).memory / 10
+    assert rows(2048, 49152, 1024).memory < rows(2048, 49152, 128).memory

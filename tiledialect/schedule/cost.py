@@ -2,12 +2,12 @@
 
 What a schedule makes the device do (`model.py` counts it) is divided by the device's rates:
 
-- *instructions*: the points' operations, the loads that feed them, the copies of stages, and what
+- *arithmetic*: the points' operations, the loads that feed them, the copies of stages, and what
   loops cost; a compute unit issues as many as its arithmetic rate allows;
-- *local traffic*: what is read near the items: local memory on a GPU, the first cache on a CPU;
-- *shared traffic*: what groups fetch from the last cache, each for itself;
-- *global traffic*: each tensor once;
-- *waiting*: each step of a loop that fetches from far waits, and only other groups on the unit,
+- *local*: what is read near the items: local memory on a GPU, the first cache on a CPU;
+- *cache*: what groups fetch from the last cache, each for itself;
+- *memory*: each tensor once;
+- *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
   or fetching ahead, hide that.
 
 Groups come in waves, of which the last may leave units idle. The parts overlap, but not wholly.
@@ -64,11 +64,11 @@ class Estimate:
     seconds: float
     arithmetic: float
     """Issuing instructions, those of copies and loops too."""
-    near: float
+    local: float
     """Reading local memory, or the first cache."""
-    shared: float
+    cache: float
     """Fetching from the last cache."""
-    far: float
+    memory: float
     """Global memory."""
     waiting: float
     """For what is fetched, where nothing hides it."""
@@ -86,7 +86,7 @@ class Estimate:
     @property
     def bound(self) -> str:
         """What takes longest."""
-        parts = ("arithmetic", "near", "shared", "far", "waiting", "launch")
+        parts = ("arithmetic", "local", "cache", "memory", "waiting", "launch")
         return max(parts, key=lambda part: getattr(self, part))
 
 
@@ -99,25 +99,25 @@ def cost(m: Model) -> Estimate:
         unit_rate *= _lanes(m) / device.native_vector_width
     fetched = [m.fetched(walk) for walk in m.walks]
     arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
-    near = _near(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
+    local = _local(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
 
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
-    own = max(arithmetic, near) + OVERLAP_LOSS * min(arithmetic, near)
+    own = max(arithmetic, local) + OVERLAP_LOSS * min(arithmetic, local)
     waits = max((n for _, _, n in fetched), default=0)
     busy = _busy(m, own, waits, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
-    shared = (sum(b for b, _, _ in fetched) * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
-    far = (facts.moved + _read_again(m)) / bandwidth
-    parts = sorted((busy, shared, far), reverse=True)
+    cache = (sum(b for b, _, _ in fetched) * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
+    memory = (facts.moved + _read_again(m)) / bandwidth
+    parts = sorted((busy, cache, memory), reverse=True)
     launch = device.launch * 1e-6
     return Estimate(
         seconds=parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
         arithmetic=arithmetic * groups_unit,
-        near=near * groups_unit,
-        shared=shared,
-        far=far,
+        local=local * groups_unit,
+        cache=cache,
+        memory=memory,
         waiting=max(0.0, busy - own * groups_unit),
         launch=launch,
         groups=m.groups,
@@ -179,7 +179,7 @@ def _issue(m: Model, groups: int) -> float:
     return min(1.0, warps / SCHEDULERS) * warps / (warps + WARPS_FOR_HALF)
 
 
-def _near(m: Model) -> float:
+def _local(m: Model) -> float:
     """The words that a group reads near its items: what lanes have in common counts once."""
     total = 0.0
     lanes = prod(extent for _, _, extent in m.lanes) or 1

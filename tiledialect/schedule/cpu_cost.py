@@ -329,16 +329,16 @@ def cpu_cost(m: CpuModel) -> Estimate:
     busy = group * (uneven + (m.groups / units if rounds > 8 else rounds))
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
-    far = (sum(read.values()) + written) / (device.bandwidth * 1e9)
-    shared = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
-    parts = sorted((busy, shared, far), reverse=True)
+    memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
+    cache = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
+    parts = sorted((busy, cache, memory), reverse=True)
     launch = device.launch * 1e-6
     return Estimate(
         seconds=parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
         arithmetic=busy,
-        near=0.0,
-        shared=shared,
-        far=far,
+        local=0.0,
+        cache=cache,
+        memory=memory,
         waiting=0.0,
         launch=launch,
         groups=m.groups,
