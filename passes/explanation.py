@@ -9,6 +9,7 @@ from math import prod
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
+from tiledialect.passes.kernel_fusion import notes_of
 from tiledialect.schedule.choice import DEFAULT, Candidate, proposed
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import KIB, Device
@@ -72,6 +73,7 @@ def explained(
         f"{name}: {_counted(facts, device, weighed)}",
         f"  device: {_device(device)}",
         f"  work: {_work(facts, device)}",
+        *(f"  fused: {note}" for note in notes_of(kernel)),
     ]
     if columns:
         lines.append("     " + "".join(c.title.rjust(c.width) for c in columns))

@@ -21,6 +21,13 @@ WHY = "fused"
 """The attribute of a kernel that says why it is what it is."""
 
 
+def notes_of(kernel: KernelOp) -> tuple[str, ...]:
+    """Why a kernel was merged, or not, as far as that was explained."""
+    notes = kernel.attributes.get(WHY)
+    given = notes if isinstance(notes, ArrayAttr) else ()
+    return tuple(note.data for note in given if isinstance(note, StringAttr))
+
+
 @dataclass(frozen=True)
 class Rule:
     """A way to make one kernel of two."""

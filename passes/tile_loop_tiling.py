@@ -119,24 +119,28 @@ class TileLoopTilingPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every kernel."""
+        for reason in self.schedule(op):
+            print(reason, file=sys.stderr)
+
+    def schedule(self, op: ModuleOp) -> list[str]:
+        """Schedule every kernel; with `explain`, why each has its schedule."""
         if self.local_size < 1:
             raise TileError(f"a work-group of {self.local_size} work-items cannot run")
         self._set_schedules(op)
         device = device_of(op)
+        reasons: list[str] = []
         for name, kernel in named_kernels(op).items():
             if kernel.schedule is not None:
-                self._say(f"{name}: its schedule is given")
+                reasons.append(f"{name}: its schedule is given")
             elif device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
-                self._say(f"{name}: a work-item for each element, as no device is described")
+                reasons.append(f"{name}: a work-item for each element, as no device is described")
             else:
                 weighed = choose(kernel, device)
                 if self.explain:
-                    self._say(explained(name, kernel, kernel_facts(kernel), device, weighed))
-
-    def _say(self, why: str) -> None:
-        if self.explain:
-            print(why, file=sys.stderr)
+                    facts = kernel_facts(kernel)
+                    reasons.append(explained(name, kernel, facts, device, weighed))
+        return reasons if self.explain else []
 
     def _set_schedules(self, op: ModuleOp) -> None:
         """Give kernels the schedules that are named, and split off what they stage."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tiledialect.errors import TileError, TileWarning
-    from tiledialect.function import Function, compile
+    from tiledialect.front_door import compile
+    from tiledialect.function import Function
     from tiledialect.lowering.runtime.devices import Device, devices, queue
 
 __all__ = ["Device", "Function", "TileError", "TileWarning", "compile", "devices", "queue"]
@@ -30,7 +31,7 @@ if (Path(__file__).parents[1] / "pyproject.toml").is_file():
     __path__.append(str(Path(__file__).parents[1]))
 
 _HOMES = {
-    "compile": "tiledialect.function",
+    "compile": "tiledialect.front_door",
     "Function": "tiledialect.function",
     "TileError": "tiledialect.errors",
     "TileWarning": "tiledialect.errors",

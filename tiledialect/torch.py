@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import bf16
 from tiledialect.boundary import front_door
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.function import Function, compile
+from tiledialect.front_door import compile
+from tiledialect.function import Function
 from tiledialect.inputs import MISSING
 
 try:

@@ -83,6 +83,7 @@ def parser() -> ArgumentParser:
     )
     add("--print-opencl", action="store_true", help="show the OpenCL C of the kernels")
     add("--print-schedules", action="store_true", help="show the schedules of the kernels")
+    add("--explain", action="store_true", help="show why the kernels have their schedules")
     add(
         "--profile",
         action="store_true",
@@ -249,12 +250,13 @@ def run(args: Namespace) -> bool:
     if args.print_schedules:
         for name, schedule in function.schedules(**inputs).items():
             print(f"{name}: {schedule}")
-        if not (args.print_opencl or paths or args.profile or args.check):
-            return True
+    if args.explain:
+        print(function.explanation(**inputs))
     if args.print_opencl:
         print(function.opencl(**inputs), end="")
-        if not (paths or args.profile or args.check):
-            return True
+    is_shown = args.print_schedules or args.explain or args.print_opencl
+    if is_shown and not (paths or args.profile or args.check):
+        return True
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
@@ -27,7 +28,10 @@ from tiledialect.lowering.tile_compile import (
     local_size_of,
     warnings_of,
 )
+from tiledialect.passes.tile_fuse import TileFusePass
+from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
+from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.signature import find_function
 
 
@@ -51,6 +55,14 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     return compile_module(
         program.module, program.name, types, target, program.gradients, after, program.schedules
     )
+
+
+def explained(program: Program, types: Types, device: Device) -> str:
+    """Why a program has the kernels and schedules that it has on a device."""
+    module = lowered(program, types, device, TileSplitReductionPass.name)
+    TileFusePass(explain=True).apply(Context(), module)
+    tiling = TileLoopTilingPass(local_size_of(module), program.schedules, explain=True)
+    return "\n".join(tiling.schedule(module)) or f"{program.name} has no kernels to schedule"
 
 
 def leaves_sizes_open(program: Program) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,12 @@ def test_a_summary(run: Run):
     status, out, err = run("p.tile", "--input", "A=random(2,3)", "--input", "B=2")
     assert (status, err) == (0, "")
     assert "S: float32[2, 3]\n[[" in out and "D: float32[2, 3]" in out
+
+
+def test_an_explanation(run: Run):
+    status, out, err = run("p.tile", "--input", "A=random(2,3)", "--input", "B=2", "--explain")
+    assert (status, err) == (0, "")
+    assert re.search(r"^S: |^D: ", out) and "chosen: 1, " in out and "float32" not in out
 
 
 def test_a_large_summary_is_short(run: Run):

@@ -1,0 +1,66 @@
+"""The front door: from a program to a function of arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from tiledialect.boundary import front_door, sourced
+from tiledialect.errors import TileError
+from tiledialect.function import Function
+from tiledialect.loading import load
+from tiledialect.target_spec import PRECISION
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.devices import Device
+
+
+@front_door
+def compile(
+    source: str | Path | ModuleOp,
+    *,
+    device: Device | str | int | None = None,
+    name: str | None = None,
+    tune: int = 0,
+    precision: str | None = None,
+) -> Function:
+    """A function of arrays from Tile text, a ``.tile`` or ``.mlir`` file or an xDSL module.
+
+    Args:
+        source: the program; a string without line ends that ends in ``.tile`` or ``.mlir`` is
+            a path.
+        device: where to run: a ``Device``, its id or a part of its name; else what the variable
+            ``TILE_DEVICE`` says, else a GPU, else the fastest CPU. How fast it is, is measured
+            when something is first compiled for it; docs/runtime.md says more.
+        name: which function, if there are several; or a name for a Tile function that has none.
+        tune: how many schedules of each kernel to measure, at the first call with new shapes,
+            on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
+        precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
+            them, with factors of 10 bits; ``f32`` does not. Else the module says (f32).
+
+    Raises:
+        TileError: the source or another argument is wrong.
+    """
+    from tiledialect.signature import check_tensors, find_function
+
+    if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"name is what a function is called, not {name!r}")
+    with sourced(""):
+        loaded = load(source, name)
+    with sourced(loaded.text):
+        chosen = find_function(loaded.module, loaded.symbol(name))
+        check_tensors(chosen)
+        if precision is not None:
+            _set_precision(loaded.module, precision)
+    return Function(loaded, chosen.sym_name.data, device, tune=tune)
+
+
+def _set_precision(module: ModuleOp, precision: str) -> None:
+    """Say in a module as what factors of f32 may be multiplied."""
+    from tiledialect.schedule.tensor_cores import PRECISIONS
+
+    if precision not in PRECISIONS:
+        raise TileError(f"there is no precision {precision!r}; there is {', '.join(PRECISIONS)}")
+    module.attributes[PRECISION] = StringAttr(precision)
