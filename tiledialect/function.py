@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -241,12 +242,12 @@ class Function:
 
     def _ready_on_device(self, args: Sequence[Any]) -> Runner | None:
         """The runner for pyopencl arrays that can be taken as they are; None: look closer."""
-        from tiledialect.lowering.runtime.arrays import is_device_array
-
+        # Where there are such runners, somebody has imported the module.
+        kind = sys.modules["pyopencl.array"].Array
         queue = getattr(args[0], "queue", None) if args else None
         signature: list[Any] = [queue]
         for value in args:
-            if not is_device_array(value) or value.queue is not queue or value.offset:
+            if not isinstance(value, kind) or value.queue is not queue or value.offset:
                 return None
             if not value.flags.c_contiguous:
                 return None

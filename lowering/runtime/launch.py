@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ Result = TypeVar("Result")
 
 BYTE = np.dtype(np.uint8)
 NOTHING = np.empty(0, BYTE)
-READ = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-WRITE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+IN_PLACE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+"""For inputs too: what is READ_ONLY, Intel's CPU runtime copies if it is not aligned."""
 
 
 class Lane:
@@ -293,11 +294,7 @@ class Executable:
 
     def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
         lane = self.lane
-        buffers = wrapped(lane, arrays)
-        for array in outputs:
-            buffers.append(
-                cl.Buffer(lane.context, WRITE, hostbuf=array) if array.nbytes else lane.allocate(0)
-            )
+        buffers = [*wrapped(lane, arrays), *(_around(lane, array) for array in outputs)]
         events = self._enqueue(buffers)
         if not events:
             return events
@@ -369,10 +366,11 @@ def _with_memory(empty: cla.Array, allocator: Callable[[int], cl.Buffer]) -> cla
     That takes a twentieth of the time that pyopencl takes to make an array anew.
     """
     array = object.__new__(type(empty))
-    vars(array).update(vars(empty))
-    array.events = []
-    array.allocator = allocator
-    array.base_data = allocator(array.nbytes) if array.nbytes else None
+    own = vars(empty).copy()
+    own["events"] = []
+    own["allocator"] = allocator
+    own["base_data"] = allocator(empty.nbytes) if empty.nbytes else None
+    array.__dict__ = own
     return array
 
 
@@ -388,7 +386,7 @@ def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
         for array in arrays:
             if array.base is not None:
                 break
-            buffers.append(_reading(lane, array))
+            buffers.append(_around(lane, array))
         else:
             return buffers
         buffers.clear()
@@ -399,15 +397,23 @@ def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
         buffer = known.get(span)
         if buffer is None:
             apart = all(span[1] <= low or high <= span[0] for low, high in known)
-            buffer = _reading(lane, array if apart else array.copy())
+            buffer = _around(lane, array if apart else array.copy())
             if apart and array.nbytes:
                 known[span] = buffer
         buffers.append(buffer)
     return buffers
 
 
-def _reading(lane: Lane, array: Array) -> cl.Buffer:
-    return cl.Buffer(lane.context, READ, hostbuf=array) if array.nbytes else lane.allocate(0)
+def _around(lane: Lane, array: Array) -> cl.Buffer:
+    """A buffer where an array is."""
+    if not array.nbytes:
+        return lane.allocate(0)
+    memory: Any = array
+    if not array.flags.writeable:
+        # Nothing writes to it, but pyopencl asks that one could.
+        address = array.__array_interface__["data"][0]
+        memory = (ctypes.c_char * array.nbytes).from_address(address)
+    return cl.Buffer(lane.context, IN_PLACE, hostbuf=memory)
 
 
 # -- refusals --------------------------------------------------------------------------------

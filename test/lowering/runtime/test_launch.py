@@ -131,6 +131,19 @@ def test_views_that_overlap(device: td.Device):
     assert np.array_equal(f(whole[:0], whole[:0], whole[:0]), whole[:0])
 
 
+def test_arrays_that_cannot_be_written_and_begin_anywhere(device: td.Device, tmp_path: Path):
+    f = td.compile(SUMS, device=device)
+    a, b = np.arange(100, dtype=np.float32), np.zeros(132, np.float32)
+    a.tofile(tmp_path / "a")
+    mapped = np.memmap(tmp_path / "a", np.float32, "r")
+    for start in (1, 3, 16, 31):
+        b[start : start + 100] = a[::-1]
+        c = b[start : start + 100]
+        c.flags.writeable = False
+        assert np.array_equal(f(mapped, c, c), a + 6 * c)
+        assert np.array_equal(f(a, np.frombuffer(c.tobytes(), np.float32), mapped), 5 * a + 2 * c)
+
+
 def test_no_two_buffers_have_the_same_memory():
     device = next(d for d in td.devices() if d.uses_host_memory)
     lane = lane_of(queue_for(device))
