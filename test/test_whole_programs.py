@@ -82,6 +82,12 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
         "GPU",
         {"local_mem_size": 0},
     ),
+    "a product with a number": (
+        "function (A[M, K], B[K, N], S[]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j] * S[]); }",
+        [(16, 24), (24, 33), ()],
+        "CPU",
+        {"compute_units": 2, "native_vector_width": 8},
+    ),
     "vectors of no lanes": (
         "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }",
         [(67, 131)],
@@ -96,7 +102,7 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
 def test_found(name: str, device: td.Device):
     source, shapes, kind, described = FOUND[name]
     random = np.random.default_rng(0)
-    arrays = [random.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
+    arrays = [np.asarray(random.uniform(-1, 1, shape), np.float32) for shape in shapes]
     f = td.compile(source)
     target = spec(kind, {**described, "type": kind.lower(), "platform": device.platform})
     (actual,) = run_as(f, arrays, device, target)

@@ -44,7 +44,7 @@ class Program:
         return [
             random.integers(-1, 9, t.shape).astype(np.int32)
             if t.is_index
-            else random.uniform(-1, 1, t.shape).astype(np.float32)
+            else np.asarray(random.uniform(-1, 1, t.shape), np.float32)
             for t in self.inputs
         ]
 
@@ -118,7 +118,7 @@ class Writer:
     # -- contractions ----------------------------------------------------------------------
 
     def product(self) -> None:
-        """A matrix product, perhaps of many, of operands that may be transposed."""
+        """A matrix product, perhaps of many, of operands that may be transposed, or by a number."""
         a = self.some(2, 3)
         *batch, m, k = a.shape
         read_a = ["b"] * len(batch) + ["m", "k"]
@@ -130,6 +130,8 @@ class Writer:
         w = self.input(*own, *((n, k) if is_turned else (k, n)))
         read_w = ["b"] * len(own) + (["n", "k"] if is_turned else ["k", "n"])
         inside = f"{a.name}[{row(read_a)}] * {w.name}[{row(read_w)}]"
+        if self.chance(10):
+            inside += f" * {self.input().name}[]"
         self.contract(["b"] * len(batch) + ["m", "n"], (*batch, m, n), inside, k)
 
     def convolution(self) -> None:

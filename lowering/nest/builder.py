@@ -32,6 +32,11 @@ GLOBAL, LOCAL, PRIVATE = (IntegerAttr(number, i32) for number in (1, 3, 5))
 """The memory spaces of the kernel level."""
 
 
+def is_local(memory: SSAValue) -> bool:
+    """Whether it is memory that the work-items of a group share."""
+    return isinstance(memory.type, MemRefType) and memory.type.memory_space == LOCAL
+
+
 def memory_type(
     element_type: Attribute, shape: Sequence[int], space: IntegerAttr
 ) -> MemRefType[Attribute]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -21,7 +21,7 @@ from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, Remainder, equal
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, prove, simplify
-from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.builder import is_local
 from tiledialect.lowering.nest.scope import NestScope, shared_arguments
 from tiledialect.schedule.leaves import Role
 
@@ -185,9 +185,7 @@ class Barriers:
         return then | other
 
     def _use_of(self, op: LoadOp | StoreOp | FragmentOp) -> Use | None:
-        t = op.memory.type
-        is_local = isinstance(t, MemRefType) and t.memory_space == LOCAL
-        if not is_local and op.memory not in self.shared:
+        if not is_local(op.memory) and op.memory not in self.shared:
             return None
         copy = None
         if isinstance(op.memory.owner, BufferOp) and "double" in op.memory.owner.attributes:

@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
-from tiledialect.dialects.nest.memory import StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, StoreOp
 from tiledialect.index.integer import (
     Comparison,
     Condition,
@@ -25,7 +25,7 @@ from tiledialect.index.integer import (
     map_expressions,
 )
 from tiledialect.index.simplify import constant_difference, simplify_condition
-from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
 from tiledialect.lowering.nest.nest_vectorize import LANES, is_uniform
 from tiledialect.lowering.nest.scope import NestScope
@@ -65,6 +65,9 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     lane = scope.name(loop.index)
     parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
     found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
+    # What work-items fill together they must not fill in different branches.
+    if any(isinstance(op, BufferOp) and is_local(op.result) for op in loop.block.walk()):
+        return []
     writes = any(isinstance(op, StoreOp) and _is_memory(op) for op in ops)
     return found if writes and all(_is_interval(p, lane, scope) for p in found) else []
 

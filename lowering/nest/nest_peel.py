@@ -9,7 +9,7 @@ from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -29,7 +29,7 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify_condition
-from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.builder import is_local
 from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
 from tiledialect.lowering.nest.nest_vectorize import is_uniform
 from tiledialect.lowering.nest.scope import NestScope
@@ -281,9 +281,7 @@ def _extent(env: Env, name: str) -> float:
 
 def _is_local_buffer(op: Operation) -> bool:
     """Whether an op is a buffer in local memory that nothing else will move."""
-    if not isinstance(op, BufferOp) or op.number_of_copies > 1:
-        return False
-    return isinstance(op.result.type, MemRefType) and op.result.type.memory_space == LOCAL
+    return isinstance(op, BufferOp) and op.number_of_copies == 1 and is_local(op.result)
 
 
 def _take_local_buffers(block: Block) -> list[Operation]:

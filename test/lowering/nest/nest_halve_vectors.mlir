@@ -119,3 +119,27 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// What the work-items of a group fill together, each fills in the same place.
+// CHECK:      nest.for %i : local.x to 2 {
+// CHECK-NEXT:   nest.for %v : vector to 2 {
+// CHECK-NEXT:     %tile = nest.buffer
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<4xf32, 1 : i32>, memref<3xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<4xf32, 1 : i32>, %B: memref<3xf32, 1 : i32>):
+    nest.for %i : local.x to 2 {
+      nest.for %v : vector to 2 {
+        %tile = nest.buffer : memref<2xf32, 3 : i32>
+        %a = nest.load %A[2*%i + %v] : memref<4xf32, 1 : i32>
+        nest.store %a, %tile[%i] : f32, memref<2xf32, 3 : i32>
+        nest.if 2*%i + %v < 3 {
+          %b = nest.load %tile[1 - %i] : memref<2xf32, 3 : i32>
+          nest.store %b, %B[2*%i + %v] : f32, memref<3xf32, 1 : i32>
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()

@@ -220,7 +220,7 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
                             tile, blocks=blocks, packed=staged, inside=inside, parts=parts
                         )
     if whole > 1 and r.rows and len(r.sums) == 1:
-        everything = tuple(t.number for t in facts.inputs)
+        everything = tuple(t.number for t in facts.inputs if t.shape)
         for wanted in PACKED_GROUPS:
             *rows, columns = _serial(r, counts, whole, wanted * device.compute_units)
             for parts in _parts(facts, r):
@@ -244,7 +244,7 @@ def _serial(
     for name in r.rows:
         most = max(1, left // groups)
         count = counts[name]
-        size = count if count <= most else max(k for k in range(1, count + 1) if k <= most)
+        size = min(count, most)
         # Of equal size, where that costs little.
         size = ceil_div(count, ceil_div(count, size))
         blocks[name] = size
@@ -266,8 +266,7 @@ def _parts(facts: Facts, r: Roles) -> Iterator[tuple[int, ...]]:
         if len(r.sums) > 2:
             # Blocks of pictures.
             second = facts.extents[r.sums[1]]
-            sizes = [k for k in range(2, second // 2 + 1) if second % k == 0]
-            yield from ((extent, k) for k in sizes if k in BLOCKS)
+            yield from ((extent, k) for k in BLOCKS if k <= second // 2 and second % k == 0)
 
 
 class Builder:
