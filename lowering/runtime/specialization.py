@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -32,6 +33,10 @@ from tiledialect.schedule import instructions
 
 KEEP_KERNELS = ("pocl",)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
+
+
+_building = threading.Lock()
+"""Of several threads that want a program, one builds it; building is one at a time in any case."""
 
 
 class Specialization:
@@ -69,8 +74,9 @@ class Specialization:
         if not self.plan.source:
             return Executable(self.plan, None, lane, on_host)
         key = lane.context, self.plan.source
-        if key not in self.built:
-            self.built[key] = self._program(lane)
+        with _building:
+            if key not in self.built:
+                self.built[key] = self._program(lane)
         return Executable(self.plan, self.built[key], lane, on_host)
 
     def _program(self, lane: Lane) -> cl.Program:
