@@ -350,6 +350,11 @@ EXAMPLES = {
     "tile-one-hot": ("histogram", f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot"),
     "tile-scan": ("totals", TOTALS),
     "tile-split-scan": ("totals", f"{TOTALS},tile-split-scan{{block=8}}"),
+    "tile-split-product": (
+        "bilinear",
+        'tile-specialize{arguments="8x4xf32","4x5xf32","6x5xf32"},tile-bounds'
+        ",tile-split-product{first=W,B}",
+    ),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
     "tile-loop-tiling": ("pool", SCHEDULED),

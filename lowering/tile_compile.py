@@ -31,6 +31,7 @@ from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_one_hot import TileOneHotPass
 from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.passes.tile_scan import TileScanPass
+from tiledialect.passes.tile_split_product import TileSplitProductPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.signature import find_function
@@ -55,6 +56,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileSplitScanPass(),
         TileReducePass(),
         TileDefractPass(),
+        TileSplitProductPass(keep=_whole(schedules)),
         TileSplitReductionPass(keep=_whole(schedules)),
         TileFusePass(),
         TileLoopTilingPass(local_size, schedules),

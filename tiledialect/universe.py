@@ -31,6 +31,7 @@ TILE_UNIVERSE = Universe(
         "tile-split-scan": _load("passes.tile_split_scan", "TileSplitScanPass"),
         "tile-reduce": _load("passes.tile_reduce", "TileReducePass"),
         "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
+        "tile-split-product": _load("passes.tile_split_product", "TileSplitProductPass"),
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
