@@ -191,8 +191,6 @@ class _Host:
         target, source = self.numbers[op.dst], self.numbers[op.src]
         to, end = self._span(op, op.dst)
         start, stop = self._span(op, op.src)
-        if end - to != stop - start:
-            raise _unsupported(op, f"{op.src.type} and {op.dst.type} differ in size")
         if to == end or (target, to) == (source, start):
             return
         inside = to < stop and start < end

@@ -12,6 +12,7 @@ from test_roundtrip import reads_back
 
 import tiledialect as td
 from tiledialect.errors import TileError
+from tiledialect.language import to_ir
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_gradient import TileGradientPass
@@ -32,6 +33,12 @@ def test_functions_call_one_another():
     reads_back(TEXT)
     (result,) = (td.compile(TEXT, name="spread").reference(X[0]),)
     np.testing.assert_allclose(result, X[0].std(axis=1), rtol=1e-6)
+
+
+def test_calls_that_make_too_many_statements(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(to_ir, "MOST_STATEMENTS", 5)
+    with pytest.raises(TileError, match="the calls make more than 5 statements of this function"):
+        load(TEXT)
 
 
 def test_a_name_chooses():

@@ -441,6 +441,8 @@ N = lift.array("N")
         (lambda x: x >> lift.split(2.5), "2.5 is no size", "lift.split(2.5)"),
         (lambda x: x >> lift.pad(1, 1, "zero"), "pad takes lift.clamp", 'lift.pad(1, 1, "zero")'),
         (lambda x: x + x[0:4], "add takes arrays of the same sizes, not x (N)", "x + x[0:4]"),
+        (lambda x: x[0:4:2], "a slice has no step", "x[0:4:2]"),
+        (lambda x: lift.where(x[0] > 0, x, x), "where chooses between numbers, not tensor", None),
         (lambda x: x >> lift.map(lambda e: e & 1), "bit_and takes integers, not f32", "e & 1"),
         (lambda x: x >> lift.map(lambda e: e[0]), "get takes a tuple, but e is f32", "e[0]"),
         (lambda x: lift.zip(x, x[1:3]), "zip takes arrays of the same size", "lift.zip(x, x[1:3])"),
@@ -516,6 +518,8 @@ def test_inputs_need_types():
         lift.array(-3)
     with pytest.raises(TileError, match="the type of x is 3"):
         lift.fun(3, lambda x: x)
+    with pytest.raises(TileError, match="fun takes a function, not 3"):
+        lift.fun(N, 3)
     with pytest.raises(TileError, match="an input holds numbers, not none"):
         from xdsl.dialects.builtin import NoneAttr
 

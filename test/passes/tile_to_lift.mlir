@@ -43,3 +43,11 @@ func.func @constraint(%A: tensor<4xf32>) -> tensor<4xf32> {
   %C = tile.contraction add(%A[j]) -> [i] where 0 <= i - j < 2 domain <i = 0 to 4, j = 0 to 4> : (tensor<4xf32>) -> tensor<4xf32>
   func.return %C : tensor<4xf32>
 }
+
+// -----
+
+// CHECK: C cannot be expressed as patterns: it has a default
+func.func @default(%A: tensor<4xf32>) -> tensor<4xf32> {
+  %C = tile.contraction add(%A[i + 1]) -> [i] default %A domain <i = 0 to 3> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %C : tensor<4xf32>
+}

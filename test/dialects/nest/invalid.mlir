@@ -163,3 +163,21 @@ nest.prefetch %A[0] : memref<4x4xf32>
 // CHECK: a nest.prefetch has no condition
 %A, %i = "test.op"() : () -> (memref<4xf32>, index)
 nest.prefetch %A[0] if %i < 2 : memref<4xf32>
+
+// -----
+
+// CHECK: a nest.load reads a memref
+%A = "test.op"() : () -> vector<4xf32>
+%x = nest.load %A[0] : vector<4xf32>
+
+// -----
+
+// CHECK: mma_m16n8k8_tf32 has other registers
+%A, %i = "test.op"() : () -> (memref<16x8xf32, 3 : i32>, index)
+%f:2 = "nest.fragment"(%A, %i) <{instruction = "mma_m16n8k8_tf32", operand = 0 : i64, axis = "k", access = #nest.exprs<d0, 0>}> : (memref<16x8xf32, 3 : i32>, index) -> (f32, f32)
+
+// -----
+
+// CHECK: mma_m16n8k8_tf32 has registers f32, f32, f32, f32, not f32
+%x = "test.op"() : () -> f32
+%s = "nest.instruction"(%x, %x) <{instruction = "mma_m16n8k8_tf32", operandSegmentSizes = array<i32: 1, 1>}> : (f32, f32) -> f32

@@ -458,3 +458,15 @@ func.func @part(%A: tensor<8x1xf32>) -> tensor<8xf32> {
   }
   func.return %C : tensor<8xf32>
 }
+
+// -----
+
+// CHECK: x is staged, but no contraction here reads it
+func.func @f(%X: tensor<8xf32>) -> tensor<8xf32> {
+  %R = tile.kernel(%x = %X : tensor<8xf32>) -> tensor<8xf32>
+    schedule <local.x d0 : 8> stage <%x private> {
+    %e = tile.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+    tile.yield %e : tensor<8xf32>
+  }
+  func.return %R : tensor<8xf32>
+}

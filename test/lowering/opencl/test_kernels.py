@@ -249,6 +249,11 @@ ERRORS = {
     '%r = "memref.atomic_rmw"(%d, %doubles, %i) <{kind = 0 : i64}> : (f64, memref<4xf64>, index) -> f64': "no atomic addf of f64",
     '%r = "memref.atomic_rmw"(%f, %a, %i) <{kind = 11 : i64}> : (f32, memref<4xf32>, index) -> f32': "no atomic ori of f32",
     '%r = "memref.atomic_rmw"(%f, %a, %i) <{kind = 99 : i64}> : (f32, memref<4xf32>, index) -> f32': "no atomic kind 99",
+    '%p = memref.alloca() : memref<4xi32>\n%r = "memref.atomic_rmw"(%k, %p, %i) <{kind = 1 : i64}> : (i32, memref<4xi32>, index) -> i32': "no atomic update of private memory",
+    "%b = memref.alloca() : memref<4xvector<4xf32>>\nmemref.store %v, %b[%i] : memref<4xvector<4xf32>>": "no buffer of vectors",
+    '%x = "vector.bitcast"(%v) : (vector<4xf32>) -> vector<8xf16>\nvector.store %x, %halves[%i] : memref<4xf16>, vector<8xf16>': "no bitcast from vector<4xf32> to vector<8xf16>",
+    '%x = "vector.broadcast"(%v) : (vector<4xf32>) -> vector<8xf32>\nvector.store %x, %a[%i] : memref<4xf32>, vector<8xf32>': "no broadcast from vector<4xf32> to vector<8xf32>",
+    '%m = arith.constant dense<true> : vector<4xi1>\n%x = "vector.reduction"(%m) <{kind = #vector.kind<and>}> : (vector<4xi1>) -> i1\nscf.if %x { memref.store %f, %a[%i] : memref<4xf32> }': "no reduction of vector<4xi1>",
     "%w = vector.load %strided[%i] : memref<4xf32, strided<[2]>>, vector<4xf32>\nvector.store %w, %strided[%i] : memref<4xf32, strided<[2]>>, vector<4xf32>": "not contiguous",
     "%x = memref.load %unknown[%i, %i] : memref<?x?xf32, strided<[?, 1]>>\nmemref.store %x, %a[%i] : memref<4xf32>": "strides",
     '%x = "arith.cmpf"(%v, %v) <{predicate = 1 : i64, fastmath = #arith.fastmath<none>}> : (vector<4xf32>, vector<4xf32>) -> i1\nscf.if %x { memref.store %f, %a[%i] : memref<4xf32> }': "compares vector<4xf32> but gives i1",
@@ -261,7 +266,7 @@ ERRORS = {
 ERROR_ARGUMENTS = {
     "n": "i7", "a": "memref<4xf32>", "i": "index", "f": "f32", "d": "f64", "l": "i64", "flag": "i1",
     "doubles": "memref<4xf64>", "strided": "memref<4xf32, strided<[2]>>", "v": "vector<4xf32>",
-    "unknown": "memref<?x?xf32, strided<[?, 1]>>",
+    "unknown": "memref<?x?xf32, strided<[?, 1]>>", "k": "i32", "halves": "memref<4xf16>",
 }  # fmt: skip
 
 

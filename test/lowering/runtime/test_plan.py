@@ -215,6 +215,19 @@ def test_an_empty_launch_is_none():
     assert p.steps == ()
 
 
+HALF = "memref<2xf32, strided<[1], offset: 2>, 1 : i32>"
+ACROSS = "memref<2x2xf32, strided<[1, 2]>, 1 : i32>"
+BYTES = "memref<32xi8, 1 : i32>"
+
+
+def part(source: str, offset: int, t: str) -> str:
+    return (
+        f'"memref.reinterpret_cast"({source}) <{{static_offsets = array<i64: {offset}>, '
+        "static_sizes = array<i64: 2>, static_strides = array<i64: 1>, "
+        f"operandSegmentSizes = array<i32: 1, 0, 0, 0>}}> : ({MEMREF}) -> {t}"
+    )
+
+
 def test_unsigned_elements():
     t = "memref<4xi8, 1 : i32>"
     p = plan(
@@ -237,11 +250,33 @@ def test_unsigned_elements():
          "there is no kernel @kernels::@nothing"),
         ("(%A: M) -> (M)", f"%x = ALLOC\n{launch('add', '%A', '%x', '%x')}\nfunc.return %x : M",
          "@kernels::@add writes a buffer that is given to it twice"),
+        (f"(%A: {ACROSS}) -> ({ACROSS})", f"func.return %A : {ACROSS}",
+         "the host needs memrefs without gaps at known places"),
+        (f"(%A: {BYTES}) -> (M)", f'%x = "memref.view"(%A, %zero) : ({BYTES}, index) -> {MEMREF}\n'
+         "func.return %x : M", "views of allocations at known places"),
+        ("(%A: M) -> ()", f"%less = arith.constant -1 : index\n"
+         f"{launch('add', '%A', '%A', '%A', groups='%less')}\nfunc.return",
+         "a launch needs constant sizes"),
     ],
 )  # fmt: skip
 def test_hosts_that_cannot_be_executed(signature: str, body: str, words: str):
     with pytest.raises(TileError, match=words):
         plan(signature, body.replace(": M", f": {MEMREF}"))
+
+
+def test_a_copy_onto_itself_is_refused():
+    view = f": ({BYTES}, index) -> {MEMREF}"
+    with pytest.raises(TileError, match="what is copied overlaps its place"):
+        plan(
+            "() -> ()",
+            f"%m = {ALLOC.replace(MEMREF, BYTES)}",
+            "%eight = arith.constant 8 : index",
+            f'%x = "memref.view"(%m, %zero) {view}',
+            f'%y = "memref.view"(%m, %eight) {view}',
+            copy("%x", "%y"),
+            "func.return",
+            arena=False,
+        )
 
 
 @pytest.mark.parametrize(
@@ -271,17 +306,6 @@ def test_host_and_kernel_agree_on_the_width_of_indices(inner: str, outer: str, b
     (step,) = p.steps
     assert isinstance(step, Launch) and step.args[1] == Scalar(f"int{bits}", 3)
     assert f"{'int' if bits == 32 else 'long'} n," in p.source
-
-
-HALF = "memref<2xf32, strided<[1], offset: 2>, 1 : i32>"
-
-
-def part(source: str, offset: int, t: str) -> str:
-    return (
-        f'"memref.reinterpret_cast"({source}) <{{static_offsets = array<i64: {offset}>, '
-        "static_sizes = array<i64: 2>, static_strides = array<i64: 1>, "
-        f"operandSegmentSizes = array<i32: 1, 0, 0, 0>}}> : ({MEMREF}) -> {t}"
-    )
 
 
 def test_parts_of_buffers(device: td.Device):
