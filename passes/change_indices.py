@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr
+from collections.abc import Callable, Iterator
 
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+
+from tiledialect.ancestors import nearest
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, DomainAttr
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
+from tiledialect.index.change import Change
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+
+
+def contractions_of(module: ModuleOp) -> Iterator[ContractionOp]:
+    """The contractions whose variables can be changed: static ones outside of kernels, whose
+    schedules may name their indices."""
+    for op in module.walk():
+        if isinstance(op, ContractionOp) and op.is_static and nearest(KernelOp, op) is None:
+            yield op
+
+
+def change_indices(op: ContractionOp, change: Callable[[IndexSpace], Change]) -> None:
+    """Change the variables of a static contraction, in place."""
+    try:
+        set_space(op, change(op.space()).space)
+    except UnboundedIndexError as e:
+        raise unbounded(op, e) from None
 
 
 def unbounded(op: ContractionOp, error: UnboundedIndexError) -> TileError:

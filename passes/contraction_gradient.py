@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol_number
-from tiledialect.dialects.tile.contraction import COMPARED, ContractionOp
+from tiledialect.dialects.tile.combinations import COMPARED
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError

@@ -8,7 +8,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.attributes import Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
-from tiledialect.dialects.tile.contraction import OPERATORS, ContractionOp
+from tiledialect.dialects.tile.combinations import OPERATORS
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp

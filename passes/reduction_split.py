@@ -11,7 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import name_of, tensor_type
-from tiledialect.dialects.tile.contraction import ContractionOp, result_element_type
+from tiledialect.dialects.tile.combinations import result_element_type
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CastOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError

@@ -7,37 +7,9 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 
-from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.defract import defract
-from tiledialect.passes.change_indices import set_space, unbounded
-
-
-class DefractContraction(RewritePattern):
-    """Changes the variables of a static contraction by `defract`."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
-        """Change the variables, in place."""
-        if isinstance(op.parent_op(), KernelOp):
-            # A schedule may name its indices.
-            return
-        if op.no_defract is not None or not op.is_static:
-            return
-        try:
-            change = defract(op.space())
-        except UnboundedIndexError as e:
-            raise unbounded(op, e) from None
-        set_space(op, change.space)
-        rewriter.notify_op_modified(op)
+from tiledialect.passes.change_indices import change_indices, contractions_of
 
 
 @dataclass(frozen=True)
@@ -52,5 +24,7 @@ class TileDefractPass(ModulePass):
     name = "tile-defract"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Defract every contraction."""
-        PatternRewriteWalker(DefractContraction(), apply_recursively=False).rewrite_module(op)
+        """Defract every contraction that may be."""
+        for contraction in contractions_of(op):
+            if contraction.no_defract is None:
+                change_indices(contraction, defract)

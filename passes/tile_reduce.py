@@ -7,37 +7,9 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 
-from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.reduce import reduce
-from tiledialect.passes.change_indices import set_space, unbounded
-
-
-class ReduceContraction(RewritePattern):
-    """Changes the variables of a static contraction by `reduce`."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
-        """Change the variables, in place."""
-        if isinstance(op.parent_op(), KernelOp):
-            # A schedule may name its indices.
-            return
-        if not op.is_static:
-            return
-        try:
-            change = reduce(op.space())
-        except UnboundedIndexError as e:
-            raise unbounded(op, e) from None
-        set_space(op, change.space)
-        rewriter.notify_op_modified(op)
+from tiledialect.passes.change_indices import change_indices, contractions_of
 
 
 @dataclass(frozen=True)
@@ -52,4 +24,5 @@ class TileReducePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Reduce every contraction."""
-        PatternRewriteWalker(ReduceContraction(), apply_recursively=False).rewrite_module(op)
+        for contraction in contractions_of(op):
+            change_indices(contraction, reduce)

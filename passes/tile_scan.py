@@ -17,7 +17,8 @@ from xdsl.pattern_rewriter import (
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
-from tiledialect.dialects.tile.contraction import ContractionOp, result_element_type
+from tiledialect.dialects.tile.combinations import result_element_type
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index import sets

@@ -20,7 +20,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.contraction import ARITY, ContractionOp
+from tiledialect.dialects.tile.combinations import ARITY
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace

@@ -18,12 +18,8 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.contraction import (
-    COMPARED,
-    PRODUCTS,
-    ContractionOp,
-    compared_type,
-)
+from tiledialect.dialects.tile.combinations import COMPARED, PRODUCTS, compared_type
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.integer import Expr, both, equal, floordiv, less, mod
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE

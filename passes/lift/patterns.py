@@ -110,8 +110,8 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Fun:
-    """Any function, in a composition inside of a function."""
+class Named:
+    """What a name stands for in a composition inside of a function."""
 
     name: str
 
@@ -122,24 +122,19 @@ class Fun:
         return self.name
 
 
-@dataclass(frozen=True)
-class Outside:
-    """Any value, as what a composition inside of a function begins with."""
+class Fun(Named):
+    """Any function."""
 
-    name: str
 
-    def __rshift__(self, after: Stage | Chain) -> Chain:
-        return Chain((self,)) >> after
-
-    def __str__(self) -> str:
-        return self.name
+class Outside(Named):
+    """Any value, which the composition begins with."""
 
 
 @dataclass(frozen=True)
 class Chain:
     """Ops one after the other."""
 
-    stages: builtins.tuple[Stage | Fun | Outside, ...]
+    stages: builtins.tuple[Stage | Named, ...]
 
     def __rshift__(self, after: Stage | Fun | Chain) -> Chain:
         stages = after.stages if isinstance(after, Chain) else (after,)
@@ -174,7 +169,7 @@ class Chain:
 
 
 def match_backwards(
-    stages: Sequence[Stage | Fun | Outside], value: SSAValue, found: Found, place: Place
+    stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: Place
 ) -> SSAValue | None:
     """Match the op that gives a value, and those before it; the input, unless it has several."""
     rest: SSAValue | None = value
@@ -189,7 +184,7 @@ def match_backwards(
 
 
 def _match_forwards(
-    stages: Sequence[Stage | Fun | Outside], value: SSAValue, found: Found, place: Place
+    stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: Place
 ) -> SSAValue:
     for stage in stages:
         assert isinstance(stage, Stage) and stage.input is not None
@@ -417,7 +412,7 @@ value = Outside
 class Anything(Chain):
     """Whatever an op gives, or, more narrowly, an array; ``x`` is that."""
 
-    stages: builtins.tuple[Stage | Fun | Outside, ...] = ()
+    stages: builtins.tuple[Stage | Named, ...] = ()
     array: bool = True
 
     def match(self, value: SSAValue) -> Found:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.dialects.tile.attributes import Combination
-from tiledialect.dialects.tile.contraction import COMPARED
+from tiledialect.dialects.tile.combinations import COMPARED
 from tiledialect.index import sets
 
 Array = npt.NDArray[Any]

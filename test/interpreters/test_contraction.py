@@ -14,11 +14,8 @@ from hypothesis import given, settings
 
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.dialects.tile.contraction import (
-    COMPARED,
-    ContractionOp,
-    compared_type,
-)
+from tiledialect.dialects.tile.combinations import COMPARED, compared_type
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.index import sets
 from tiledialect.index.expr import Constraint, IndexExpr

@@ -16,12 +16,8 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.aggregation import neutral
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of, tensor_type
-from tiledialect.dialects.tile.contraction import (
-    COMPARED,
-    PRODUCTS,
-    ContractionOp,
-    compared_type,
-)
+from tiledialect.dialects.tile.combinations import COMPARED, PRODUCTS, compared_type
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
 from tiledialect.errors import TileError
 from tiledialect.index import sets

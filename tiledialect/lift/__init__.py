@@ -20,6 +20,18 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
+from tiledialect.lift.dimensions import (
+    map2,
+    map3,
+    pad2,
+    pad3,
+    pad_constant2,
+    pad_constant3,
+    slide2,
+    slide3,
+    zip2,
+    zip3,
+)
 from tiledialect.lift.functions import (
     Function,
     abs,
@@ -58,8 +70,6 @@ from tiledialect.lift.patterns import (
     join,
     let,
     map,
-    map2,
-    map3,
     map_glb,
     map_lane,
     map_lcl,
@@ -71,11 +81,7 @@ from tiledialect.lift.patterns import (
     map_wrg,
     mirror,
     pad,
-    pad2,
-    pad3,
     pad_constant,
-    pad_constant2,
-    pad_constant3,
     reduce,
     reduce_seq,
     reduce_seq_unroll,
@@ -86,8 +92,6 @@ from tiledialect.lift.patterns import (
     size,
     slice,
     slide,
-    slide2,
-    slide3,
     split,
     to_global,
     to_local,
@@ -97,8 +101,6 @@ from tiledialect.lift.patterns import (
     unzip,
     wrap,
     zip,
-    zip2,
-    zip3,
 )
 from tiledialect.lift.patterns import (
     tuple_ as tuple,

@@ -26,6 +26,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.types import describe, is_array_type, sizes_of
+from tiledialect.dialects.operand_syntax import parse_operands_and_type, print_operands_and_type
 from tiledialect.index.size import Size
 
 
@@ -133,17 +134,10 @@ class PlainOp(LiftOp, ABC):
     def parse(cls, parser: Parser):
         """Parse `(parameters) %operands : (types) -> type`."""
         properties = cls.parse_parameters(parser)
-        position = parser.pos
-        unresolved = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        t = parser.parse_function_type()
-        operands = parser.resolve_operands(unresolved or [], t.inputs.data, position)
+        operands, result_types, attributes = parse_operands_and_type(parser)
         return cls.create(
             operands=operands,
-            result_types=t.outputs.data,
+            result_types=result_types,
             properties=properties,
             attributes=attributes,
         )
@@ -151,11 +145,7 @@ class PlainOp(LiftOp, ABC):
     def print(self, printer: Printer) -> None:
         """Print `(parameters) %operands : (types) -> type`."""
         self.print_parameters(printer)
-        if self.operands:
-            printer.print_string(" ")
-            printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
-        self.print_function_type(printer)
+        print_operands_and_type(printer, self)
 
 
 class ArrayOp(PlainOp, ABC):

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    FunctionType,
     TensorType,
     UnrankedTensorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
@@ -151,28 +148,3 @@ def check_weak_is_scalar(value: SSAValue) -> None:
     t = value.type
     if isinstance(t, TensorType) and is_weak(t.element_type) and t.get_shape():
         raise VerifyException(f"{name_of(value)}: only a scalar can be of type {t.element_type}")
-
-
-def print_operands_and_type(printer: Printer, op: Operation, skip: Sequence[str] = ()) -> None:
-    """Print `%a, %b {attributes} : (types) -> type`."""
-    if op.operands:
-        printer.print_string(" ")
-        printer.print_list(op.operands, printer.print_ssa_value)
-    printer.print_op_attributes(op.attributes, reserved_attr_names=skip)
-    printer.print_string(" : ")
-    printer.print_attribute(FunctionType.from_lists(list(op.operand_types), list(op.result_types)))
-
-
-def parse_operands_and_type(
-    parser: Parser,
-) -> tuple[list[SSAValue], list[Attribute], dict[str, Attribute]]:
-    """Parse what `print_operands_and_type` prints: operands, result types, attributes."""
-    position = parser.pos
-    unresolved = parser.parse_optional_undelimited_comma_separated_list(
-        parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-    )
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation(":")
-    t = parser.parse_function_type()
-    operands = parser.resolve_operands(unresolved or [], t.inputs.data, position)
-    return list(operands), list(t.outputs.data), attributes

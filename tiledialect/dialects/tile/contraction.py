@@ -31,7 +31,6 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import (
     AccessAttr,
     Aggregation,
@@ -41,9 +40,7 @@ from tiledialect.dialects.tile.attributes import (
     ConstraintAttr,
     DomainAttr,
     parse_constraint,
-    parse_expr,
     print_expr,
-    symbol,
     symbol_number,
 )
 from tiledialect.dialects.tile.base import (
@@ -57,52 +54,18 @@ from tiledialect.dialects.tile.base import (
     shape_of,
     tensor_type,
 )
+from tiledialect.dialects.tile.combinations import (
+    ARITY,
+    COMPARED,
+    OPERATORS,
+    compared_type,
+    result_element_type,
+)
 from tiledialect.dialects.tile.constants import check_numbers
+from tiledialect.dialects.tile.contraction_syntax import ContractionSyntax
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-
-ARITY: dict[Combination, tuple[int, ...]] = {
-    Combination.none: (1,),
-    Combination.add: (2, 3),
-    Combination.mul: (2, 3),
-    Combination.eq: (2,),
-    Combination.cond: (3,),
-    Combination.add_eq: (3,),
-    Combination.mul_eq: (3,),
-    Combination.add_cond: (4,),
-    Combination.mul_cond: (4, 5),
-}
-"""How many tensors each combination takes."""
-
-OPERATORS: dict[Combination, tuple[str, ...]] = {
-    Combination.none: (),
-    Combination.add: ("add", "add"),
-    Combination.mul: ("mul", "mul"),
-    Combination.eq: ("eq",),
-    Combination.cond: ("eq", "cond"),
-    Combination.add_eq: ("add", "eq"),
-    Combination.mul_eq: ("mul", "eq"),
-    Combination.add_cond: ("add", "eq", "cond"),
-    Combination.mul_cond: ("mul", "eq", "cond", "mul"),
-}
-"""What stands between the tensors of each combination, as far as there are any."""
-
-
-COMPARED: dict[Combination, int] = {
-    Combination.eq: 2,
-    Combination.cond: 2,
-    Combination.add_eq: 3,
-    Combination.mul_eq: 3,
-    Combination.add_cond: 3,
-    Combination.mul_cond: 3,
-}
-"""How many of the tensors of a combination are compared: all but the last with the last."""
-
-PRODUCTS = (Combination.mul, Combination.mul_eq, Combination.mul_cond)
-"""The combinations whose first tensors are multiplied; those of the others are added."""
-
-WORDS = tuple({word for operators in OPERATORS.values() for word in operators})
 
 
 @irdl_op_definition
@@ -356,7 +319,7 @@ class ContractionOp(TileOp):
     @classmethod
     def parse(cls, parser: Parser) -> ContractionOp:
         """Parse the form shown in the class's example."""
-        syntax = _ContractionParser(parser)
+        syntax = ContractionSyntax(parser)
         aggregation = parser.parse_str_enum(Aggregation)
         parser.parse_punctuation("(")
         combination, inputs = syntax.parse_inputs()
@@ -404,61 +367,6 @@ class ContractionOp(TileOp):
         )
 
 
-class _ContractionParser:
-    """Parses the parts of a contraction, collecting the symbol operands on the way."""
-
-    def __init__(self, parser: Parser):
-        self.parser = parser
-        self.symbols: list[UnresolvedOperand] = []
-
-    def parse_symbol(self) -> str | None:
-        operand = self.parser.parse_optional_unresolved_operand()
-        if operand is None:
-            return None
-        names = [(s.operand_name, s.index) for s in self.symbols]
-        key = (operand.operand_name, operand.index)
-        if key not in names:
-            names.append(key)
-            self.symbols.append(operand)
-        return symbol(names.index(key))
-
-    def parse_expr(self) -> IndexExpr:
-        return parse_expr(self.parser, self.parse_symbol)
-
-    def parse_inputs(self) -> tuple[Combination, list[tuple[UnresolvedOperand, list[IndexExpr]]]]:
-        inputs = [self._parse_input()]
-        operators: list[str] = []
-        while (word := self.parser.parse_optional_keyword_in(WORDS)) is not None:
-            operators.append(word)
-            inputs.append(self._parse_input())
-        for combination, wanted in OPERATORS.items():
-            if len(inputs) in ARITY[combination] and tuple(operators) == wanted[: len(operators)]:
-                return combination, inputs
-        self.parser.raise_error(f"'{' '.join(operators)}' is not a way to combine tensors")
-
-    def _parse_input(self) -> tuple[UnresolvedOperand, list[IndexExpr]]:
-        value = self.parser.parse_unresolved_operand()
-        access = self.parser.parse_comma_separated_list(
-            self.parser.Delimiter.SQUARE, self.parse_expr
-        )
-        return value, access
-
-    def parse_output(self) -> tuple[list[IndexExpr], list[int], list[UnresolvedOperand]]:
-        """The index expressions, the axes with a size, and these sizes."""
-        output: list[IndexExpr] = []
-        axes: list[int] = []
-        sizes: list[UnresolvedOperand] = []
-
-        def item() -> None:
-            output.append(self.parse_expr())
-            if self.parser.parse_optional_punctuation(":"):
-                axes.append(len(output) - 1)
-                sizes.append(self.parser.parse_unresolved_operand())
-
-        self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, item)
-        return output, axes, sizes
-
-
 def _print_constraint(
     printer: Printer, constraint: Constraint, expr: Callable[[IndexExpr], None]
 ) -> None:
@@ -490,40 +398,3 @@ def _check_rank(value: SSAValue, access: AccessAttr) -> None:
             f"{name_of(value)} has {count(len(shape), 'axis', 'axes')} ({format_shape(shape)}) "
             f"but {count(len(access.data), 'index expression', 'index expressions')}"
         )
-
-
-def combined_type(combination: Combination, inputs: Sequence[SSAValue]) -> Attribute:
-    """The element type of the combined value at one point; bools count as integers in add, mul."""
-    types = [tensor_type(value).element_type for value in inputs]
-    values = types[COMPARED.get(combination, 0) :]
-    if not values:
-        return et.any_type if et.any_type in types else et.CONCRETE["i1"]
-    result = values[0]
-    for t in values[1:]:
-        result = et.promote(result, t)
-    return result if len(values) == 1 else et.as_number(result)
-
-
-def compared_type(combination: Combination, inputs: Sequence[SSAValue]) -> Attribute:
-    """The element type in which the first inputs of a combination are compared."""
-    inner = Combination.mul if combination in PRODUCTS else Combination.add
-    return combined_type(inner, inputs[: COMPARED[combination]])
-
-
-def result_element_type(
-    aggregation: Aggregation,
-    combination: Combination,
-    inputs: Sequence[SSAValue],
-    default: SSAValue | None,
-) -> Attribute:
-    """The element type of a contraction's result.
-
-    That of the combined value, promoted with the default's; never a weak one. Sums and products
-    of bools are integers. It is also the type in which the values are combined and aggregated.
-    """
-    t = combined_type(combination, inputs)
-    if aggregation in (Aggregation.add, Aggregation.mul):
-        t = et.as_number(t)
-    if default is not None:
-        t = et.promote(t, tensor_type(default).element_type)
-    return et.concrete(t)

@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.operand_syntax import parse_operands_and_type, print_operands_and_type
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import (
     AnyTensor,
@@ -19,8 +20,6 @@ from tiledialect.dialects.tile.base import (
     broadcast,
     make_type,
     name_of,
-    parse_operands_and_type,
-    print_operands_and_type,
     tensor_type,
 )
 from tiledialect.dialects.tile.constants import check_numbers
