@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 
 USER_VARIABLES = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
 POCL_CACHE = "POCL_CACHE_DIR"
-OUR_VARIABLES = ("OCL_ICD_VENDORS", POCL_CACHE)
+INTEL_LOCAL_MEMORY = "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE"
+LOCAL_MEMORY = "1MB"
+"""What Intel's CPU runtime is to give to a work-group, on its stack: what a second cache holds.
+
+By itself it gives 256 KiB, which is too little for the panels of large products.
+"""
+OUR_VARIABLES = ("OCL_ICD_VENDORS", POCL_CACHE, INTEL_LOCAL_MEMORY)
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 INTEL_LIBRARY = "libintelocl.so"
@@ -51,6 +57,7 @@ def platforms() -> tuple[tuple[cl.Platform, tuple[cl.Device, ...]], ...]:
         stack.callback(_restore, {name: os.environ.get(name) for name in OUR_VARIABLES})
         _show_vendors(stack)
         _place_kernels_of_pocl()
+        os.environ.setdefault(INTEL_LOCAL_MEMORY, LOCAL_MEMORY)
         import pyopencl as cl
 
         # pyopencl's own cache is in the home folder, must be writable, and is not needed.

@@ -9,7 +9,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.choice import estimated, modelled, ranked
+from tiledialect.schedule.choice import MOST_SUMS, estimated, modelled, ranked
 from tiledialect.schedule.cpu_cost import CpuModel
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
@@ -167,8 +167,10 @@ def test_long_sums_are_made_in_parts():
     assert best.stages[0].at == ("k", serial[0].stride)
 
 
-def test_pictures_are_summed_over_in_blocks():
-    device = replace(DEVICES["wide"], local_mem_size=1 << 18, compute_units=2)
+@pytest.mark.parametrize("room", [1 << 18, 1 << 20])
+def test_pictures_are_summed_over_in_blocks(room: int):
+    """The second cache holds a block of both operands, however much local memory has room for."""
+    device = replace(DEVICES["wide"], local_mem_size=room, compute_units=2)
     best = ranked(CASES["weights"], device)[0].schedule
     serial = [x for x in best.leaves if x.role is Role.SERIAL]
     assert [x.index for x in serial[:2]] == ["n", "y"]
@@ -182,6 +184,13 @@ def test_operands_of_far_rows_are_packed():
         (0, "k"),
         (1, "j"),
     ]
+
+
+def test_sums_that_wait_have_room_on_a_stack():
+    device = replace(DEVICES["wide"], local_mem_size=1 << 20, compute_units=1)
+    for candidate in ranked(CASES["product of columns"], device):
+        model = CpuModel(CASES["product of columns"], candidate.schedule, device)
+        assert model.waiting_bytes <= MOST_SUMS
 
 
 def test_columns_are_added_in_long_rows():

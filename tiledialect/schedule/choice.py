@@ -22,6 +22,8 @@ DEFAULT = "default"
 """What the family of the default schedule is called."""
 LOCAL_SIZE = 64
 """How many work-items the groups of the default schedule have."""
+MOST_SUMS = 2 << 20
+"""Bytes of sums that a work-item of a CPU may have: they are on its stack."""
 KEPT = 256
 """How many kernels' rankings are kept, for others that are alike."""
 
@@ -126,5 +128,7 @@ def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
 
 def _fits(model: Model) -> bool:
     """Whether a device has room for a schedule; what does not fit need not be weighed."""
+    if isinstance(model, CpuModel) and model.waiting_bytes > MOST_SUMS:
+        return False
     room = model.device.local_mem_size
     return model.local_memory <= room and model.copy_steps <= UNROLLED_COPIES

@@ -27,6 +27,8 @@ COPY = {True: 2.0, False: 5.0}
 """Cycles to copy a vector of neighbours, or one element by itself."""
 TRANSPOSED = 8.0
 """Cycles to copy a vector of a square that is transposed in registers."""
+WAITING = {True: 4.0, False: 16.0}
+"""Cycles to read and write a vector of sums that wait in the second cache, or further away."""
 SPILLED = 2.0
 """Cycles for each time that a register is missing."""
 BROADCAST = 16
@@ -35,6 +37,10 @@ COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
 LINE = 64
 """Bytes of a cache line."""
+AHEAD = 256
+"""Bytes that come into the second cache together, as neighbours are fetched ahead."""
+KEPT = 0.75
+"""Which share of the second cache operands that are read again can have."""
 RATES = (64.0, 28.0, 8.0)
 """Bytes a cycle from the first cache, the second, and from further away."""
 SCATTERED_ROWS = 512
@@ -174,7 +180,7 @@ class CpuModel(Model):
             each * lines / RATES[0],
             self._filled(walk, near, lines) / RATES[1],
             # The second cache keeps what is left of lines for the next tile.
-            self._filled(walk, self.caches[1], 1.0) / RATES[2],
+            self._fetched(walk) / RATES[2],
         )
         if is_packed:
             return cycles
@@ -196,6 +202,31 @@ class CpuModel(Model):
             if touched <= size:
                 return touched * self.trips(place) / self.trips(self.body)
         return self.touched[walk][self.body - self.parallel] * walk.tensor.bytes * lines
+
+    def _fetched(self, walk: Walk) -> float:
+        """Bytes of an operand that come into the second cache for each run of the body."""
+        place = self._kept_from
+        touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes
+        return touched * self.trips(place) / self.trips(self.body)
+
+    @cached_property
+    def _kept_from(self) -> int:
+        """The outermost loop whose steps find in the second cache what the last one touched."""
+        room = KEPT * self.caches[1]
+        loops = range(self.parallel, self.body)
+        return next((p for p in loops if self._kept(p + 1) <= room), self.body)
+
+    def _kept(self, place: int) -> float:
+        """The bytes of the second cache that hold what the leaves from a place on touch."""
+        total = 0.0
+        for walk, touched in self.touched.items():
+            is_packed = bool(self.copies(walk.tensor))
+            piece = LINE if is_packed else AHEAD
+            run = max(1, walk.run(self.steps[place:])) * walk.tensor.bytes
+            most = touched[0] if is_packed else prod(walk.tensor.shape)
+            count = min(most, touched[place - self.parallel] * ceil(run / piece) * piece / run)
+            total += count * walk.tensor.bytes
+        return total
 
     @property
     def conflicts(self) -> float:
@@ -237,6 +268,11 @@ class CpuModel(Model):
         return moved + elements * size / RATES[2]
 
     @property
+    def waiting_bytes(self) -> int:
+        """The sums of a work-item, which wait in memory if they are more than registers hold."""
+        return self.accumulators * self.facts.outputs[0].bytes
+
+    @property
     def blocked_cycles(self) -> float:
         """Cycles for sums that wait in memory while others are added to."""
         outputs = self.facts.output_indices
@@ -248,9 +284,8 @@ class CpuModel(Model):
         ]
         if not serial:
             return 0.0
-        return (
-            self.vectors * 4.0 * self.trips(serial[-1] + 1) + 4.0 * self.accumulators / self.width
-        )
+        moved = WAITING[self.waiting_bytes <= self.caches[1]]
+        return moved * (self.vectors * self.trips(serial[-1] + 1) + self.accumulators / self.width)
 
     @property
     def stored_cycles(self) -> float:

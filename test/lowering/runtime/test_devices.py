@@ -41,8 +41,16 @@ def test_what_pip_installs_is_found():
 
 
 def test_the_environment_stays_as_it_was():
-    code = f"{LIST}; import os; print(os.environ.get('OCL_ICD_VENDORS'))"
-    assert child(code).splitlines()[-1] == "None"
+    code = f"{LIST}; import os; print(*map(os.environ.get, {icd.OUR_VARIABLES}))"
+    before = [str(os.environ.get(name)) for name in icd.OUR_VARIABLES]
+    assert child(code).splitlines()[-1].split() == before
+
+
+def test_intel_gives_as_much_local_memory_as_the_user_says():
+    sizes = "d.local_mem_size for d in td.devices() if d.short_platform == 'intel'"
+    code = f"import tiledialect as td; print(*({sizes}))"
+    for size, said in ((1 << 20, {}), (1 << 19, {icd.INTEL_LOCAL_MEMORY: "512KB"})):
+        assert {*child(code, **said).split()} <= {str(size)}
 
 
 def test_a_user_who_has_decided_is_left_alone(tmp_path: Path):
