@@ -357,6 +357,7 @@ EXAMPLES = {
     ),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
+    "tile-join-axes": ("picture.mlir", "tile-join-axes"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),
     "lift-rewrite": ("stencil.mlir", "lift-rewrite{rule=tile_stencil at=map}"),

@@ -27,6 +27,7 @@ from tiledialect.passes.tile_defract import TileDefractPass
 from tiledialect.passes.tile_factor_sums import TileFactorSumsPass
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
+from tiledialect.passes.tile_join_axes import TileJoinAxesPass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_one_hot import TileOneHotPass
 from tiledialect.passes.tile_reduce import TileReducePass
@@ -59,6 +60,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileSplitProductPass(keep=_whole(schedules)),
         TileSplitReductionPass(keep=_whole(schedules)),
         TileFusePass(),
+        TileJoinAxesPass(schedules),
         TileLoopTilingPass(local_size, schedules),
         LiftLowerPass(),
         LiftToNestPass(local_size),

@@ -34,6 +34,7 @@ TILE_UNIVERSE = Universe(
         "tile-split-product": _load("passes.tile_split_product", "TileSplitProductPass"),
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
+        "tile-join-axes": _load("passes.tile_join_axes", "TileJoinAxesPass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
         "tile-to-lift": _load("passes.tile_to_lift", "TileToLiftPass"),
         "lift-rewrite": _load("passes.lift_rewrite", "LiftRewritePass"),

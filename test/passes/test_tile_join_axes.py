@@ -1,0 +1,50 @@
+"""Kernels that run over joined axes, against the reference, on every device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+
+CASES = {
+    "channels": (
+        """function (X[N, C, H, W], G[C, 1, 1]) -> (Y, T) {
+          T[c, 0, 0: C, 1, 1] = +(X[n, c, h, w]); D = X - T / (N * H * W);
+          S[c, 0, 0: C, 1, 1] = +(D[n, c, h, w] * D[n, c, h, w]);
+          Y = D / sqrt(S + 1) * G;
+        }""",
+        ((3, 4, 5, 7), (4, 1, 1)),
+    ),
+    "lower rank": (
+        """function (X[N, C, H, W]) -> (Y, M, E) {
+          M[n, c: N, C] = >(X[n, c, h, w]); Y = exp(M) + 1; E = X * X - 2;
+        }""",
+        ((3, 4, 5, 7),),
+    ),
+    "broadcast": (
+        """function (X[N, H, W], B[H, W], R[W], S[N, 1, 1], Z[N, H, 1]) -> (P, Q, O) {
+          P = X * B + S; Q = X + R; O = tanh(X) * Z + B;
+        }""",
+        ((3, 5, 6), (5, 6), (6,), (3, 1, 1), (3, 5, 1)),
+    ),
+    "ones": ("function (X[N, 1, 1], Y[N, M, 1]) -> (O) { O = X + 2 * Y; }", ((3, 1, 1), (3, 4, 1))),
+    "places": ("function (X[N, H, W]) -> (O) { O = X + index(X, 1) * X; }", ((3, 5, 6),)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_joined_axes(device: td.Device, case: str) -> None:
+    program, shapes = CASES[case]
+    function = td.compile(program, device=device)
+    random = np.random.default_rng(0)
+    inputs = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    found, expected = function(*inputs), function.reference(*inputs)
+    again = function.with_schedules(function.schedules(*inputs))(*inputs)
+    for a, b, c in zip(*map(_listed, (found, again, expected)), strict=True):
+        np.testing.assert_allclose(a, c, rtol=1e-5, atol=1e-5)
+        np.testing.assert_array_equal(a, b)
+
+
+def _listed(results: object) -> list[np.ndarray]:
+    return list(results) if isinstance(results, tuple) else [np.asarray(results)]

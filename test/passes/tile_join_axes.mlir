@@ -1,0 +1,62 @@
+// RUN: tile-opt %s -p tile-join-axes | filecheck %s
+// RUN: tile-opt %s -p 'tile-join-axes{schedules="Y: <serial d0 : 4, serial d1 : 3, serial d2 : 7>"}' | filecheck %s --check-prefix=JOINED
+// RUN: tile-opt %s -p 'tile-join-axes{schedules="Y: <serial d0 : 4, serial d1 : 3, serial d2 : 7, serial d3 : 7>"}' | filecheck %s --check-prefix=GIVEN
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "compute_units" = 2 : i64, "native_vector_width" = 8 : i64>>} {
+
+// Rows of 7 are too short for vectors; with the columns they are 49. The channels stay alone, as what
+// is one for each of them is not one for each row.
+// CHECK-LABEL: @rows
+// CHECK:      [[X:%.*]] = tile.reshape %X to [] : tensor<4x3x7x7xf32> -> tensor<4x3x49xf32>
+// CHECK-NEXT: %Y = tile.kernel(%x = [[X]] : tensor<4x3x49xf32>) -> tensor<4x3x49xf32> axes <d0 = 0 to 4, d1 = 0 to 3, d2 = 0 to 49> {
+// CHECK-NEXT:   %s = tile.contraction add(%x[d0, d1, d2]) -> [d1, 0] : (tensor<4x3x49xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:   %y = tile.sub %x, %s : (tensor<4x3x49xf32>, tensor<3x1xf32>) -> tensor<4x3x49xf32>
+// CHECK-NEXT:   tile.yield %y : tensor<4x3x49xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: [[Y:%.*]] = tile.reshape %Y to [] : tensor<4x3x49xf32> -> tensor<4x3x7x7xf32>
+// CHECK-NEXT: return [[Y]]
+// JOINED-LABEL: @rows
+// JOINED: axes <d0 = 0 to 4, d1 = 0 to 3, d2 = 0 to 49>
+// GIVEN-LABEL: @rows
+// GIVEN: axes <d0 = 0 to 4, d1 = 0 to 3, d2 = 0 to 7, d3 = 0 to 7>
+func.func @rows(%X: tensor<4x3x7x7xf32>) -> tensor<4x3x7x7xf32> {
+  %Y = tile.kernel(%x = %X : tensor<4x3x7x7xf32>) -> tensor<4x3x7x7xf32> axes <d0 = 0 to 4, d1 = 0 to 3, d2 = 0 to 7, d3 = 0 to 7> {
+    %s = tile.contraction add(%x[d0, d1, d2, d3]) -> [d1, 0, 0] : (tensor<4x3x7x7xf32>) -> tensor<3x1x1xf32>
+    %y = tile.sub %x, %s : (tensor<4x3x7x7xf32>, tensor<3x1x1xf32>) -> tensor<4x3x7x7xf32>
+    tile.yield %y : tensor<4x3x7x7xf32>
+  }
+  func.return %Y : tensor<4x3x7x7xf32>
+}
+
+// Elementwise ops alone run over all axes as one, until rows are long enough.
+// CHECK-LABEL: @elements
+// CHECK: tile.kernel({{.*}}) -> tensor<50x72xf32> {
+func.func @elements(%X: tensor<50x8x9xf32>, %S: tensor<1xf32>) -> tensor<50x8x9xf32> {
+  %Z = tile.kernel(%x = %X : tensor<50x8x9xf32>, %s = %S : tensor<1xf32>) -> tensor<50x8x9xf32> {
+    %z = tile.mul %x, %s : (tensor<50x8x9xf32>, tensor<1xf32>) -> tensor<50x8x9xf32>
+    tile.yield %z : tensor<50x8x9xf32>
+  }
+  func.return %Z : tensor<50x8x9xf32>
+}
+
+// Not so what lies along one of two axes, what counts along an axis, and long rows.
+// CHECK-LABEL: @stay
+// CHECK-NOT: tile.reshape
+// CHECK: return
+func.func @stay(%X: tensor<5x6xf32>, %B: tensor<6xf32>, %L: tensor<5x64xf32>) -> (tensor<5x6xf32>, tensor<5x6xi32>, tensor<5x64xf32>) {
+  %P = tile.kernel(%x = %X : tensor<5x6xf32>, %b = %B : tensor<6xf32>) -> tensor<5x6xf32> {
+    %p = tile.add %x, %b : (tensor<5x6xf32>, tensor<6xf32>) -> tensor<5x6xf32>
+    tile.yield %p : tensor<5x6xf32>
+  }
+  %Q = tile.kernel(%x = %X : tensor<5x6xf32>) -> tensor<5x6xi32> {
+    %q = tile.index %x axis 1 : (tensor<5x6xf32>) -> tensor<5x6xi32>
+    tile.yield %q : tensor<5x6xi32>
+  }
+  %R = tile.kernel(%x = %L : tensor<5x64xf32>) -> tensor<5x64xf32> {
+    %r = tile.exp %x : (tensor<5x64xf32>) -> tensor<5x64xf32>
+    tile.yield %r : tensor<5x64xf32>
+  }
+  func.return %P, %Q, %R : tensor<5x6xf32>, tensor<5x6xi32>, tensor<5x64xf32>
+}
+}
