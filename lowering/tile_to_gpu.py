@@ -28,14 +28,14 @@ from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
-from tiledialect.target_spec import platform
+from tiledialect.target_spec import is_gpu, platform
 
 
-def nest_passes(*, prefetches: bool = False) -> tuple[ModulePass, ...]:
+def nest_passes(*, prefetches: bool = False, edges: bool = False) -> tuple[ModulePass, ...]:
     """The passes from nests to the kernel level."""
     return (
         NestPipelinePass(),
-        NestPeelPass(copies=False),
+        NestPeelPass(copies=False, edges=edges),
         NestHalveVectorsPass(),
         NestVectorizePass(),
         NestShareMemoryPass(),
@@ -87,7 +87,8 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    PassPipeline(nest_passes(prefetches=platform(op) in PREFETCHES)).apply(ctx, op)
+    passes = nest_passes(prefetches=platform(op) in PREFETCHES, edges=not is_gpu(op))
+    PassPipeline(passes).apply(ctx, op)
     if platform(op) in APPROXIMATES:
         MathPolynomialApproximationPass().apply(ctx, op)
     if platform(op) in SHARES:

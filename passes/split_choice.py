@@ -19,7 +19,7 @@ from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.tensor_cores import tensor_core_schedule
 
-LEAST_POINTS = {Kind.GPU: 1 << 17, Kind.CPU: 1 << 20}
+LEAST_POINTS = 1 << 17
 """Contractions of fewer points are done before a second kernel has begun."""
 TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
@@ -49,7 +49,7 @@ def best_split(op: ContractionOp, device: Device, precision: str) -> list[Operat
     outputs = prod(facts.extents[name] for name in facts.output_indices)
     if _begins_rows(op) and outputs * FEW_ROWS > device.compute_units:
         return []
-    if facts.points < LEAST_POINTS[device.kind] or outputs > 2 * device.compute_units * TILES[1]:
+    if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[1]:
         return []
     if device.kind is Kind.GPU and _groups(facts, device) >= MANY_GROUPS * device.compute_units:
         return []

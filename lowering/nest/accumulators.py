@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -26,7 +26,7 @@ from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import element_type
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import Scalars, kind_of
-from tiledialect.schedule.leaves import Role, sub_group_share
+from tiledialect.schedule.leaves import Role, sub_group_share, summed_beside
 from tiledialect.schedule.tiles import step_name
 
 Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
@@ -41,7 +41,7 @@ class Places:
     moving: tuple[int, ...]
     """The leaves inside a work-item that move its accumulators."""
     lanes: tuple[int, ...]
-    """The summed leaf whose steps are lanes, if there is one."""
+    """The summed leaves whose steps have accumulators of their own; the last one's are lanes."""
     shared: tuple[int, ...]
     """The summed leaves that are divided among work-items."""
 
@@ -50,10 +50,9 @@ class Places:
         """Those of a contraction whose points are the leaves from ``first`` on."""
         leaves, inside = kernel.leaves, range(first, len(kernel.leaves))
         moving = tuple(k for k in inside if leaves[k].index in outputs)
-        last = len(leaves) - 1
-        is_lane = last in inside and last not in moving and leaves[last].role is Role.VECTOR
+        lanes = tuple(k for k in summed_beside(leaves, outputs) if k in inside)
         shared = tuple(k for k in kernel.local_leaves if leaves[k].index not in outputs)
-        return Places(kernel, moving, (last,) if is_lane else (), shared)
+        return Places(kernel, moving, lanes, shared)
 
     @property
     def window(self) -> int | None:
@@ -81,12 +80,16 @@ class Places:
         """How many accumulators there are along each leaf that moves them, and of lanes."""
         return [self.kernel.leaves[k].extent for k in (*self.moving, *self.lanes)]
 
-    def here(self, lane: Expr | None = None) -> list[Expr]:
-        """Where the accumulator of the loops being built is."""
-        steps = [self.kernel.steps[step_name(k)] for k in self.moving]
-        if self.lanes:
-            steps.append(self.kernel.steps[step_name(self.lanes[0])] if lane is None else lane)
-        return steps
+    def here(self, lanes: Sequence[Expr] | None = None) -> list[Expr]:
+        """Where the accumulator of the loops being built is; by default at their lanes."""
+        steps = self.kernel.steps
+        own = [steps[step_name(k)] for k in self.lanes] if lanes is None else lanes
+        return [*(steps[step_name(k)] for k in self.moving), *own]
+
+    @property
+    def joined(self) -> list[Expr]:
+        """Where what the lanes hold has been joined."""
+        return self.here([Expr()] * len(self.lanes))
 
 
 class Accumulator:
@@ -154,7 +157,7 @@ class Accumulator:
 
     def total(self) -> SSAValue:
         """The aggregate at the loops being built, once all is joined."""
-        return self.nest.load(self.buffer, self.places.here(Expr()))
+        return self.nest.load(self.buffer, self.places.joined)
 
     def join(self) -> None:
         """Aggregate what the lanes of a vector, and the work-items that share an element, hold."""
@@ -165,19 +168,25 @@ class Accumulator:
         return self.aggregate(self.nest.scalars, self.type, a, b)
 
     def _join_lanes(self) -> None:
-        """Aggregate what the lanes of a vector hold into the first one, half by half."""
-        places = self.places
-        if not places.lanes:
-            return
-        lanes = self.kernel.leaves[places.lanes[0]].extent
-        with self.kernel.loops(places.moving):
-            while lanes > 1:
-                half = lanes - lanes // 2
-                with self.nest.loop(LoopRole(Role.VECTOR), lanes // 2, "lane") as lane:
-                    total = self.nest.load(self.buffer, places.here(lane))
-                    value = self.nest.load(self.buffer, places.here(lane + half))
-                    self.nest.store(self._joined(total, value), self.buffer, places.here(lane))
-                lanes = half
+        """Aggregate what the lanes of vectors hold into the first one, half by half."""
+        nest, places = self.nest, self.places
+        extents = [self.kernel.leaves[k].extent for k in places.lanes]
+        for number, extent in enumerate(extents):
+            roles = [Role.UNROLL] * (len(extents) - number - 1) + [Role.VECTOR]
+            while extent > 1:
+                half = extent - extent // 2
+                with self.kernel.loops(places.moving), ExitStack() as loops:
+                    sizes = zip(roles, [extent // 2, *extents[number + 1 :]], strict=True)
+                    lane, *inner = (
+                        loops.enter_context(nest.loop(LoopRole(role), size, "lane"))
+                        for role, size in sizes
+                    )
+                    before = [Expr()] * number
+                    place = places.here([*before, lane, *inner])
+                    other = places.here([*before, lane + half, *inner])
+                    total, value = nest.load(self.buffer, place), nest.load(self.buffer, other)
+                    nest.store(self._joined(total, value), self.buffer, place)
+                extent = half
 
     def _join_items(self) -> None:
         """Aggregate what the work-items that share an element hold; all of them get it.
@@ -203,7 +212,7 @@ class Accumulator:
                 own = self.total()
                 other = self.nest.emit(ShuffleOp(own, mask, size))
                 other.name_hint = "other"
-                self.nest.store(self._joined(own, other), self.buffer, places.here(Expr()))
+                self.nest.store(self._joined(own, other), self.buffer, places.joined)
             mask //= 2
 
     def _join_parts(self, parts: int, lanes: int) -> None:
@@ -217,11 +226,11 @@ class Accumulator:
         buffer = nest.buffer(self.type, [rows, parts, *tile], LOCAL, "partial")
 
         def place(part: Expr) -> list[Expr]:
-            return [row, part, *places.here(Expr())[: len(tile)]]
+            return [row, part, *places.joined[: len(tile)]]
 
         def collect(part: Expr) -> None:
             with kernel.loops(places.moving):
-                nest.store(nest.load(buffer, place(part)), self.buffer, places.here(Expr()))
+                nest.store(nest.load(buffer, place(part)), self.buffer, places.joined)
 
         with nest.when(equal(lane, 0)), kernel.loops(places.moving):
             nest.store(self.total(), buffer, place(own))

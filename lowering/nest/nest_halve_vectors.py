@@ -1,4 +1,4 @@
-"""nest-halve-vectors: vectors whose last lanes are not there are written in shorter ones."""
+"""nest-halve-vectors: vectors whose last lanes are not there are made of shorter ones."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def halve(loop: ForOp) -> None:
         return
     ends = [_at(part, lane, k) for part in tests for k in (0, lanes - 1)]
     holds = simplify_condition(both(*ends), scope.env)
+    if not isinstance(holds, Truth) and not _writes(loop):
+        return
     if holds == Truth(True):
         Rewriter.replace_op(loop, _whole(loop, tests, scope, Truth(True)))
         return
@@ -60,7 +62,7 @@ def halve(loop: ForOp) -> None:
 
 
 def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
-    """What depends on the lane in a loop that writes to memory; empty if it is not halved."""
+    """What depends on the lane; empty if something does that halves cannot decide."""
     ops = [op for op in loop.block.walk() if isinstance(op, Guarded)]
     lane = scope.name(loop.index)
     parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
@@ -68,13 +70,13 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     # What work-items fill together they must not fill in different branches.
     if any(isinstance(op, BufferOp) and is_local(op.result) for op in loop.block.walk()):
         return []
-    writes = any(isinstance(op, StoreOp) and _is_memory(op) for op in ops)
-    return found if writes and all(_is_interval(p, lane, scope) for p in found) else []
+    return found if all(_is_interval(p, lane, scope) for p in found) else []
 
 
-def _is_memory(op: StoreOp) -> bool:
-    t = op.memory.type
-    return isinstance(t, MemRefType) and t.memory_space != PRIVATE
+def _writes(loop: ForOp) -> bool:
+    """Whether a loop writes to memory: what it keeps in registers would leave branches by lanes."""
+    stored = [op.memory.type for op in loop.block.walk() if isinstance(op, StoreOp)]
+    return any(isinstance(t, MemRefType) and t.memory_space != PRIVATE for t in stored)
 
 
 def _is_interval(part: Condition, lane: Expr, scope: NestScope) -> bool:
@@ -129,6 +131,7 @@ class NestHalveVectorsPass(ModulePass):
     """Puts branches in the place of vectors that write to memory past its end.
 
     Where all lanes are inside, they are one vector; else its halves are vectors, or halved again.
+    So are vectors that are added to registers, where it is known which of their lanes are inside.
     On GPUs such vectors stay as they are: their lanes are written one by one.
     """
 

@@ -89,9 +89,10 @@ def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Conditi
 class Peeler:
     """Peels the nest of one function."""
 
-    def __init__(self, function: gpu.FuncOp, *, copies: bool):
+    def __init__(self, function: gpu.FuncOp, *, copies: bool, edges: bool):
         self.function = function
         self.copies = copies
+        self.edges = edges
         self.scope = NestScope()
 
     def run(self) -> None:
@@ -101,14 +102,18 @@ class Peeler:
             return
         found = [(p, self._interior(p)) for p in _places(place)]
         place, tests = max(found, key=lambda item: len(item[1]))
-        if tests:
-            place = self._split_groups(place, tests)
-        self._split_loops(place)
+        bodies = self._split_groups(place, tests) if tests else [place]
+        self._split_loops([x for x in bodies[0].walk() if isinstance(x, ForOp)])
+        if self.edges:
+            for body in bodies:
+                self._split_lanes(body)
 
     def _innermost_parallel(self) -> Block | None:
-        """The body of the parallel loops, unless there are several."""
+        """The body of the parallel loops, or of a kernel without any; None if there are several."""
         loops = [x for x in self.function.walk() if isinstance(x, ForOp) and x.is_parallel]
         inner = [x for x in loops if not any(x.is_ancestor(y) for y in loops if y is not x)]
+        if not loops:
+            return self.function.body.block
         return inner[0].block if len(inner) == 1 else None
 
     # -- tests -----------------------------------------------------------------------------
@@ -183,10 +188,10 @@ class Peeler:
             return 0
         return prod(_extent(env.assume(holds), n) / _extent(env, n) for n in names)
 
-    def _split_groups(self, block: Block, tests: Sequence[Test]) -> Block:
+    def _split_groups(self, block: Block, tests: Sequence[Test]) -> list[Block]:
         """The ops of a block under the condition of the interior, and as they are elsewhere.
 
-        Returns the interior.
+        Returns the interior and, if there is one, the edge.
         """
         shared = _take_local_buffers(block)
         interior, edge, values = Block(), Block(), dict[SSAValue, SSAValue]()
@@ -199,30 +204,37 @@ class Peeler:
         self._drop(tests)
         if condition == ALWAYS:
             Rewriter.inline_block(interior, InsertPoint.at_end(block))
-            return block
+            return [block]
         block.add_op(IfOp(self.scope.values, condition, interior, edge))
-        return interior
+        return [interior, edge]
 
     # -- the last steps of a loop ------------------------------------------------------------
 
-    def _split_loops(self, block: Block) -> None:
-        """Split the outermost serial loop of which most steps need no test.
+    def _split_lanes(self, body: Block) -> None:
+        """Split all loops whose last steps alone have lanes that are not there."""
+        loops = [x for x in body.walk() if isinstance(x, ForOp)]
+        for block in dict.fromkeys(x.parent for x in loops if x.parent is not None):
+            self._split_loops([x for x in block.ops if isinstance(x, ForOp)], lanes=True)
 
-        So are those after it over as many steps, which are more phases over the same row.
+    def _split_loops(self, loops: Sequence[ForOp], *, lanes: bool = False) -> None:
+        """Split the first serial loop of which most steps need no test.
+
+        So are those after it over as many steps, which are more phases over the same row. With
+        ``lanes`` only tests that tell lanes apart count.
         """
         like: tuple[Block | None, int | None] | None = None
-        for loop in [x for x in block.walk() if isinstance(x, ForOp)]:
+        for loop in loops:
             own = (loop.parent, loop.extent)
-            if like in (None, own) and self._split_a_loop(loop):
+            if like in (None, own) and self._split_a_loop(loop, lanes=lanes):
                 like = own
 
-    def _split_a_loop(self, loop: ForOp) -> bool:
+    def _split_a_loop(self, loop: ForOp, *, lanes: bool) -> bool:
         """Split a serial loop if most steps need no test."""
         if loop.role.data.role is not Role.SERIAL or _has_copies(loop):
             return False
         count, tests = self._first_steps(loop)
-        worth = (t for t in tests if self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp)))
-        if not any(worth):
+        worth = [t for t in tests if self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp))]
+        if not worth or (lanes and all(t.uniform_in_lanes for t in worth)):
             return False
         self._split_steps(loop, count, tests)
         return True
@@ -317,8 +329,11 @@ class NestPeelPass(ModulePass):
     copies: bool = True
     """Whether also to be rid of tests that only copies make, which cost no time but space."""
 
+    edges: bool = False
+    """Whether loops of the edge, and loops in loops, are split where a test tells lanes apart."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""
         for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
             if WHOLE not in function.attributes:
-                Peeler(function, copies=self.copies).run()
+                Peeler(function, copies=self.copies, edges=self.edges).run()

@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 Emit = Callable[[Operation], SSAValue]
+Held = tuple[SSAValue, int] | None
+"""A value and which of its lanes a place holds, if it is written."""
 
 
 def zero(t: Attribute) -> Operation:
@@ -69,6 +71,10 @@ class Registers:
         if lanes > 1 and (part := self._part(found)) is not None:
             part.result.name_hint = part.v1.name_hint
             return emit(part)
+        if any(map(self._is_vector, _halves(found))):
+            half = lanes // 2
+            low, high = (self.read(place + first, half, emit) for first in (0, half))
+            return emit(_shuffle(low, high, range(lanes)))
         elements = [self._element(place + lane, emit) for lane in range(lanes)]
         if lanes == 1:
             return elements[0]
@@ -80,7 +86,7 @@ class Registers:
                 total = emit(vector.InsertOp(elements[lane], total, [lane]))
         return total
 
-    def _part(self, found: Sequence[tuple[SSAValue, int] | None]) -> vector.ShuffleOp | None:
+    def _part(self, found: Sequence[Held]) -> vector.ShuffleOp | None:
         """The neighbouring lanes of one vector that these places are, if they are."""
         if found[0] is None:
             return None
@@ -88,8 +94,16 @@ class Registers:
         lanes = [first + k for k in range(len(found))]
         if lanes_of(whole) <= len(found) or found != [(whole, lane) for lane in lanes]:
             return None
-        mask, t = DenseArrayBase.from_list(i64, lanes), VectorType(self.element_type, [len(found)])
-        return vector.ShuffleOp(whole, whole, mask, result_type=t)
+        return _shuffle(whole, whole, lanes)
+
+    def _is_vector(self, found: Sequence[Held]) -> bool:
+        """Whether these places are neighbouring lanes of one vector, or made of such."""
+        if len(found) < 2 or found[0] is None:
+            return False
+        whole, first = found[0]
+        if list(found) == [(whole, first + k) for k in range(len(found))]:
+            return True
+        return any(map(self._is_vector, _halves(found)))
 
     def _element(self, place: int, emit: Emit) -> SSAValue:
         found = self.places.get(place)
@@ -123,6 +137,19 @@ class Registers:
         if lanes_of(self.places[chunk.place][0]) == chunk.lanes:
             return [chunk]
         return [Chunk(chunk.place + k, 1) for k in range(chunk.lanes)]
+
+
+def _halves(found: Sequence[Held]) -> tuple[Sequence[Held], ...]:
+    """The two halves of some places, if these are vectors."""
+    half = len(found) // 2
+    return (found[:half], found[half:]) if half > 1 and len(found) == 2 * half else ()
+
+
+def _shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
+    """Lanes of two vectors, those of the second numbered after those of the first."""
+    assert isinstance(a.type, VectorType)
+    t = VectorType(a.type.element_type, [len(lanes)])
+    return vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, lanes), result_type=t)
 
 
 def lanes_of(value: SSAValue) -> int:

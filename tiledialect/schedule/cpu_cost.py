@@ -14,7 +14,7 @@ from math import ceil, gcd, prod
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts, Walk
-from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule
+from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, summed_beside
 from tiledialect.schedule.model import Copy, Model
 
 FLOPS = 4
@@ -100,8 +100,7 @@ class CpuModel(Model):
         """How many registers of sums there are in the innermost body."""
         outputs = self.facts.output_indices
         count = prod(leaf.extent for leaf in self.inner if leaf.index in outputs)
-        if self.inner and self.inner[-1].index not in outputs:
-            count *= self.vector
+        count *= prod(self.leaves[k].extent for k in summed_beside(self.leaves, outputs))
         return max(1, count // self.vector) * self.hardware
 
     def is_vector(self, walk: Walk) -> bool:

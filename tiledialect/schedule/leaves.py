@@ -286,6 +286,33 @@ def first_written_out(leaves: Sequence[Leaf]) -> int:
     return k
 
 
+SUMS_OF_STEP = 8
+"""How many additions a core has under way, at least: so many sums need not wait for one another."""
+
+
+def summed_beside(leaves: Sequence[Leaf], outputs: Collection[str]) -> tuple[int, ...]:
+    """The summed leaves whose steps have sums of their own, which are added up at the end.
+
+    They are the lanes of the innermost vector and, where a work-item is alone in its group, the
+    vectors beside it: a step that adds to few sums would wait for each addition.
+    """
+    last = len(leaves) - 1
+    if last < 0 or leaves[last].role is not Role.VECTOR or leaves[last].index in outputs:
+        return ()
+    written_out = first_written_out(leaves)
+    first = next(k for k, x in enumerate(leaves) if x.index not in outputs)
+    is_alone = not any(x.role is Role.LOCAL for x in leaves)
+    if not is_alone or any(x.index in outputs for x in leaves[first:written_out]):
+        return (last,)
+    found = [last]
+    sums = prod(x.extent for x in leaves[written_out:] if x.index in outputs)
+    for k in range(last - 1, max(first, written_out) - 1, -1):
+        if leaves[k].index not in outputs and sums * leaves[k].extent <= SUMS_OF_STEP:
+            sums *= leaves[k].extent
+            found.insert(0, k)
+    return tuple(found)
+
+
 def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
     """How many leaves are outside the place where a stage is copied."""
     for number, leaf in enumerate(leaves):

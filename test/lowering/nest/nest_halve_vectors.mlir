@@ -143,3 +143,40 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// What is added to registers is halved where it is known which lanes are there.
+// CHECK:       sym_name = "sums"
+// CHECK:       nest.for %v : vector to 4 {
+// CHECK-NEXT:    {{%[0-9a-z_]+}} = nest.load %A[%v + 8]
+// CHECK:       nest.for %v_1 : vector to 2 {
+// CHECK-NEXT:    {{%[0-9a-z_]+}} = nest.load %A[%v_1 + 12]
+// OPENCL:      float4 [[A:\w+]] = [[ACC:\w+]].s0123 + vload4(0, A + 8);
+// OPENCL-NEXT: float2 [[B:\w+]] = [[ACC]].s45 + vload2(0, A + 12);
+// OPENCL-NEXT: float2 [[C:\w+]] = [[ACC]].s67;
+// OPENCL-NEXT: float4 [[D:\w+]] = (float4)([[B]], [[C]]);
+// OPENCL-NEXT: vstore8((float8)([[A]], [[D]]), 0, B);
+"gpu.module"() <{sym_name = "sums"}> ({
+  "gpu.func"() <{function_type = (memref<14xf32, 1 : i32>, memref<8xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<14xf32, 1 : i32>, %B: memref<8xf32, 1 : i32>):
+    %acc = nest.buffer : memref<8xf32, 5 : i32>
+    nest.for %u : vector to 8 {
+      %a = nest.load %A[%u] : memref<14xf32, 1 : i32>
+      nest.store %a, %acc[%u] : f32, memref<8xf32, 5 : i32>
+    }
+    nest.for %v : vector to 8 {
+      nest.if %v < 6 {
+        %a = nest.load %A[%v + 8] : memref<14xf32, 1 : i32>
+        %old = nest.load %acc[%v] : memref<8xf32, 5 : i32>
+        %sum = arith.addf %old, %a : f32
+        nest.store %sum, %acc[%v] : f32, memref<8xf32, 5 : i32>
+      }
+    }
+    nest.for %w : vector to 8 {
+      %a = nest.load %acc[%w] : memref<8xf32, 5 : i32>
+      nest.store %a, %B[%w] : f32, memref<8xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
+from tiledialect.schedule.candidates.memory import even_share
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
@@ -52,7 +53,7 @@ def _schedule(facts: Facts, k: str, lanes: int, rows: int, steps: int, groups: i
     serial: list[Leaf] = []
     for name in outputs:
         # The outermost index that has enough values gives the groups; what is inside are loops.
-        size = max(1, counts[name] // groups) if groups > 1 else counts[name]
+        size = even_share(counts[name], counts[name] // groups) if groups > 1 else counts[name]
         groups = ceil_div(groups, ceil_div(counts[name], size))
         if size < counts[name]:
             grid.append((name, size * step.get(name, 1), ceil_div(counts[name], size)))
