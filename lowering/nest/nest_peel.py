@@ -100,13 +100,13 @@ class Peeler:
         place = self._innermost_parallel()
         if place is None:
             return
+        if self.edges:
+            self._split_lanes(place)
         found = [(p, self._interior(p)) for p in _places(place)]
         place, tests = max(found, key=lambda item: len(item[1]))
-        bodies = self._split_groups(place, tests) if tests else [place]
-        self._split_loops([x for x in bodies[0].walk() if isinstance(x, ForOp)])
-        if self.edges:
-            for body in bodies:
-                self._split_lanes(body)
+        if tests:
+            place = self._split_groups(place, tests)
+        self._split_loops([x for x in place.walk() if isinstance(x, ForOp)])
 
     def _innermost_parallel(self) -> Block | None:
         """The body of the parallel loops, or of a kernel without any; None if there are several."""
@@ -188,10 +188,10 @@ class Peeler:
             return 0
         return prod(_extent(env.assume(holds), n) / _extent(env, n) for n in names)
 
-    def _split_groups(self, block: Block, tests: Sequence[Test]) -> list[Block]:
+    def _split_groups(self, block: Block, tests: Sequence[Test]) -> Block:
         """The ops of a block under the condition of the interior, and as they are elsewhere.
 
-        Returns the interior and, if there is one, the edge.
+        Returns the interior.
         """
         shared = _take_local_buffers(block)
         interior, edge, values = Block(), Block(), dict[SSAValue, SSAValue]()
@@ -204,14 +204,14 @@ class Peeler:
         self._drop(tests)
         if condition == ALWAYS:
             Rewriter.inline_block(interior, InsertPoint.at_end(block))
-            return [block]
+            return block
         block.add_op(IfOp(self.scope.values, condition, interior, edge))
-        return [interior, edge]
+        return interior
 
     # -- the last steps of a loop ------------------------------------------------------------
 
     def _split_lanes(self, body: Block) -> None:
-        """Split all loops whose last steps alone have lanes that are not there."""
+        """Split all loops of which only the last steps have lanes that are not there."""
         loops = [x for x in body.walk() if isinstance(x, ForOp)]
         for block in dict.fromkeys(x.parent for x in loops if x.parent is not None):
             self._split_loops([x for x in block.ops if isinstance(x, ForOp)], lanes=True)
@@ -220,7 +220,7 @@ class Peeler:
         """Split the first serial loop of which most steps need no test.
 
         So are those after it over as many steps, which are more phases over the same row. With
-        ``lanes`` only tests that tell lanes apart count.
+        ``lanes`` only if no other test is left that tells lanes apart.
         """
         like: tuple[Block | None, int | None] | None = None
         for loop in loops:
@@ -234,10 +234,19 @@ class Peeler:
             return False
         count, tests = self._first_steps(loop)
         worth = [t for t in tests if self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp))]
-        if not worth or (lanes and all(t.uniform_in_lanes for t in worth)):
+        if not worth or (lanes and not self._is_rid_of_lanes(loop, worth)):
             return False
         self._split_steps(loop, count, tests)
         return True
+
+    def _is_rid_of_lanes(self, loop: ForOp, tests: Sequence[Test]) -> bool:
+        """Whether these are the tests in a loop that tell lanes apart, and there are such."""
+        known = {(test.op, test.part) for test in tests if not test.uniform_in_lanes}
+        return bool(known) and all(
+            (op, part) in known or self._is_uniform(op, part)
+            for op, _, _ in self._guarded(loop.block, (), in_loop=False)
+            for part in parts_of(self.scope.condition(op))
+        )
 
     def _first_steps(self, loop: ForOp) -> tuple[int, list[Test]]:
         """How many steps come before the last ones, and the tests that only those need."""
@@ -330,7 +339,7 @@ class NestPeelPass(ModulePass):
     """Whether also to be rid of tests that only copies make, which cost no time but space."""
 
     edges: bool = False
-    """Whether loops of the edge, and loops in loops, are split where a test tells lanes apart."""
+    """Whether all loops, those of the edge too, are split where a test tells lanes apart."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""
