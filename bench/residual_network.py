@@ -1,4 +1,4 @@
-"""How the time to compile residual networks grows with their depth, of our own: it must be linear.
+"""How the time that we take to compile residual networks grows with depth: it must be linear.
 
 For each depth, forward and gradient are compiled to OpenCL C in a process of its own, with nothing
 on disk, then in another process from the disk cache. Nothing is built or run; `compile_time.py`

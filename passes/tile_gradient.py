@@ -36,7 +36,7 @@ from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.tile_specialize import check_cotangent_types, specialize
-from tiledialect.signature import argument_names, find_function, result_names
+from tiledialect.signature import argument_names, find_function, miscounted, result_names
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ def specialize_gradient(
         )
         count += len(cotangents)
     if count != len(types):
-        raise TileError(f"the gradient takes {count} inputs, but {len(types)} were given")
+        names = argument_names(function)
+        raise TileError(miscounted("the gradient", names, len(types)))
     return surprises
 
 

@@ -31,7 +31,6 @@ from tiledialect.dialects.tile.attributes import symbol
 from tiledialect.dialects.tile.base import (
     AnyTensor,
     TileOp,
-    count,
     format_shape,
     make_type,
     name_of,
@@ -45,13 +44,14 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SizeOp
 from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
-from tiledialect.errors import TileError
+from tiledialect.errors import TileError, count
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.surprises import sum_that_wraps, vanishing_quotient, warn
 from tiledialect.signature import (
     argument_names,
     check_tensors,
     find_function,
+    miscounted,
     parse_type,
     result_names,
 )
@@ -92,10 +92,7 @@ def _check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute
     check_tensors(function)
     names = argument_names(function)
     if len(names) != len(types):
-        raise TileError(
-            f"{function.sym_name.data} takes {len(names)} inputs ({', '.join(names)}), "
-            f"but {len(types)} were given"
-        )
+        raise TileError(miscounted(function.sym_name.data, names, len(types)))
     for name, declared, given in zip(names, function.function_type.inputs, types, strict=True):
         _check_argument(name, declared, given)
     _check_dimensions(function, names, types)
@@ -107,7 +104,7 @@ def _check_argument(name: str, declared: Attribute, given: TensorType[Attribute]
         wanted = declared.get_shape()
         if len(wanted) != len(shape):
             raise TileError(
-                f"{name} has {len(wanted)} dimensions in the header, "
+                f"{name} has {count(len(wanted), 'dimension', 'dimensions')} in the header, "
                 f"but the one given has {len(shape)} ({format_shape(shape)})"
             )
         if any(w not in (DYNAMIC_INDEX, s) for w, s in zip(wanted, shape, strict=True)):

@@ -279,9 +279,9 @@ def test_empty_device_arrays():
 @pytest.mark.parametrize(
     ("args", "named", "words"),
     [
-        ((A,), {}, "main takes 2 inputs (A, B), but 1 were given"),
+        ((A,), {}, "main takes 2 inputs (A, B), but 1 was given"),
         ((A, B, B), {}, "main takes 2 inputs (A, B), but 3 were given"),
-        ((), {"A": A}, "but 1 were given; B is missing"),
+        ((), {"A": A}, "but 1 was given; B is missing"),
         ((A, B), {"C": B}, "main has no input C; it takes A, B"),
         ((A, B), {"B": B}, "B is given twice, by place and by name"),
         ((A, A), {}, "dimension K is 4 in A (axis 1) but 3 in B (axis 0)"),

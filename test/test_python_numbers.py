@@ -101,7 +101,7 @@ def test_the_cotangent_of_a_scalar_may_be_left_out():
 def test_other_cotangents_may_not():
     g = td.compile("function (X[N]) -> (Y) { Y = X * X; }").gradient()
     for call in (g, g.reference, g.opencl):
-        with pytest.raises(td.TileError, match=r"takes 2 inputs \(X, DY\), but 1 were given; DY"):
+        with pytest.raises(td.TileError, match=r"takes 2 inputs \(X, DY\), but 1 was given; DY"):
             call(F32)
 
 

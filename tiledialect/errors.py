@@ -32,6 +32,11 @@ class SourceSpan:
         return f"{line}\n{padding}{'^' * width}"
 
 
+def count(number: int, one: str, more: str) -> str:
+    """A number of things, such as ``1 axis`` and ``2 axes``."""
+    return f"{number} {one if number == 1 else more}"
+
+
 class TileWarning(UserWarning):
     """What a program means is likely not what its author meant, as where integers wrap."""
 

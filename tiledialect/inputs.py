@@ -91,11 +91,10 @@ class Inputs:
         return (*args, *(named.get(name, MISSING) for name in rest))
 
     def _miscounted(self, given: int, missing: str = "") -> TileError:
+        from tiledialect.signature import miscounted
+
         lacking = f"; {missing} is missing" if missing else ""
-        return TileError(
-            f"{self.name} takes {len(self.names)} inputs ({self.header()}), "
-            f"but {given} were given{lacking}"
-        )
+        return TileError(miscounted(self.name, self.names, given) + lacking)
 
     # -- to differentiate by -----------------------------------------------------------------
 

@@ -12,8 +12,15 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.errors import TileError
+from tiledialect.errors import TileError, count
 from tiledialect.names import from_hint
+
+
+def miscounted(name: str, inputs: Sequence[str], given: int) -> str:
+    """That a function is not given as many inputs as it takes."""
+    names = f" ({', '.join(inputs)})" if inputs else ""
+    takes = f"{count(len(inputs), 'input', 'inputs')}{names}"
+    return f"{name} takes {takes}, but {count(given, 'was', 'were')} given"
 
 
 def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:

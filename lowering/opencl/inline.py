@@ -1,5 +1,8 @@
-"""Which values of a kernel are written inside the expression that uses them, and which
-variables may be overwritten: the questions about order of evaluation."""
+"""The order of evaluation in a kernel.
+
+Which values are written inside the expression that uses them, and which variables may be
+overwritten.
+"""
 
 from __future__ import annotations
 

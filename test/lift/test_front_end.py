@@ -512,7 +512,7 @@ def test_inputs_need_types():
         lift.fun(unknown)
     with pytest.raises(TileError, match=r"give x a type, such as x: lift.array\('N'\)"):
         lift.fun(lambda x: x)
-    with pytest.raises(TileError, match="fun is given 1 types for 2 inputs"):
+    with pytest.raises(TileError, match="fun is given 1 type for 2 inputs"):
         lift.fun(N, lambda x, y: x)
     with pytest.raises(TileError, match="an array cannot have -3 elements"):
         lift.array(-3)

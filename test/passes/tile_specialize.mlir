@@ -74,7 +74,7 @@ func.func @sum(%A: tensor<*x!tile.any>, %B: tensor<*x!tile.any>) -> tensor<*x!ti
 // HALVES-NEXT:   %B = tile.mul %S, %x : (tensor<3xi16>, tensor<!tile.real>) -> tensor<3xf32>
 
 // MISMATCH: dimension CI is 5 in I (axis 3) but 4 in K (axis 2)
-// COUNT: conv takes 2 inputs (I, K), but 1 were given
+// COUNT: conv takes 2 inputs (I, K), but 1 was given
 // RANK: I has 4 dimensions in the header, but the one given has 3 (9x9x5)
 // TYPE: '2x2x5x7xf33' is not a type such as 2x9xf32
 // WHICH: name one of the functions here: conv, halves, shrink, divide, sum

@@ -6,8 +6,8 @@ from functools import cache
 
 from xdsl.ir import SSAValue
 
-from ..dialects.tile.base import count, shape_of, tensor_type
-from ..errors import TileError
+from ..dialects.tile.base import shape_of, tensor_type
+from ..errors import TileError, count
 from . import ast
 from .parser import parse
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import TupleType
 
-from tiledialect.errors import SourceSpan, TileError
+from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.lift import values
 from tiledialect.lift.tracing import place
 from tiledialect.lift.values import Value, to_value
@@ -46,8 +46,9 @@ class Function:
                 args = tuple(pair)
                 for value, hint in zip(args, self.parameters, strict=False):
                     value.ssa.name_hint = to_hint(hint)
-        if self.arity not in (len(args), None):
-            raise TileError(f"{self.name} takes {self.arity} values, not {len(args)}", where)
+        if self.arity is not None and self.arity != len(args):
+            takes = count(self.arity, "value", "values")
+            raise TileError(f"{self.name} takes {takes}, not {len(args)}", where)
         return to_value(self._apply(*args), None, where)
 
     def __rshift__(self, after: Callable[..., Any]) -> Function:

@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.types import array as array_type
 from tiledialect.dialects.lift.types import describe, is_number
-from tiledialect.errors import SourceSpan, TileError
+from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.lift.functions import Function
 from tiledialect.lift.patterns import map
 from tiledialect.lift.tracing import emit, fresh_names, place
@@ -92,7 +92,9 @@ def fun(*types_and_function: Any) -> Any:
             raise TileError(f"give {missing} a type, such as {missing}: lift.array('N')", where)
         types = [annotations[p] for p in parameters]
     if len(types) != len(parameters):
-        raise TileError(f"fun is given {len(types)} types for {len(parameters)} inputs", where)
+        given = count(len(types), "type", "types")
+        inputs = count(len(parameters), "input", "inputs")
+        raise TileError(f"fun is given {given} for {inputs}", where)
     name = function.__name__ if function.__name__.isidentifier() else "program"
     module = _traced(name, function, parameters, types, where)
     return Program(name, function, module, len(types))

@@ -2,13 +2,13 @@
 
 // Types.
 
-// CHECK: tensor<?x4xf32> has 1 open axes, but names 0 sizes
+// CHECK: tensor<?x4xf32> has 1 open axis, but names 0 sizes
 %x = "test.op"() : () -> (tensor<?x4xf32>)
 %r = lift.join %x : (tensor<?x4xf32>) -> tensor<?xf32, #lift.sizes<4*N>>
 
 // -----
 
-// CHECK: has 1 open axes, but names 2 sizes
+// CHECK: has 1 open axis, but names 2 sizes
 %x = "test.op"() : () -> (tensor<?x4xf32, #lift.sizes<N, M>>)
 %r = lift.to_local %x : (tensor<?x4xf32, #lift.sizes<N, M>>) -> tensor<?x4xf32, #lift.sizes<N, M>>
 

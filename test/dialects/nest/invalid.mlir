@@ -64,7 +64,7 @@ nest.for %i : serial to 4 {
 
 // -----
 
-// CHECK: nest.load has 1 indices for a memref of rank 2
+// CHECK: nest.load has 1 index for a memref of rank 2
 %A = "test.op"() : () -> memref<4x4xf32>
 %a = nest.load %A[0] : memref<4x4xf32>
 
@@ -154,7 +154,7 @@ nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
 
 // -----
 
-// CHECK: nest.prefetch has 1 indices for a memref of rank 2
+// CHECK: nest.prefetch has 1 index for a memref of rank 2
 %A = "test.op"() : () -> memref<4x4xf32>
 nest.prefetch %A[0] : memref<4x4xf32>
 

@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import SizesAttr
 from tiledialect.dialects.tile.element_types import CONCRETE, FLOATS
+from tiledialect.errors import count
 from tiledialect.index.size import Size
 from tiledialect.names import from_hint
 
@@ -62,9 +63,8 @@ def sizes_of(t: Array) -> tuple[Size, ...]:
     named = list(encoding.data) if isinstance(encoding, SizesAttr) else []
     shape = t.get_shape()
     if shape.count(DYNAMIC_INDEX) != len(named):
-        raise VerifyException(
-            f"{t} has {shape.count(DYNAMIC_INDEX)} open axes, but names {len(named)} sizes"
-        )
+        has = count(shape.count(DYNAMIC_INDEX), "open axis", "open axes")
+        raise VerifyException(f"{t} has {has}, but names {count(len(named), 'size', 'sizes')}")
     return tuple(named.pop(0) if n == DYNAMIC_INDEX else Size.of(n) for n in shape)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.index_syntax import parse_condition, parse_index
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.errors import count
 from tiledialect.index.integer import Condition, Expr, Truth, expressions_of, map_expressions
 
 ALWAYS = Truth(True)
@@ -62,6 +63,13 @@ class IndexedOp(IRDLOperation):
                     raise VerifyException(
                         f"{name} is none of the {len(self.indices)} index operands"
                     )
+
+    def verify_rank(self, memory: MemRefType[Attribute], access: ExprsAttr) -> None:
+        """Check that there are as many indices as the memory has axes."""
+        rank = memory.get_num_dims()
+        if len(access.data) != rank:
+            indices = count(len(access.data), "index", "indices")
+            raise VerifyException(f"{self.name} has {indices} for a memref of rank {rank}")
 
 
 def bind(

@@ -120,10 +120,7 @@ def _verify_access(op: IndexedOp, memory: SSAValue, access: ExprsAttr, value: SS
     t = memory.type
     if not isinstance(t, MemRefType):
         raise VerifyException(f"{op.name} accesses a memref")
-    if len(access.data) != len(t.get_shape()):
-        raise VerifyException(
-            f"{op.name} has {len(access.data)} indices for a memref of rank {len(t.get_shape())}"
-        )
+    op.verify_rank(t, access)
     element = value.type.element_type if isinstance(value.type, VectorType) else value.type
     if element != t.element_type:
         raise VerifyException(f"{op.name} of {value.type} on elements of {t.element_type}")

@@ -15,7 +15,6 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.indexed import (
@@ -68,11 +67,7 @@ class PrefetchOp(IndexedOp):
         """Check the number of indices."""
         self.verify_names(self.access)
         assert isinstance(self.memory.type, MemRefType)
-        rank = len(self.memory.type.get_shape())
-        if len(self.access.data) != rank:
-            raise VerifyException(
-                f"nest.prefetch has {len(self.access.data)} indices for a memref of rank {rank}"
-            )
+        self.verify_rank(self.memory.type, self.access)
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""

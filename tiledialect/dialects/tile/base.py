@@ -55,11 +55,6 @@ def format_shape(shape: Shape) -> str:
     return "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "scalar"
 
 
-def count(number: int, one: str, more: str) -> str:
-    """A number of things, such as ``1 axis`` and ``2 axes``."""
-    return f"{number} {one if number == 1 else more}"
-
-
 def broadcast(values: Sequence[SSAValue]) -> Shape | None:
     """The shape of an elementwise result: axes aligned at the right, 1 stretched to fit.
 

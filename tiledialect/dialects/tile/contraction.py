@@ -47,7 +47,6 @@ from tiledialect.dialects.tile.base import (
     AnyTensor,
     Shape,
     TileOp,
-    count,
     format_shape,
     make_type,
     name_of,
@@ -63,6 +62,7 @@ from tiledialect.dialects.tile.combinations import (
 )
 from tiledialect.dialects.tile.constants import check_numbers
 from tiledialect.dialects.tile.contraction_syntax import ContractionSyntax
+from tiledialect.errors import count
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range

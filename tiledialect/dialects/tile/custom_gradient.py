@@ -22,7 +22,6 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import (
     AnyTensor,
     TileOp,
-    count,
     format_shape,
     make_type,
     name_of,
@@ -31,6 +30,7 @@ from tiledialect.dialects.tile.base import (
 )
 from tiledialect.dialects.tile.constants import check_numbers
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
+from tiledialect.errors import count
 
 
 @irdl_op_definition
