@@ -117,12 +117,18 @@ def sampled(
 def main() -> None:
     """Rank and time."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="+")
-    parser.add_argument("--best", type=int, default=16)
-    parser.add_argument("--others", type=int, default=8)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--device")
+    parser.add_argument(
+        "names",
+        nargs="+",
+        help=f"workloads: {', '.join(FORWARD)}; with .I and the like, the gradient by that input",
+    )
+    parser.add_argument("--best", type=int, default=16, help="how many of the best; 16")
+    parser.add_argument("--others", type=int, default=8, help="how many others; 8")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that compile")
+    parser.add_argument("--device", help="an id of `tile-run --list-devices`, or part of a name")
     args = parser.parse_args()
+    if unknown := [name for name in args.names if name.partition(".")[0] not in FORWARD]:
+        parser.error(f"there is no {', '.join(unknown)}; there is {', '.join(FORWARD)}")
     device = td.compile("function (A) -> (B) { B = A; }", device=args.device).device
     tasks = {name: sampled(name, device, args.best, args.others) for name in args.names}
     flat = [(n, k, text, device.id) for n, own in tasks.items() for k, text, *_ in own]

@@ -7,6 +7,7 @@ builds the 50-layer network. `--profile` shows where our time goes there, `--tex
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -34,7 +35,7 @@ def profile() -> None:
         pstats.Stats(profiler).sort_stats(order).print_stats(45)
 
 
-def main() -> int:
+def measure() -> int:
     """Measure each depth; 1 if the time grows faster than the network."""
     print("Seconds of our own, forward + gradient:\n")
     print("layers  contractions  launches  kernels   cold            a layer      warm")
@@ -58,11 +59,20 @@ def main() -> int:
     return int(failed)
 
 
+def main() -> int:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--profile", action="store_true", help="show where our time goes")
+    parser.add_argument("--text", action="store_true", help="print the 50-layer network")
+    args = parser.parse_args()
+    if args.text:
+        print(ResidualNetwork(STAGES[LAYERS]).text)
+        return 0
+    if args.profile:
+        profile()
+        return 0
+    return measure()
+
+
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["--profile"]:
-            profile()
-        case ["--text"]:
-            print(ResidualNetwork(STAGES[LAYERS]).text)
-        case _:
-            sys.exit(main())
+    sys.exit(main())
