@@ -78,8 +78,8 @@ class Machine:
 
     def rows_moved(self, kernel: KernelOp) -> int:
         """The bytes that a row kernel moves: for each phase anew where rows are not kept near."""
-        pairs = zip(kernel.inputs, kernel.block.args, strict=True)
-        own = {a: bytes_of(v) for v, a in pairs if size_of(v) > _rows(kernel)}
+        pairs, rows = zip(kernel.inputs, kernel.block.args, strict=True), _rows(kernel)
+        own = {a: bytes_of(v) for v, a in pairs if size_of(v) > rows}
         if sum(own.values()) // max(self.row_groups(kernel), 1) <= self.near:
             return moved(kernel)
         needed = phases(kernel)
@@ -112,7 +112,8 @@ def moving(together: int, apart: int) -> str:
 
 def _rows(kernel: KernelOp) -> int:
     assert kernel.axes is not None
-    return prod(r.extent for n, r in kernel.axes.ranges.items() if n not in kernel.reduced)
+    reduced = kernel.reduced
+    return prod(r.extent for n, r in kernel.axes.ranges.items() if n not in reduced)
 
 
 def size_of(value: SSAValue) -> int:

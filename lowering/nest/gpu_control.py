@@ -12,8 +12,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod
+from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod, negate
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.registers import Chunk, Registers, zero
 from tiledialect.lowering.nest.scope import extent_of
@@ -148,17 +149,15 @@ def branch(kernel: GpuKernel, op: Operation) -> None:
         return
     test = kernel.indices.test(condition)
     otherwise = op.otherwise.block if op.otherwise is not None else Block()
-    _branch(kernel, test, condition, op.then.block, otherwise)
+    _branch(kernel, test, (op.then.block, condition), (otherwise, negate(condition)))
 
 
-def _branch(
-    kernel: GpuKernel, test: SSAValue, condition: Condition, then: Block, otherwise: Block
-) -> None:
-    """A branch on a test, which says the condition of indices, of two blocks of the nest."""
+def _branch(kernel: GpuKernel, test: SSAValue, *arms: tuple[Block, Condition]) -> None:
+    """A branch on a test, of two blocks of the nest with what is known of indices in each."""
     before = {b: r.copy() for b, r in kernel.registers.items()}
     blocks: list[Block] = []
     after: list[dict[SSAValue, Registers]] = []
-    for old, fact in ((then, condition), (otherwise, Truth(True))):
+    for old, fact in arms:
         block = Block()
         kernel.registers = {b: r.copy() for b, r in before.items()}
         kernel.enter(block)
@@ -184,8 +183,8 @@ def _branch(
     result = scf.IfOp(test, types, [blocks[0]], [blocks[1]] if has_else else None)
     kernel.indices.here.block.add_op(result)
     kernel.write(changed, result.results)
-    kernel.forget(then)
-    kernel.forget(otherwise)
+    for old, _ in arms:
+        kernel.forget(old)
 
 
 def _changed(before: Registers, after: Sequence[Registers]) -> list[Chunk]:
@@ -202,7 +201,7 @@ def where(kernel: GpuKernel, op: Operation) -> None:
     """A branch on a value."""
     assert isinstance(op, scf.IfOp) and not op.results
     otherwise = op.false_region.block if op.false_region.blocks else Block()
-    _branch(kernel, kernel.values[op.cond], Truth(True), op.true_region.block, otherwise)
+    _branch(kernel, kernel.values[op.cond], (op.true_region.block, ALWAYS), (otherwise, ALWAYS))
 
 
 def _loops_around(op: Operation, role: LoopRole) -> list[ForOp]:

@@ -40,6 +40,7 @@ def halve(loop: ForOp) -> None:
     tests = _tests(loop, scope)
     if not tests or lanes not in LANES or lanes % 2:
         return
+    scope.learn_from_branches(loop)
     ends = [_at(part, lane, k) for part in tests for k in (0, lanes - 1)]
     holds = simplify_condition(both(*ends), scope.env)
     if not isinstance(holds, Truth) and not _writes(loop):

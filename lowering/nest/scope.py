@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiledialect.dialects.nest.attributes import ConditionAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Condition, Expr, map_expressions
+from tiledialect.index.integer import Condition, Expr, map_expressions, negate
 from tiledialect.index.ranges import Env
 
 
@@ -120,3 +120,16 @@ class NestScope:
     def condition(self, op: IfOp | LoadOp | StoreOp) -> Condition:
         """When an op happens."""
         return op.condition_of(self.operands(op), op.condition)
+
+    def learn_from_branches(self, op: Operation) -> None:
+        """Learn what the branches around an op say."""
+        block = op.parent
+        parent = op.parent_op()
+        if parent is None or isinstance(parent, gpu.FuncOp):
+            return
+        self.learn_from_branches(parent)
+        if isinstance(parent, IfOp):
+            condition = self.condition(parent)
+            self.env = self.env.assume(
+                condition if block is parent.then.block else negate(condition)
+            )

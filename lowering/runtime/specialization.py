@@ -59,10 +59,10 @@ class Specialization:
             stored = None
         self.plan: Plan
         if stored is None:
-            from tiledialect.lowering.runtime.compiling import compiled
-
             text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
             with progress(text), no_collection():
+                from tiledialect.lowering.runtime.compiling import compiled
+
                 self.plan, self.binary = compiled(program, types, device), b""
         else:
             self.plan, self.binary = stored

@@ -16,13 +16,23 @@
 // CHECK-NEXT:       %a_1 = nest.load %A[8*%i + %v_1] : memref<16xf32, 1 : i32>
 // CHECK-NEXT:       nest.store %a_1, %B[8*%i + %v_1] : f32, memref<15xf32, 1 : i32>
 // CHECK-NEXT:     }
-// CHECK-NEXT:     nest.if %i < 1 {
-// CHECK-NEXT:       nest.for %v_2 : vector to 4 {
-// CHECK-NEXT:         %a_2 = nest.load %A[8*%i + %v_2 + 4] : memref<16xf32, 1 : i32>
-// CHECK-NEXT:         nest.store %a_2, %B[8*%i + %v_2 + 4] : f32, memref<15xf32, 1 : i32>
+// CHECK-NEXT:     nest.for %v_2 : vector to 2 {
+// CHECK-NEXT:       %a_2 = nest.load %A[8*%i + %v_2 + 4] : memref<16xf32, 1 : i32>
+// CHECK-NEXT:       nest.store %a_2, %B[8*%i + %v_2 + 4] : f32, memref<15xf32, 1 : i32>
+// CHECK-NEXT:     }
+// CHECK-NEXT:     nest.for %v_3 : vector to 1 {
+// CHECK-NEXT:       nest.if 8*%i + %v_3 < 9 {
+// CHECK-NEXT:         %a_3 = nest.load %A[8*%i + %v_3 + 6] : memref<16xf32, 1 : i32>
+// CHECK-NEXT:         nest.store %a_3, %B[8*%i + %v_3 + 6] : f32, memref<15xf32, 1 : i32>
 // CHECK-NEXT:       }
-// CHECK-NEXT:     } else {
-// CHECK-NEXT:       nest.for %v_3 : vector to 2 {
+// CHECK-NEXT:     }
+// CHECK-NEXT:     nest.for %v_4 : vector to 1 {
+// CHECK-NEXT:       nest.if 8*%i + %v_4 < 8 {
+// CHECK-NEXT:         %a_4 = nest.load %A[8*%i + %v_4 + 7] : memref<16xf32, 1 : i32>
+// CHECK-NEXT:         nest.store %a_4, %B[8*%i + %v_4 + 7] : f32, memref<15xf32, 1 : i32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
 // OPENCL:      vstore8({{.*}}, 0, B);
 // OPENCL-NEXT: vstore4({{.*}}, 0, B + 8);
 // OPENCL-NEXT: vstore2({{.*}}, 0, B + 12);

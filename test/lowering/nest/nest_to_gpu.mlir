@@ -132,3 +132,33 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "gathered"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// Where a condition does not hold, no test asks for it again, nor for what follows from it.
+// CHECK:      "gpu.func"
+// CHECK:      scf.if %{{.*}} {
+// CHECK:        memref.store %{{.*}}, %A[%{{.*}}]
+// CHECK-NEXT: } else {
+// CHECK-NOT:    scf.if
+// CHECK:        memref.store %{{.*}}, %B[%{{.*}}]
+// CHECK-NEXT: }
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<8xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<8xf32, 1 : i32>, %B: memref<8xf32, 1 : i32>):
+    nest.for %i : group.x to 8 {
+      %a = nest.load %A[%i] : memref<8xf32, 1 : i32>
+      nest.if %i < 6 {
+        nest.store %a, %A[%i] : f32, memref<8xf32, 1 : i32>
+      } else {
+        nest.if %i < 5 {
+          nest.store %a, %A[%i] : f32, memref<8xf32, 1 : i32>
+        }
+        nest.if 6 <= %i {
+          nest.store %a, %B[%i] : f32, memref<8xf32, 1 : i32>
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
