@@ -132,4 +132,4 @@ def _reason(shown: Sequence[Candidate]) -> str:
         return "the only one that fits"
     a, b = (candidate.estimate for candidate in shown[:2])
     behind = 100 * (b.seconds / a.seconds - 1)
-    return f"of which the model expects the least time: {behind:.1f} % less than of 2"
+    return f"of which the model expects the least time: 2 would take {behind:.1f} % more"

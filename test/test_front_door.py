@@ -526,3 +526,20 @@ def test_precision():
     assert np.array_equal(rounded(ones, ones), plain(ones, ones))
     with pytest.raises(td.TileError, match="there is no precision 'f8'; there is f32, tf32"):
         td.compile(product, precision="f8")
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("function (X[N, M]) -> (Y) { Y = softmax(X, 1); }", ["64x300xf32"]),
+        ("function (X[A, B, C]) -> (Y) { Y = exp(X); }", ["64x7x7xf32"]),
+        (PRODUCT, ["96x64xf32", "64x80xf32"]),
+    ],
+)
+def test_an_explanation_is_of_what_runs(device: td.Device, text: str, types: list[str]):
+    f = td.compile(text, device=device)
+    explanation = f.explanation(*types)
+    for name, schedule in f.schedules(*types).items():
+        assert f"{name}: " in explanation
+        if device.type != "simulator":
+            assert f"     {schedule}\n" in explanation

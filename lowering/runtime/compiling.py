@@ -21,17 +21,18 @@ from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.plan import Plan
 from tiledialect.lowering.runtime.program import Program, Types
 from tiledialect.lowering.tile_compile import (
+    LOCAL_SIZE,
     OPEN_PASSES,
     close,
     compile_module,
     compile_open,
     local_size_of,
+    pipeline,
     warnings_of,
 )
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
-from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.signature import find_function
 
 
@@ -59,10 +60,17 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
 
 def explained(program: Program, types: Types, device: Device) -> str:
     """Why a program has the kernels and schedules that it has on a device."""
-    module = lowered(program, types, device, TileSplitReductionPass.name)
-    TileFusePass(explain=True).apply(Context(), module)
-    tiling = TileLoopTilingPass(local_size_of(module), program.schedules, explain=True)
-    return "\n".join(tiling.schedule(module)) or f"{program.name} has no kernels to schedule"
+    names = [p.name for p in pipeline(LOCAL_SIZE)]
+    first = names.index(TileFusePass.name)
+    module = lowered(program, types, device, names[first - 1])
+    reasons: list[str] = []
+    for step in pipeline(local_size_of(module), program.schedules)[first:]:
+        if isinstance(step, TileLoopTilingPass):
+            reasons = replace(step, explain=True).schedule(module)
+            break
+        explaining = replace(step, explain=True) if isinstance(step, TileFusePass) else step
+        explaining.apply(Context(), module)
+    return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
 
 
 def leaves_sizes_open(program: Program) -> bool:

@@ -20,7 +20,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // WHY-NEXT:   1: {{.*}} contractions on GPUs, bound by arithmetic
 // WHY-NEXT:     <group.y {{.*}} stage <a local at
 // WHY:          default, bound by waiting
-// WHY:        chosen: 1, of which the model expects the least time: {{[0-9.]+}} % less than of 2
+// WHY:        chosen: 1, of which the model expects the least time: 2 would take {{[0-9.]+}} % more
 // WHY-NEXT:   to take another: schedules="C: <…>", or with_schedules in Python
 func.func @product(%A: tensor<2048x2048xf32>, %B: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   %C = tile.kernel(%a = %A : tensor<2048x2048xf32>, %b = %B : tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
