@@ -21,6 +21,8 @@ from tiledialect.schedule.tensor_cores import tensor_core_schedule
 
 LEAST_POINTS = 1 << 17
 """Contractions of fewer points are done before a second kernel has begun."""
+MANY_POINTS = 1 << 20
+"""CPUs gain by a split of fewer points only where there is less than a vector for each core."""
 TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
 ONE_WAVE = 64 * 128
@@ -50,6 +52,9 @@ def best_split(op: ContractionOp, device: Device, precision: str) -> list[Operat
     if _begins_rows(op) and outputs * FEW_ROWS > device.compute_units:
         return []
     if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[1]:
+        return []
+    lanes = device.compute_units * device.native_vector_width
+    if device.kind is Kind.CPU and facts.points < MANY_POINTS and outputs > lanes:
         return []
     if device.kind is Kind.GPU and _groups(facts, device) >= MANY_GROUPS * device.compute_units:
         return []

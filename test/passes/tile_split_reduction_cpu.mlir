@@ -1,0 +1,24 @@
+// RUN: tile-opt %s -p tile-split-reduction | filecheck %s
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "platform" = "Intel(R) OpenCL", "compute_units" = 2 : i64, "native_vector_width" = 16 : i64,
+    "bandwidth" = 22.0 : f64, "arithmetic" = 340.0 : f64, "launch" = 3.0 : f64>>} {
+
+// One core alone would sum this up.
+// CHECK-LABEL: @all
+// CHECK: %S_parts = tile.contraction add
+func.func @all(%A: tensor<400x1000xf32>) -> tensor<f32> {
+  %S = tile.contraction add(%A[i, j]) -> [] domain <i = 0 to 400, j = 0 to 1000> : (tensor<400x1000xf32>) -> tensor<f32>
+  func.return %S : tensor<f32>
+}
+
+// It is done with so few before another kernel has begun, and columns are a vector for each core.
+// CHECK-LABEL: @few
+// CHECK-NOT: parts
+// CHECK: return
+func.func @few(%A: tensor<100x1000xf32>, %B: tensor<5000x100xf32>) -> (tensor<f32>, tensor<100xf32>) {
+  %S = tile.contraction add(%A[i, j]) -> [] domain <i = 0 to 100, j = 0 to 1000> : (tensor<100x1000xf32>) -> tensor<f32>
+  %T = tile.contraction add(%B[i, j]) -> [j] domain <j = 0 to 100, i = 0 to 5000> : (tensor<5000x100xf32>) -> tensor<100xf32>
+  func.return %S, %T : tensor<f32>, tensor<100xf32>
+}
+}
