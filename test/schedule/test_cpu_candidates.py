@@ -14,7 +14,7 @@ from tiledialect.schedule.cpu_cost import CpuModel
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import LoopIndex, Role, Schedule, check
+from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule, check
 
 DEVICES = {
     "narrow": described(Kind.CPU, {"compute_units": 2, "native_vector_width": 4}),
@@ -126,7 +126,63 @@ def test_vectors_are_as_wide_as_the_hardware(case: str):
 def test_sums_fit_the_registers_without_embedded_broadcast(case: Facts):
     device = described(Kind.CPU, {"native_vector_width": 8})
     for candidate in ranked(case, device)[:1]:
-        assert CpuModel(case, candidate.schedule, device).held <= device.registers == 16
+        model = CpuModel(case, candidate.schedule, device)
+        assert model.held <= device.registers == 16
+        assert not model.spilled
+
+
+def channels_first(size: int, channels: int) -> Facts:
+    """A padded convolution of 3 x 3 whose pictures lie channel by channel."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    image, kernel = (2, channels, size, size), (channels, channels, 3, 3)
+    return facts(
+        4,
+        {"n": 2, "co": channels, "y": size, "x": size, "ci": channels, "j": 3, "i": 3},
+        tensor(0, image, "n", "co", "y", "x"),
+        tensor(0, image, "n", "ci", y + j - 1, x + i - 1),
+        tensor(1, kernel, "co", "ci", "j", "i"),
+    )
+
+
+@pytest.mark.parametrize("size", [28, 56, 64])
+def test_what_windows_share_fits_the_registers(size: int):
+    device = replace(DEVICES["wide"], local_mem_size=1 << 18)
+    case = channels_first(size, 64)
+    best = ranked(case, device)[0].schedule
+    assert not CpuModel(case, best, device).spilled
+    rows = Schedule(
+        (
+            Leaf("n", 1, 2, Role.GROUP, "x"),
+            Leaf("co", 1, 64, Role.SERIAL),
+            Leaf("y", 14, size // 14 + 1, Role.SERIAL),
+            Leaf("x", 16, size // 16 + 1, Role.SERIAL),
+            Leaf("ci", 1, 64, Role.SERIAL),
+            *(Leaf(name, 1, 3, Role.UNROLL) for name in "ji"),
+            Leaf("y", 1, 14, Role.UNROLL),
+            Leaf("x", 1, 16, Role.VECTOR),
+        )
+    )
+    # Rows that taps share are kept from tap to tap: 13 of each of three columns.
+    assert CpuModel(case, rows, device).spilled > 14
+
+
+def test_scattered_results_cost_lines():
+    case, device = channels_first(56, 64), replace(DEVICES["wide"], local_mem_size=1 << 18)
+
+    def stored(along: str) -> float:
+        """Cycles to store tiles of seven pixels along an index, and 16 channels."""
+        serial = {"y": 56, "x": 56, along: 8}
+        leaves = (
+            Leaf("n", 1, 2, Role.GROUP, "x"),
+            *(Leaf(n, 7 if n == along else 1, count, Role.SERIAL) for n, count in serial.items()),
+            Leaf("co", 16, 4, Role.SERIAL),
+            *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("ci", "j", "i")),
+            Leaf(along, 1, 7, Role.UNROLL),
+            Leaf("co", 1, 16, Role.VECTOR),
+        )
+        return CpuModel(case, Schedule(leaves), device).stored_cycles
+
+    assert stored("y") > 2 * stored("x")
 
 
 @pytest.mark.parametrize(

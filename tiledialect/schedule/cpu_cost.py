@@ -31,6 +31,8 @@ WAITING = {True: 4.0, False: 16.0}
 """Cycles to read and write a vector of sums that wait in the second cache, or further away."""
 SPILLED = 2.0
 """Cycles for each time that a register is missing."""
+REORDERED = 4
+"""How many registers compilers save by another order where windows have elements in common."""
 BROADCAST = 16
 """Lanes of the hardware (AVX-512) that can add up products with an element that is in memory."""
 COMPARED = 4.0
@@ -41,6 +43,10 @@ AHEAD = 256
 """Bytes that come into the second cache together, as neighbours are fetched ahead."""
 KEPT = 0.75
 """Which share of the second cache operands that are read again can have."""
+SPLIT = 2.0
+"""How many loads more one is that reads from two lines."""
+WRITTEN_LINE = 3.0
+"""Cycles for each line that elements are written to one by one."""
 RATES = (64.0, 28.0, 8.0)
 """Bytes a cycle from the first cache, the second, and from further away."""
 SCATTERED_ROWS = 512
@@ -116,6 +122,28 @@ class CpuModel(Model):
             return places * self.hardware
         return 2.0 * walk.elements(self.inner_steps)
 
+    def _lines(self, walk: Walk) -> float:
+        """How many loads one of neighbours is worth: more where vectors begin anywhere."""
+        if not self.is_vector(walk) or not self.is_row(walk, self.inner[-1]):
+            return 1.0
+        lanes, size = self.vector, walk.tensor.bytes
+        others = [leaf for leaf in self.leaves[:-1] if walk.moved_by(leaf)]
+        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        if copies:
+            last = (copies[-1].stage.order or range(len(walk.tensor.shape)))[-1]
+            inside = [x for x in others if self._is_inside(x, copies[-1])]
+            starts = [walk.moves[last].get(x.index, 0) * x.stride for x in inside]
+            rows = walk.extents(copies[-1].inside)
+            starts.append(rows[last] if prod(rows) > rows[last] else 0)
+        else:
+            starts = [self._stride(walk, leaf) for leaf in others]
+        is_aligned = all(start % lanes == 0 for start in starts)
+        share = min(1.0, min(lanes, self.width) * size / LINE)
+        return 1.0 if is_aligned else 1.0 + SPLIT * share
+
+    def _is_inside(self, leaf: Leaf, copy: Copy) -> bool:
+        return (leaf.index, leaf.stride, leaf.extent) in copy.inside
+
     @property
     def operations(self) -> float:
         """The arithmetic instructions of the body."""
@@ -127,7 +155,7 @@ class CpuModel(Model):
     def body_cycles(self) -> float:
         """Cycles of the innermost body."""
         operations = self.operations
-        loads = [self.loads(walk) for walk in self.walks]
+        loads = [self.loads(walk) * self._lines(walk) for walk in self.walks]
         chain = CHAIN * operations / self.vectors
         streamed = sum(map(self.streamed, self.walks))
         busy = max(operations / 2, sum(loads) / 2, chain, streamed)
@@ -143,6 +171,17 @@ class CpuModel(Model):
         sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
         return sums + min(vectors, default=0.0) / self._summed_steps + 1
 
+    def _carried(self, walk: Walk) -> int:
+        """How many elements or vectors of an operand the next step of the summation needs, too."""
+        outputs, size = self.facts.output_indices, self.hardware if self.is_vector(walk) else 1
+        most = 0
+        for k, leaf in enumerate(self.rows):
+            if leaf.index not in outputs:
+                inside = self.row_steps[k + 1 :]
+                two = walk.elements(((leaf.index, leaf.stride, 2), *inside))
+                most = max(most, 2 * walk.elements(inside) - two)
+        return most * size
+
     @property
     def _summed_steps(self) -> int:
         """How many steps of the summation are written out in the body."""
@@ -152,11 +191,15 @@ class CpuModel(Model):
     @property
     def spilled(self) -> float:
         """How often the body has a register too few."""
+        registers = self.device.registers
+        # What windows have in common is kept from one step to the next.
+        carried = sum(map(self._carried, self.walks))
         if self.device.native_vector_width < BROADCAST:
-            return self._summed_steps * max(0.0, self.held - self.device.registers)
+            return self._summed_steps * max(0.0, self.held + carried - registers)
         # Elements need no registers of their own; what is loaded ahead shows once a body.
         ahead = max(map(self.loads, self.walks), default=0) / 4
-        return max(0.0, self.vectors + ahead + 1 - self.device.registers)
+        needed = self.held + carried - REORDERED if carried else self.vectors + ahead + 1
+        return max(0.0, needed - registers)
 
     def streamed(self, walk: Walk) -> float:
         """Cycles for what the body fetches of an operand from where it lies."""
@@ -292,8 +335,15 @@ class CpuModel(Model):
         count = self.accumulators * self.trips(self.first_reduction) / min(self.vector, self.width)
         along = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
         joined = 2.0 * self.vector if along else 0.0
-        stored = 2.0 if along or self._are_neighbours_stored else 2.0 * self.vector
+        stored = 2.0 if along or self._are_neighbours_stored else self._scattered_cycles
         return count * (stored + joined + self.facts.operations_after)
+
+    @property
+    def _scattered_cycles(self) -> float:
+        """Cycles of writing the lanes of a vector one by one, and of the lines that they are in."""
+        output = self.facts.outputs[0]
+        run = min(output.walk.run(self.inner_steps) * output.bytes, LINE)
+        return self.vector * (1.0 + WRITTEN_LINE * output.bytes / run)
 
     @property
     def _are_neighbours_stored(self) -> bool:

@@ -96,9 +96,10 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         counts = Builder(facts, r, tile).counts()
         groups = GROUPS[1] * device.compute_units
         shapes = (
-            replace(tile, blocks=_serial(r, counts, columns, groups), packed=packed)
+            replace(tile, blocks=_serial(r, counts, columns, groups), packed=packed, parts=parts)
             for columns in sorted({1, counts[r.n]})
             for packed in _packings(facts, r, tile)
+            for parts in ((), *_picture_blocks(facts, r)[-1:])
         )
         schedules = (Builder(facts, r, shape).schedule() for shape in shapes)
         return min(cpu_cost(CpuModel(facts, s, device)).seconds for s in schedules)
@@ -263,10 +264,15 @@ def _parts(facts: Facts, r: Roles) -> Iterator[tuple[int, ...]]:
                 yield (ceil_div(extent, size),)
         if len(r.sums) > 1:
             yield (extent,)
-        if len(r.sums) > 2:
-            # Blocks of pictures.
-            second = facts.extents[r.sums[1]]
-            yield from ((extent, k) for k in BLOCKS if k <= second // 2 and second % k == 0)
+        yield from _picture_blocks(facts, r)
+
+
+def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
+    """Numbers of parts of the two outermost sums where they are pictures and their rows."""
+    if len(r.sums) < 3:
+        return []
+    pictures, rows = (facts.extents[name] for name in r.sums[:2])
+    return [(pictures, k) for k in BLOCKS if k <= rows // 2 and rows % k == 0]
 
 
 class Builder:
