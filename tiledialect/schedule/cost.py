@@ -25,8 +25,8 @@ from tiledialect.schedule.model import Model, in_sectors
 
 OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
-LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.08e-6}
-"""Seconds until what is fetched from global memory is there."""
+LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.006e-6}
+"""Seconds until what a step fetches from memory is there: a CPU has asked for rows before."""
 BARRIER = {Kind.GPU: 0.1e-6, Kind.CPU: 0.0}
 """Seconds that a barrier costs if no other group runs: until stores are seen and loads are back."""
 SEEN = 0.25
