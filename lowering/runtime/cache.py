@@ -14,11 +14,10 @@ from functools import cache
 from pathlib import Path
 
 import tiledialect
-from tiledialect.lowering.runtime import disk
+from tiledialect import disk
 from tiledialect.lowering.runtime.check_plan import check_plan
 from tiledialect.lowering.runtime.plan import Plan
 
-MAGIC = b"tiledialect-2 "
 ENTRIES = 4096
 """How many entries are kept; of more, those that were used longest ago go."""
 
@@ -66,7 +65,7 @@ def _path(name: str) -> Path:
 
 def load(name: str | None) -> tuple[Plan, bytes] | None:
     """The plan and binary kept under ``name``; None if there is no sound entry."""
-    if name is None or (rest := read(_path(name))) is None:
+    if name is None or (rest := disk.read_sealed(_path(name))) is None:
         return None
     text, _, binary = rest.partition(b"\n")
     try:
@@ -85,7 +84,7 @@ def store(name: str | None, plan: Plan, binary: bytes) -> None:
     if name is None or _state_of_files() != _state():
         return
     rest = plan.to_json().encode() + b"\n" + binary
-    write(_path(name), rest)
+    disk.write_sealed(_path(name), rest)
     prune(ENTRIES)
 
 
@@ -95,19 +94,3 @@ def prune(limit: int) -> None:
         entries = [(path.stat().st_mtime, path) for path in disk.folder().glob("??/*")]
         for _, path in sorted(entries)[: max(0, len(entries) - limit)]:
             path.unlink(missing_ok=True)
-
-
-def read(path: Path) -> bytes | None:
-    """What was kept in a file of this name; None if it is not there, or not what was written."""
-    head, _, rest = (disk.read(path) or b"").partition(b"\n")
-    return rest if head == _head(path.name, rest) else None
-
-
-def write(path: Path, data: bytes) -> None:
-    """Keep ``data`` in a file behind a line with its checksum, if the file can be written."""
-    disk.write(path, _head(path.name, data) + b"\n" + data)
-
-
-def _head(name: str, rest: bytes) -> bytes:
-    """The first line: a file that was renamed is another's entry, and not sound."""
-    return MAGIC + hashlib.sha256(name.encode() + rest).hexdigest().encode()

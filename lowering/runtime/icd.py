@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiledialect.lowering.runtime import disk
+from tiledialect import disk
 
 if TYPE_CHECKING:
     import pyopencl as cl

@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from tiledialect import disk
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import disk
 from tiledialect.lowering.runtime.probe import machine
 
 if TYPE_CHECKING:

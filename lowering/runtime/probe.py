@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tiledialect import disk
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import disk
 
 if TYPE_CHECKING:
     import pyopencl as cl

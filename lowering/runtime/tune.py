@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tiledialect import disk
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import cache, disk
+from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.compiling import lowered
 from tiledialect.lowering.runtime.devices import Device, queue_for, target_system_spec
 from tiledialect.lowering.runtime.launch import lane_of
@@ -41,13 +42,13 @@ def tuned_schedules(
     )
     path = disk.folder() / "tuned" / name if name is not None else None
     # The name says for which program and package they were measured: they fit.
-    if path is not None and (found := cache.read(path)) is not None:
+    if path is not None and (found := disk.read_sealed(path)) is not None:
         return tuple(json.loads(found))
     candidates = _candidates(program, types, device, count)
     best = _measured(program, types, device, arrays, candidates)
     texts = tuple(f"{kernel}: {text}" for kernel, text in best.items())
     if path is not None:
-        cache.write(path, json.dumps(texts).encode())
+        disk.write_sealed(path, json.dumps(texts).encode())
     return texts
 
 

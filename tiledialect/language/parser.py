@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import marshal
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
-from lark.lexer import PatternStr
+from lark.grammar import Rule
+from lark.lexer import PatternStr, TerminalDef
 from lark.tree import Meta
 
+from .. import disk
 from ..errors import SourceSpan, TileError
 from . import ast
 from .complaints import complain
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
+OPTIONS: dict[str, Any] = {
+    "parser": "lalr",
+    "lexer": "contextual",
+    "propagate_positions": True,
+    "maybe_placeholders": True,
+}
 
 AGGREGATIONS = {"+": "add", "*": "mul", ">": "max", "<": "min", "=": "assign"}
 COMBINATIONS = {
@@ -51,13 +63,17 @@ def parse(text: str, filename: str = "<tile>") -> tuple[ast.Function, ...]:
 
 @cache
 def _lark() -> Lark:
-    return Lark(
-        GRAMMAR.read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer="contextual",
-        propagate_positions=True,
-        maybe_placeholders=True,
-    )
+    """The parser. Its tables take longer to make than programs to parse: they are kept on disk."""
+    grammar = GRAMMAR.read_text(encoding="utf-8")
+    versions = f"{lark.__version__} {sys.implementation.cache_tag}"
+    digest = hashlib.sha256(f"{versions} {OPTIONS} {grammar}".encode()).hexdigest()
+    path = disk.folder() / f"grammar-{digest}"
+    if (kept := disk.read_sealed(path)) is not None:
+        return Lark.load(marshal.loads(kept))
+    made = Lark(grammar, **OPTIONS)
+    data, memo = made.memo_serialize([TerminalDef, Rule])
+    disk.write_sealed(path, marshal.dumps({"data": data, "memo": memo}))
+    return made
 
 
 @cache

@@ -5,12 +5,14 @@ What cannot be read counts as not there, and where nothing can be written nothin
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+MAGIC = b"tiledialect-2 "
 LARGEST = 1 << 30
 """Files of more bytes are none of ours."""
 
@@ -52,6 +54,22 @@ def write(path: Path, data: bytes) -> bool:
     except OSError:
         return False
     return True
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """What ``write_sealed`` kept in a file of this name; None if it is not just that."""
+    head, _, rest = (read(path) or b"").partition(b"\n")
+    return rest if head == _seal(path.name, rest) else None
+
+
+def write_sealed(path: Path, data: bytes) -> None:
+    """Keep ``data`` in a file behind a line with its checksum, if the file can be written."""
+    write(path, _seal(path.name, data) + b"\n" + data)
+
+
+def _seal(name: str, rest: bytes) -> bytes:
+    """The first line: a file that was renamed is another's, and not sound."""
+    return MAGIC + hashlib.sha256(name.encode() + rest).hexdigest().encode()
 
 
 def writable(path: Path) -> bool:
