@@ -242,6 +242,13 @@ def test_operands_of_far_rows_are_packed():
     ]
 
 
+def test_operands_that_few_rows_use_are_read_as_they_lie():
+    for rows in (4, 8, 16):
+        best = ranked(product(rows, 512, 512), DEVICES["wide"])[0].schedule
+        assert not best.stages
+    assert ranked(product(512, 512, 512), DEVICES["wide"])[0].schedule.stages
+
+
 def test_sums_that_wait_have_room_on_a_stack():
     device = replace(DEVICES["wide"], local_mem_size=1 << 20, compute_units=1)
     for candidate in ranked(CASES["product of columns"], device):

@@ -61,6 +61,10 @@ PAGES = 64
 """How many pages the core finds at once."""
 PAGE_CYCLES = 8.0
 """Cycles to find another one."""
+BEGIN_CYCLES = 60.0
+"""Cycles until what comes from far away is foreseen, along a row of which more is read."""
+FEW_ROWS = 32
+"""Up to how often an element is used for it to be read as it lies: some whole rows at a time."""
 GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
@@ -203,6 +207,8 @@ class CpuModel(Model):
 
     def streamed(self, walk: Walk) -> float:
         """Cycles for what the body fetches of an operand from where it lies."""
+        if self.goes_by(walk):
+            return self._going_by(walk)
         loop = self._innermost_loop
         if loop is None or not walk.moved_by(loop):
             return 0.0
@@ -233,6 +239,49 @@ class CpuModel(Model):
         if row >= PAGE and self.facts.extents[loop.index] > PAGES:
             cycles = max(cycles, PAGE_CYCLES * max(1.0, each / run))
         return cycles
+
+    def goes_by(self, walk: Walk) -> bool:
+        """Whether an operand is read as it lies, each vector seldom, though more than twice."""
+        elements = prod(walk.tensor.shape)
+        is_seldom = READ_TWICE * elements < self.facts.points <= FEW_ROWS * elements
+        is_plain = self.facts.is_product and not self.copies(walk.tensor)
+        return is_seldom and is_plain and self.is_vector(walk)
+
+    def _going_by(self, walk: Walk) -> float:
+        """Cycles for what the body fetches of such an operand."""
+        loop = next(filter(walk.moved_by, self._loops), None)
+        if loop is None:
+            return 0.0
+        size = walk.tensor.bytes
+        row = size * abs(walk.tensor.strides.get(loop.index, 0))
+        run = max(1, walk.run(self.inner_steps)) * size
+        each = self.touched[walk][self.body - self.parallel] * size
+        # What is small was computed just before, and lies in the second cache.
+        is_near = self.facts.moved <= self.caches[1] // 2
+        near = int(self.caches[0] // 2 * _used_share(row, run))
+        fetched = (
+            (each, RATES[0]),
+            (self._filled(walk, near, 1.0), RATES[1]),
+            (self._filled(walk, self.caches[1], 1.0), RATES[1 if is_near else 2]),
+        )
+        # Whole lines that come for the first time share no places of the first cache.
+        once = self.touched[walk][0] * size / self.trips(self.body) if run >= LINE else 0.0
+        slower = SCATTERED ** ((row >= SCATTERED_ROWS) + (row > 0 and row % (PAGE // 2) == 0)) - 1
+        cycles = max((count + max(0.0, count - once) * slower) / rate for count, rate in fetched)
+        rows = prod(x.extent for x in (loop, *self.rows) if x.index == loop.index)
+        if row >= PAGE and rows > PAGES:
+            cycles += PAGE_CYCLES * each / run
+        if row >= PAGE and not is_near:
+            cycles += BEGIN_CYCLES * once / (size * self._stripe(walk, loop.index))
+        return cycles
+
+    def _stripe(self, walk: Walk, index: str) -> int:
+        """How many neighbours are read while a loop goes over few rows, again and again."""
+        for place in range(self.parallel, self.body):
+            rows = prod(leaf.extent for leaf in self.leaves[place:] if leaf.index == index)
+            if rows <= PAGES:
+                return walk.run(self.steps[place:])
+        return walk.run(self.inner_steps)
 
     def _filled(self, walk: Walk, size: int, lines: float) -> float:
         """Bytes that come into a cache of a size for each run of the body.
@@ -284,9 +333,14 @@ class CpuModel(Model):
         return max(0.0, rows - WAYS) * 2.0
 
     @cached_property
-    def _innermost_loop(self) -> Leaf | None:
+    def _loops(self) -> list[Leaf]:
+        """The loops of a work-item around the body, the innermost first."""
         inside = self.leaves[self.parallel : self.body]
-        return next((x for x in reversed(inside) if x.role is Role.SERIAL), None)
+        return [x for x in reversed(inside) if x.role is Role.SERIAL]
+
+    @property
+    def _innermost_loop(self) -> Leaf | None:
+        return next(iter(self._loops), None)
 
     def _stride(self, walk: Walk, leaf: Leaf) -> int:
         """How far a step of a leaf goes in memory, in elements."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tiledialect.schedule.candidates.loops import ceil_div, kept
-from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost
+from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, steps_of
@@ -45,6 +45,8 @@ OTHERS = 2
 """How many other indices are tried as lanes."""
 SQUARE = 8
 """Rows and columns of the squares by which operands are transposed: each is a register."""
+STRIPES = (16, 64)
+"""How many rows of an operand are read at a time, if it is used seldom."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
@@ -210,13 +212,18 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
     counts = Builder(facts, r, tile).counts()
     whole = counts[r.n]
     for wanted in GROUPS:
-        for columns in sorted({1, whole}):
-            blocks = _serial(r, counts, columns, wanted * device.compute_units)
+        groups = wanted * device.compute_units
+        # Where there are few rows, groups share out the columns.
+        rows = prod(counts.values()) // whole
+        for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
+            blocks = _serial(r, counts, columns, groups)
             for staged in _packings(facts, r, tile):
+                if staged and columns not in (1, whole):
+                    continue
                 moving = {n for t in facts.inputs if t.number in staged for n in t.names}
                 several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
                 for inside in ("", *several):
-                    for parts in _parts(facts, r):
+                    for parts in _parts(facts, r, is_plain=not staged):
                         yield replace(
                             tile, blocks=blocks, packed=staged, inside=inside, parts=parts
                         )
@@ -253,13 +260,15 @@ def _serial(
     return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
 
 
-def _parts(facts: Facts, r: Roles) -> Iterator[tuple[int, ...]]:
+def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[int, ...]]:
     """Numbers of parts of the outermost sums."""
     yield ()
     if r.sums:
         extent = facts.extents[r.sums[0]]
         # Without rows nothing is read again: whole rows of memory are added one after the other.
-        for size in (256, 512) if r.rows else (4, 8, 16):
+        stripes = STRIPES if is_plain and _uses(facts, r) <= FEW_ROWS else ()
+        sizes = (*stripes, 256, 512)
+        for size in sizes if r.rows else (4, 8, 16):
             if extent >= 3 * size // 2:
                 yield (ceil_div(extent, size),)
         if len(r.sums) > 1:
@@ -273,6 +282,11 @@ def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
         return []
     pictures, rows = (facts.extents[name] for name in r.sums[:2])
     return [(pictures, k) for k in BLOCKS if k <= rows // 2 and rows % k == 0]
+
+
+def _uses(facts: Facts, r: Roles) -> int:
+    """How often an element of what vectors are read from is used."""
+    return facts.points // max(prod(t.shape) for t in facts.inputs if r.n in t.names)
 
 
 class Builder:
