@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, StringAttr, f64
@@ -18,6 +20,7 @@ from tiledialect.lowering.runtime.devices import SPEC_KEYS, queue_for
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, lane_of
 from tiledialect.lowering.runtime.prelude import prelude
+from tiledialect.lowering.runtime.specialization import check_double
 from tiledialect.lowering.tile_compile import compile_module
 
 Array = npt.NDArray[Any]
@@ -46,6 +49,9 @@ ODD = {
     "registers": (4, 16, 64, 255),
     "local_mem_unit": (0, 1024, 1 << 18),
     "work_items_unit": (32, 2048),
+    "max_mem_alloc_size": (1, 600, 4096, 1 << 16),
+    "buffer_alignment": (128, 4096),
+    "fp16": (False,),
 }
 """What only specs by hand say."""
 
@@ -89,6 +95,8 @@ def run_as(
     module = compile_module(program.module, program.name, types, target, program.gradients)
     plan = make_plan(module, program.result_name)
     built, kind = None, device.short_platform
+    if not any(a.dtype == np.float64 for a in arrays):
+        check_double(plan, replace(device, fp64=False))
     if plan.source:
         text, opencl = prelude(kind) + plan.source, lane.queue.device
         built = build_program(text, lane.context, opencl, build_options(kind))

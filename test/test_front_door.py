@@ -222,6 +222,30 @@ def test_many_threads():
     assert not wrong
 
 
+def test_threads_wait_for_what_one_builds(monkeypatch: pytest.MonkeyPatch):
+    built: list[str] = []
+    start = threading.Barrier(6)
+    f = td.compile("function (A[N]) -> (B) { B = 3 * A + 7.25; }")
+    build = specialization.build_program
+
+    def counted(source: str, *rest: Any) -> cl.Program:
+        built.append(source)
+        return build(source, *rest)
+
+    monkeypatch.setattr(specialization, "build_program", counted)
+
+    def work() -> None:
+        start.wait()
+        f(A[0])
+
+    threads = [threading.Thread(target=work) for _ in range(start.parties)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(built) == 1
+
+
 @pytest.mark.parametrize(("args", "named"), [(None, {}), (3, {}), ("AB", {}), ([A, B], None)])
 def test_what_is_no_list_of_inputs(args: Any, named: Any):
     f = td.compile(PRODUCT)
@@ -345,7 +369,14 @@ def test_pairs_of_shape_and_element_type(pair: Any, text: str):
 
 
 def test_pairs_that_say_no_type():
-    for pair in (((3, 4), "f33"), (("N", 4), "f32")):
+    wrong = (
+        ((3, 4), "f33"),
+        (("N", 4), "f32"),
+        ((-3, 4), "f32"),
+        ((1.5, 4), "f32"),
+        ((3, 4), "c8"),
+    )
+    for pair in wrong:
         with pytest.raises(td.TileError, match="is no pair of a shape and an element type"):
             td.compile(PRODUCT).opencl(pair, pair)
 
@@ -429,6 +460,8 @@ def test_ir_after_a_pass(tmp_path: Path):
         td.TileError, match=r"no pass nowhere; there is tile-specialize, .*tile-fus"
     ):
         f.ir("nowhere")
+    with pytest.raises(td.TileError, match="no pass None; there is"):
+        f.ir(None)  # pyright: ignore
     path = tmp_path / "static.mlir"
     path.write_text(
         "func.func @f(%A: tensor<3xf32>) -> tensor<3xf32> { func.return %A : tensor<3xf32> }"

@@ -169,6 +169,7 @@ def test_inputs_by_place(wrt: Any):
         (2, "there is no input 2 to differentiate by; there is A, B"),
         (True, "wrt names inputs of main (A, B), which True does not"),
         (1.5, "wrt names inputs of main (A, B), which 1.5 does not"),
+        ([], "wrt names inputs of main (A, B), which [] does not"),
         ([None], "wrt names inputs of main (A, B), which [None] does not"),
         ("X", "there is no input X to differentiate by; there is A, B"),
     ],

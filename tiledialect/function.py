@@ -415,7 +415,7 @@ class Function:
 
         types = self.types(args, named) if args or named else self._inputs.known(self._last_types)
         with sourced(self._source.text):
-            return print_module(lowered(self._program, types, self.device, after))
+            return print_module(lowered(self._program, types, self.device, str(after)))
 
     @front_door
     def views(self, *args: Any, **named: Any) -> Views:

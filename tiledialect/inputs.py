@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -107,11 +108,14 @@ class Inputs:
                 raise TileError(f"no input of {self.name} holds reals to differentiate by")
             return tuple(reals)
         try:
-            return tuple(map(self._named_input, (wrt,) if isinstance(wrt, str | int) else wrt))
+            names = tuple(map(self._named_input, (wrt,) if isinstance(wrt, str | int) else wrt))
         except TypeError:
+            names = ()
+        if not names:
             raise TileError(
                 f"wrt names inputs of {self.name} ({self.header()}), which {wrt!r} does not"
-            ) from None
+            )
+        return names
 
     def _named_input(self, wrt: object) -> str:
         if isinstance(wrt, str):
@@ -237,11 +241,11 @@ def _said_type(value: Any) -> TensorType[Attribute] | None:
         try:
             # As in a text, i8 has 8 bits; to NumPy it has 8 bytes.
             dtype = NUMPY_TYPES[parse_type(dtype).element_type] if dtype in TILE_TYPES else dtype
-            dtype, shape = np.dtype(dtype), tuple(int(n) for n in shape)
+            dtype, shape = np.dtype(dtype), tuple(map(index, shape))
+            if dtype in DTYPES and min(shape, default=0) >= 0:
+                return TensorType(ELEMENT_TYPES[dtype], shape)
         except (TypeError, ValueError):
-            if isinstance(value[1], str):
-                raise TileError(f"{value!r} is no pair of a shape and an element type") from None
-            return None
-        if dtype in DTYPES and min(shape, default=0) >= 0:
-            return TensorType(ELEMENT_TYPES[dtype], shape)
+            pass
+        if isinstance(value[1], str):
+            raise TileError(f"{value!r} is no pair of a shape and an element type")
     return None

@@ -443,9 +443,12 @@ def check_sizes(plan: Plan, device: Device) -> None:
                 f"{device} holds at most {largest} in one tensor"
             )
     if plan.peak_memory > device.global_mem_size:
+        parts = {str(t): t.nbytes for t in tensors} | {"intermediates": sum(plan.allocations)}
+        largest = max(parts, key=lambda name: parts[name])
         raise TileError(
-            f"this takes {format_bytes(plan.peak_memory)} of memory, but "
-            f"{device} has {format_bytes(device.global_mem_size)}"
+            f"this takes {format_bytes(plan.peak_memory)} of memory, of which {largest} "
+            f"{format_bytes(parts[largest])}, but {device} has "
+            f"{format_bytes(device.global_mem_size)}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from string import ascii_letters
 from types import SimpleNamespace
 from typing import Any
 
@@ -443,8 +444,11 @@ def test_tensors_larger_than_the_device(device: td.Device):
         check_sizes(Plan((), (), (4 * huge,), (), (), ""), device)
     parts = device.global_mem_size // device.max_mem_alloc_size + 1
     many = Plan((), (), (device.max_mem_alloc_size,) * parts, (), (), "")
-    with pytest.raises(TileError, match=r"this takes .* of memory, but .* has"):
+    with pytest.raises(TileError, match=r"of memory, of which intermediates .*, but .* has"):
         check_sizes(many, device)
+    few = tuple(Tensor(name, (huge - 1,), "float32") for name in ascii_letters[: parts + 1])
+    with pytest.raises(TileError, match=r"of memory, of which a: float32.*, but .* has"):
+        check_sizes(Plan(few, (), (), (), (), ""), device)
 
 
 def test_a_program_that_the_device_refuses(device: td.Device):
