@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.ir import Operation, SSAValue
@@ -38,39 +39,73 @@ MANY_GROUPS = 8
 """With so many groups for each unit of a GPU none is idle, and nothing is split."""
 
 
-def best_split(op: ContractionOp, device: Device, precision: str) -> list[Operation]:
-    """The ops of the best split of a contraction; none if it is better as it is.
+@dataclass(frozen=True)
+class Weighed:
+    """What the splits of a contraction take."""
+
+    whole: float
+    """The seconds without one."""
+    splits: tuple[tuple[str, int, float | None], ...]
+    """Index, number of parts and seconds; None where it is no less than of what came before."""
+    ops: list[Operation]
+    """Those of the best split; none if the contraction is better as it is."""
+
+    def __str__(self) -> str:
+        lines = [f"  whole: {self.whole * 1e6:.1f} us"]
+        for index, parts, seconds in self.splits:
+            taken = "no gain" if seconds is None else f"{seconds * 1e6:.1f} us"
+            lines.append(f"  {index} in {parts} parts: {taken}")
+        return "\n".join(lines)
+
+
+def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
+    """What the splits of a contraction take, or why none was weighed.
 
     What tensor cores compute with this ``precision`` is left to them.
     """
     if op.domain is None:
-        return []
+        return "the ranges of its indices are not known yet"
     facts = contraction_facts(op)
-    if tensor_core_schedule(facts, device, precision) is not None:
-        return []
     outputs = prod(facts.extents[name] for name in facts.output_indices)
-    if _begins_rows(op) and outputs * FEW_ROWS > device.compute_units:
-        return []
-    if facts.points < LEAST_POINTS or outputs > 2 * device.compute_units * TILES[1]:
-        return []
-    lanes = device.compute_units * device.native_vector_width
-    if device.kind is Kind.CPU and facts.points < MANY_POINTS and outputs > lanes:
-        return []
-    if device.kind is Kind.GPU and _groups(facts, device) >= MANY_GROUPS * device.compute_units:
-        return []
+    if reason := _why_whole(op, facts, outputs, device, precision):
+        return reason
     found: list[Operation] = []
-    least = GAIN * best_seconds(facts, device)
+    splits: list[tuple[str, int, float | None]] = []
+    whole = best_seconds(facts, device)
+    least = GAIN * whole
     for index, parts in _splits(op, facts, outputs, device):
         try:
             made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
         seconds = _seconds_below(least, made, device)
+        splits.append((index, parts, seconds))
         if seconds is not None:
             found, made, least = made, found, seconds
         for unused in reversed(made):
             unused.erase()
-    return found
+    return Weighed(whole, tuple(splits), found) if splits else "it has no sum that can be split"
+
+
+def _why_whole(
+    op: ContractionOp, facts: Facts, outputs: int, device: Device, precision: str
+) -> str:
+    """Why no split of a contraction can gain; empty if one may."""
+    if tensor_core_schedule(facts, device, precision) is not None:
+        return "tensor cores compute it"
+    if _begins_rows(op) and outputs * FEW_ROWS > device.compute_units:
+        return "its input is read again with its results, for which one kernel is best"
+    if facts.points < LEAST_POINTS:
+        return f"its {facts.points} points are too few for a second kernel"
+    units = device.compute_units
+    if outputs > 2 * units * TILES[1]:
+        return f"its {outputs} results fill the {units} compute units"
+    lanes = units * device.native_vector_width
+    if device.kind is Kind.CPU and facts.points < MANY_POINTS and outputs > lanes:
+        return f"its {outputs} results are a vector or more for each of {units} compute units"
+    if device.kind is Kind.GPU and (groups := _groups(facts, device)) >= MANY_GROUPS * units:
+        return f"its {groups} groups fill the {units} compute units"
+    return ""
 
 
 def _groups(facts: Facts, device: Device) -> int:

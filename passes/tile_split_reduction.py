@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -9,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.passes.reduction_split import Split, why_not_split
-from tiledialect.passes.split_choice import best_split, results_with
+from tiledialect.passes.split_choice import GAIN, Weighed, results_with, weighed_splits
 from tiledialect.schedule.device import device_of
 from tiledialect.target_spec import precision_of
 
@@ -43,11 +45,14 @@ class TileSplitReductionPass(ModulePass):
     """The result of the contraction, without the `%`; by default, all that sum over the index."""
     keep: tuple[str, ...] = ()
     """Results that the cost model leaves whole, and what they are computed from elementwise."""
+    explain: bool = False
+    """Whether to say what the cost model weighed against what."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split every contraction that is meant."""
         if self.index is None:
-            self._split_by_cost(op)
+            for reason in self.choose(op):
+                print(reason, file=sys.stderr)
             return
         if self.parts is None or self.parts < 2:
             raise TileError(f"{self.parts or 0} are too few parts to split a contraction into")
@@ -55,16 +60,26 @@ class TileSplitReductionPass(ModulePass):
             made = Split(contraction, self.index, self.parts).ops()
             Rewriter.replace_op(contraction, made, [made[-1].results[0]])
 
-    def _split_by_cost(self, module: ModuleOp) -> None:
-        """Split what the module's device computes faster so."""
+    def choose(self, module: ModuleOp) -> list[str]:
+        """Split what the module's device computes faster so; with `explain`, why."""
         if self.parts is not None or self.contraction is not None:
             raise TileError("tile-split-reduction needs the index to split at")
         device = device_of(module)
+        reasons: list[str] = []
         for op in [op for op in module.walk() if isinstance(op, ContractionOp)]:
-            if device is None or not results_with(op).isdisjoint(self.keep):
+            if op.aggregation.data is Aggregation.assign:
                 continue
-            if made := best_split(op, device, precision_of(module)):
-                Rewriter.replace_op(op, made, [made[-1].results[0]])
+            if device is None:
+                found = "no device is described"
+            elif not results_with(op).isdisjoint(self.keep):
+                found = "its schedule is given"
+            else:
+                found = weighed_splits(op, device, precision_of(module))
+            if self.explain:
+                reasons.append(f"{name_of(op.result)}: {_explained(found)}")
+            if isinstance(found, Weighed) and found.ops:
+                Rewriter.replace_op(op, found.ops, [found.ops[-1].results[0]])
+        return reasons
 
     def _named(self, module: ModuleOp, index: str) -> list[ContractionOp]:
         """The contractions to split at an index."""
@@ -83,3 +98,12 @@ class TileSplitReductionPass(ModulePass):
             if (reason := why_not_split(op, index)) is not None:
                 raise TileError.at(op, f"{name_of(op.result)} cannot be split: {reason}")
         return found
+
+
+def _explained(found: Weighed | str) -> str:
+    """What was weighed for a contraction, for people to read."""
+    if isinstance(found, str):
+        return f"not split into partial results, as {found}"
+    done, which = ("split", "a") if found.ops else ("not split", "no")
+    gain = f"takes less than {GAIN:.0%} of the time of the whole"
+    return f"{done} into partial results, as {which} split {gain}\n{found}"

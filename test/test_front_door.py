@@ -567,11 +567,14 @@ def test_precision():
         ("function (X[N, M]) -> (Y) { Y = softmax(X, 1); }", ["64x300xf32"]),
         ("function (X[A, B, C]) -> (Y) { Y = exp(X); }", ["64x7x7xf32"]),
         (PRODUCT, ["96x64xf32", "64x80xf32"]),
+        ("function (X[N]) -> (Y) { Y[] = +(X[i]); }", ["4000000xf32"]),
     ],
 )
 def test_an_explanation_is_of_what_runs(device: td.Device, text: str, types: list[str]):
     f = td.compile(text, device=device)
     explanation = f.explanation(*types)
+    splits = explanation.count(": split into partial results, as ")
+    assert splits == sum("_parts" in name for name in f.schedules(*types))
     for name, schedule in f.schedules(*types).items():
         assert f"{name}: " in explanation
         if device.type != "simulator":

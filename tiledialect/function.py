@@ -362,8 +362,9 @@ class Function:
 
     @front_door
     def explanation(self, *args: Any, **named: Any) -> str:
-        """Why the kernels for these inputs are as they are: what was fused, and which schedules the
-        cost model weighed against one another for the device; inputs as for ``opencl``.
+        """Why the kernels for these inputs are as they are: what was split and what fused, and
+        which schedules the cost model weighed against one another for the device; inputs as for
+        ``opencl``.
 
         docs/schedule-choice.md says how to read it.
         """

@@ -33,6 +33,7 @@ from tiledialect.lowering.tile_compile import (
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
+from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.signature import find_function
 
 
@@ -61,15 +62,20 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
 def explained(program: Program, types: Types, device: Device) -> str:
     """Why a program has the kernels and schedules that it has on a device."""
     names = [p.name for p in pipeline(LOCAL_SIZE)]
-    first = names.index(TileFusePass.name)
+    first = names.index(TileSplitReductionPass.name)
     module = lowered(program, types, device, names[first - 1])
     reasons: list[str] = []
     for step in pipeline(local_size_of(module), program.schedules)[first:]:
-        if isinstance(step, TileLoopTilingPass):
-            reasons = replace(step, explain=True).schedule(module)
-            break
-        explaining = replace(step, explain=True) if isinstance(step, TileFusePass) else step
-        explaining.apply(Context(), module)
+        match step:
+            case TileSplitReductionPass():
+                reasons += replace(step, explain=True).choose(module)
+            case TileFusePass():
+                replace(step, explain=True).apply(Context(), module)
+            case TileLoopTilingPass():
+                reasons += replace(step, explain=True).schedule(module)
+                break
+            case _:
+                step.apply(Context(), module)
     return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
 
 

@@ -2,6 +2,20 @@
 // RUN: tile-opt %s -p 'tile-split-reduction{keep=Y}' | filecheck %s --check-prefix=KEPT
 // RUN: not tile-opt %s -p 'tile-split-reduction{parts=4}' 2>&1 | filecheck %s --check-prefix=WHERE
 
+// RUN: tile-opt %s -p 'tile-split-reduction{keep=Y explain=true}' 2>&1 >/dev/null \
+// RUN:   | filecheck %s --check-prefix=WHY
+
+// What was weighed against what.
+// WHY:      S: not split into partial results, as its schedule is given
+// WHY-NEXT: S: not split into partial results, as its 16777216 results fill the 132 compute units
+// WHY-NEXT: S: not split into partial results, as its 8192 groups fill the 132 compute units
+// WHY-NEXT: S: split into partial results, as a split takes less than 90% of the time of the whole
+// WHY-NEXT:   whole: {{.*}} us
+// WHY-NEXT:   k in 2 parts: no gain
+// WHY-NEXT:   k in 3 parts: {{.*}} us
+// WHY:      S: not split into partial results, as its 4096 points are too few for a second kernel
+// WHY-NEXT: M: not split into partial results, as its schedule is given
+
 // WHERE: tile-split-reduction needs the index to split at
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<

@@ -1,4 +1,10 @@
 // RUN: tile-opt %s -p tile-split-reduction | filecheck %s
+// RUN: tile-opt %s -p 'tile-split-reduction{explain=true}' 2>&1 >/dev/null \
+// RUN:   | filecheck %s --check-prefix=WHY
+
+// WHY:      S: split into partial results, as a split takes less than 90% of the time of the whole
+// WHY:      S: not split into partial results, as its 100000 points are too few for a second kernel
+// WHY-NEXT: T: not split into partial results, as its 100 results are a vector or more for each of 2 compute units
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
     "platform" = "Intel(R) OpenCL", "compute_units" = 2 : i64, "native_vector_width" = 16 : i64,
