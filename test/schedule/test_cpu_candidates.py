@@ -97,6 +97,7 @@ CASES = {
     ),
     "column sums": column_sums(4096, 2048),
     "sums of few columns": column_sums(12, 3),
+    "one sum for all": facts(1, {"j": 64, "k": 300}, tensor(0, (64,), "j"), tensor(0, (300,), "k")),
     "weights": weights(56, 64),
     "convolution": convolution(14, 16),
     "uneven convolution": convolution(7, 3),

@@ -286,7 +286,8 @@ def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
 
 def _uses(facts: Facts, r: Roles) -> int:
     """How often an element of what vectors are read from is used."""
-    return facts.points // max(prod(t.shape) for t in facts.inputs if r.n in t.names)
+    sizes = (prod(t.shape) for t in facts.inputs if r.n in t.names)
+    return facts.points // max(sizes, default=1)
 
 
 class Builder:
