@@ -267,6 +267,58 @@ func.func @f(%A: tensor<7x27x15xf32>, %B: tensor<11x8xf32>, %C: tensor<5x19xf32>
 }""",
         [(7, 27, 15), (11, 8), (5, 19)],
     ),
+    "loops over the points of a copy that has none": (
+        """
+func.func @f(%A: tensor<1x7x0xf32>) -> tensor<1x7x0xf32> {
+  %R = tile.kernel(%a = %A : tensor<1x7x0xf32>) -> tensor<1x7x0xf32>
+    schedule <group.x k : 4, group.x j : 3, group.z i : 2> stage <%a private> {
+    %r = tile.contraction assign(%a[i, j, k]) -> [i, j, k]
+         domain <i = 0 to 0, j = 0 to 0, k = 0 to 0> : (tensor<1x7x0xf32>) -> tensor<1x7x0xf32>
+    tile.yield %r : tensor<1x7x0xf32>
+  }
+  func.return %R : tensor<1x7x0xf32>
+}""",
+        [(1, 7, 0)],
+    ),
+    "loops over the points of sums that have none": (
+        """
+func.func @f(%A: tensor<3x0xf32>, %B: tensor<0x5xf32>) -> tensor<3x5xf32> {
+  %R = tile.kernel(%a = %A : tensor<3x0xf32>, %b = %B : tensor<0x5xf32>) -> tensor<3x5xf32>
+    schedule <local.y i : 3, serial k : 2, vector j : 8> {
+    %r = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j]
+         domain <i = 0 to 3, j = 0 to 5, k = 0 to 0>
+         : (tensor<3x0xf32>, tensor<0x5xf32>) -> tensor<3x5xf32>
+    tile.yield %r : tensor<3x5xf32>
+  }
+  func.return %R : tensor<3x5xf32>
+}""",
+        [(3, 0), (0, 5)],
+    ),
+    "one work-item for a result without elements": (
+        """
+func.func @f(%A: tensor<3x0xf32>) -> tensor<3x0xf32> {
+  %R = tile.kernel(%a = %A : tensor<3x0xf32>) -> tensor<3x0xf32> schedule <> {
+    %r = tile.contraction max(%a[i, j]) -> [i, j] domain <i = 0 to 0, j = 0 to 0>
+         : (tensor<3x0xf32>) -> tensor<3x0xf32>
+    tile.yield %r : tensor<3x0xf32>
+  }
+  func.return %R : tensor<3x0xf32>
+}""",
+        [(3, 0)],
+    ),
+    "work-items share a sum of no points": (
+        """
+func.func @f(%A: tensor<3x0xf32>) -> tensor<3xf32> {
+  %R = tile.kernel(%a = %A : tensor<3x0xf32>) -> tensor<3xf32>
+    schedule <group.x i : 3, local.x k : 4> stage <%a local> {
+    %r = tile.contraction add(%a[i, k]) -> [i] domain <i = 0 to 3, k = 0 to 0>
+         : (tensor<3x0xf32>) -> tensor<3xf32>
+    tile.yield %r : tensor<3xf32>
+  }
+  func.return %R : tensor<3xf32>
+}""",
+        [(3, 0)],
+    ),
 }
 """Kernels that were once wrong, and the shapes of their inputs."""
 

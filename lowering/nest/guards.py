@@ -39,13 +39,15 @@ class Guards:
 
     @cached_property
     def reach(self) -> dict[str, Range]:
-        """The values that the loops give each index, which may go past its range."""
+        """The values that the loops give each index, which may go past its range.
+
+        Even an empty one: only a loop without steps gives no value.
+        """
         extents = dict.fromkeys(self.kernel.ranges, 1)
         for leaf in self.kernel.leaves:
-            extents[leaf.index] += leaf.stride * (leaf.extent - 1)
+            extents[leaf.index] *= leaf.extent
         return {
-            name: Range(r.lower, r.lower + (extents[name] if r.extent else 0))
-            for name, r in self.kernel.ranges.items()
+            name: Range(r.lower, r.lower + extents[name]) for name, r in self.kernel.ranges.items()
         }
 
     def tests(self, guards: Sequence[Guard]) -> tuple[Test, ...]:

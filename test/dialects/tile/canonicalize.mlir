@@ -402,6 +402,17 @@ func.func @part(%a: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
   func.return %r : tensor<4x4xf32>
 }
 
+// And one whose indices a schedule names.
+// CHECK-LABEL: func.func @scheduled_copy(
+// CHECK:           %{{.*}} = tile.contraction assign(%{{.*}}[i]) -> [i]
+func.func @scheduled_copy(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %r = tile.kernel(%x = %a : tensor<4xf32>) -> tensor<4xf32> schedule <local.x i : 4> {
+    %y = tile.contraction assign(%x[i]) -> [i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<4xf32>
+    tile.yield %y : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}
+
 // What nobody uses goes.
 // CHECK-LABEL: func.func @dead(
 // CHECK-NEXT:    func.return %a : tensor<4xf32>

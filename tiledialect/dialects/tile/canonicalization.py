@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_integer, constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import is_float
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
@@ -133,7 +134,10 @@ class DropIdentityContraction(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
-        """Replace ``op`` by its input."""
+        """Replace ``op`` by its input, if no schedule is over its indices."""
+        kernel = op.parent_op()
+        if isinstance(kernel, KernelOp) and kernel.schedule is not None:
+            return
         names = [e.variable for e in op.output.data]
         if (
             op.combination.data == Combination.none
