@@ -176,8 +176,7 @@ def _emit_shuffle(scope: MemoryScope, op: Operation) -> Expr:
     mask = [max(p, 0) for p in op.mask.get_values()]
     if all(p < split for p in mask):
         return Expr(f"{a.at(PRIMARY)}.s{''.join(f'{p:x}' for p in mask)}", reads=reads(a))
-    if mask == list(range(2 * split)):
-        return Expr(f"({type.name})({a.alone}, {b.alone})", UNARY, reads(a, b))
+    # By elements: Oclgrind's search for uninitialized memory dies of `(float8)(a, b)`.
     lanes = [
         f"{a.at(PRIMARY)}.s{p:x}" if p < split else f"{b.at(PRIMARY)}.s{p - split:x}" for p in mask
     ]

@@ -165,8 +165,8 @@
 // OPENCL:      float4 [[A:\w+]] = [[ACC:\w+]].s0123 + vload4(0, A + 8);
 // OPENCL-NEXT: float2 [[B:\w+]] = [[ACC]].s45 + vload2(0, A + 12);
 // OPENCL-NEXT: float2 [[C:\w+]] = [[ACC]].s67;
-// OPENCL-NEXT: float4 [[D:\w+]] = (float4)([[B]], [[C]]);
-// OPENCL-NEXT: vstore8((float8)([[A]], [[D]]), 0, B);
+// OPENCL-NEXT: float4 [[D:\w+]] = (float4)([[B]].s0, [[B]].s1, [[C]].s0, [[C]].s1);
+// OPENCL-NEXT: vstore8((float8)([[A]].s0, [[A]].s1, [[A]].s2, [[A]].s3, [[D]].s0, {{.*}}), 0, B);
 "gpu.module"() <{sym_name = "sums"}> ({
   "gpu.func"() <{function_type = (memref<14xf32, 1 : i32>, memref<8xf32, 1 : i32>) -> (), kernel}> ({
   ^bb0(%A: memref<14xf32, 1 : i32>, %B: memref<8xf32, 1 : i32>):
