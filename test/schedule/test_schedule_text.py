@@ -127,3 +127,8 @@ def test_schedules_are_given_by_name(given: Any) -> None:
 def test_a_kernel_has_one_schedule() -> None:
     with pytest.raises(td.TileError, match="D is scheduled twice"):
         read_schedules(f"D: {TILED}\nD: {TILED}")
+
+
+@pytest.mark.parametrize("text", ["", "\n", "// No kernel has a schedule.\n"])
+def test_a_file_may_hold_no_schedule(text: str) -> None:
+    assert read_schedules(text) == {}

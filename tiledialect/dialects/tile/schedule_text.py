@@ -99,8 +99,10 @@ def read_schedules(text: str) -> dict[str, str]:
     matches = list(_ENTRY.finditer(text))
     if text[: matches[0].start() if matches else None].strip():
         raise TileError("a file of schedules has lines such as C: <group.x 8*i : 4, …>")
-    ends = [m.start() for m in matches[1:]] + [len(text)]
-    found = [(m[1], text[m.end() : end].strip()) for m, end in zip(matches, ends, strict=True)]
+    starts = [*(m.start() for m in matches), len(text)]
+    found = [
+        (m[1], text[m.end() : end].strip()) for m, end in zip(matches, starts[1:], strict=True)
+    ]
     if len(dict(found)) < len(found):
         raise TileError(f"{_repeated(name for name, _ in found)} is scheduled twice")
     return dict(found)
