@@ -204,8 +204,11 @@ class Vectorizer:
             self._keep(op, op.clone(self.values.copy()))
             return
         types = [v.type for v in (*op.operands, *op.results)]
-        if op.dialect_name() not in (arith.Arith.name, math.Math.name) or any(
-            isinstance(t, IndexType) for t in types
+        if (
+            op.dialect_name() not in (arith.Arith.name, math.Math.name)
+            # OpenCL C has powers of integers by no function: they are a loop for each.
+            or isinstance(op, math.IPowIOp)
+            or any(isinstance(t, IndexType) for t in types)
         ):
             raise NotVectorizedError(f"there is no {op.name} of vectors")
         wide = [self._wide(v) for v in operands]

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p nest-vectorize,nest-share-memory | filecheck %s
+// RUN: tile-opt %s -p nest-vectorize,nest-share-memory --split-input-file | filecheck %s
 
 // What was begun before a step turned out to have no vectors is not a use of what it read.
 // CHECK:      %t = nest.buffer : memref<4xf32, 3 : i32>
@@ -18,6 +18,22 @@
       %c = nest.load %t[%j] : memref<4xf32, 3 : i32>
       %d = arith.fptosi %c : f32 to i32
       nest.store %d, %B[%j] : i32, memref<4xi32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// OpenCL C has no function for powers of integers.
+// CHECK:      } {not_vectorized = "there is no math.ipowi of vectors"}
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<4xi32, 1 : i32>, memref<4xi32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<4xi32, 1 : i32>, %B: memref<4xi32, 1 : i32>):
+    nest.for %j : vector to 4 {
+      %a = nest.load %A[%j] : memref<4xi32, 1 : i32>
+      %b = math.ipowi %a, %a : i32
+      nest.store %b, %B[%j] : i32, memref<4xi32, 1 : i32>
     }
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
