@@ -88,22 +88,18 @@ class Registers:
 
     def _part(self, found: Sequence[Held]) -> vector.ShuffleOp | None:
         """The neighbouring lanes of one vector that these places are, if they are."""
-        if found[0] is None:
+        if found[0] is None or not _are_neighbours(found):
             return None
         whole, first = found[0]
-        lanes = [first + k for k in range(len(found))]
-        if lanes_of(whole) <= len(found) or found != [(whole, lane) for lane in lanes]:
+        if lanes_of(whole) <= len(found):
             return None
-        return _shuffle(whole, whole, lanes)
+        return _shuffle(whole, whole, range(first, first + len(found)))
 
     def _is_vector(self, found: Sequence[Held]) -> bool:
         """Whether these places are neighbouring lanes of one vector, or made of such."""
         if len(found) < 2 or found[0] is None:
             return False
-        whole, first = found[0]
-        if list(found) == [(whole, first + k) for k in range(len(found))]:
-            return True
-        return any(map(self._is_vector, _halves(found)))
+        return _are_neighbours(found) or any(map(self._is_vector, _halves(found)))
 
     def _element(self, place: int, emit: Emit) -> SSAValue:
         found = self.places.get(place)
@@ -137,6 +133,14 @@ class Registers:
         if lanes_of(self.places[chunk.place][0]) == chunk.lanes:
             return [chunk]
         return [Chunk(chunk.place + k, 1) for k in range(chunk.lanes)]
+
+
+def _are_neighbours(found: Sequence[Held]) -> bool:
+    """Whether places are lanes of one value, one after the other."""
+    if found[0] is None:
+        return False
+    whole, first = found[0]
+    return list(found) == [(whole, first + k) for k in range(len(found))]
 
 
 def _halves(found: Sequence[Held]) -> tuple[Sequence[Held], ...]:
