@@ -109,8 +109,9 @@ def every_device() -> dict[Device, cl.Device]:
     found: dict[Device, cl.Device] = {}
     counts: dict[str, int] = {}
     for owner, members in icd.platforms():
-        short = _short_name(owner.name)
         for member in members:
+            # Asked for here: a driver without devices may not even tell its name.
+            short = _short_name(owner.name)
             number = counts[short] = counts.get(short, -1) + 1
             found[_describe(member, f"{short}:{number}")] = member
     return dict(sorted(found.items(), key=lambda item: _rank(item[0])))

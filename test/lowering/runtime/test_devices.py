@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pyopencl.array as cla
 import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -51,6 +52,21 @@ def test_intel_gives_as_much_local_memory_as_the_user_says():
     code = f"import tiledialect as td; print(*({sizes}))"
     for size, said in ((1 << 20, {}), (1 << 19, {icd.INTEL_LOCAL_MEMORY: "512KB"})):
         assert {*child(code, **said).split()} <= {str(size)}
+
+
+def test_a_driver_without_a_device_is_passed_over(monkeypatch: pytest.MonkeyPatch):
+    """NVIDIA's does not even tell its name where no GPU is visible."""
+
+    class Silent:
+        @property
+        def name(self) -> str:
+            raise cl.RuntimeError("clGetPlatformInfo failed: DEVICE_NOT_FOUND")
+
+    before = [*devices.every_device()]
+    silent: Any = (Silent(), ())
+    found = (silent, *icd.platforms())
+    monkeypatch.setattr(icd, "platforms", lambda: found)
+    assert [*devices.every_device()] == before
 
 
 def test_a_user_who_has_decided_is_left_alone(tmp_path: Path):
