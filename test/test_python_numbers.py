@@ -6,9 +6,12 @@ import re
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
+import pyopencl.array as cla
 import pytest
 
 import tiledialect as td
+from tiledialect.lowering.runtime.devices import queue_for
 
 SCALE = "function (A[N], S) -> (O) { O = A * S; }"
 F64, F32, F16 = (np.array([1, 2, 3], t) for t in ("f8", "f4", "f2"))
@@ -96,6 +99,22 @@ def test_the_cotangent_of_a_scalar_may_be_left_out():
     assert np.array_equal(g(X=F64), 2 * F64)
     assert g.opencl(F64) == g.opencl(F64, "f64")
     assert np.array_equal(g.gradient(wrt="X")(F64, DDX=[1.0, 0, 0]), [2, 0, 0])
+
+
+def test_calls_that_leave_out_a_cotangent_are_told_apart(device: td.Device):
+    """By the types of what is given, however it is given; none takes what another was called with."""
+    queue = cl.CommandQueue(queue_for(device).context)
+    g = td.compile(NORM, device=device).gradient()
+    for x in (F32, F32 + 1, F64, F64[:2], F32):
+        assert np.array_equal(g(x), 2 * x) and np.array_equal(g(X=x), 2 * x)
+        assert np.array_equal(g(x, 3), 6 * x) and np.array_equal(g(x, x[1]), 2 * x[1] * x)
+        on_device = cla.to_device(queue, x)
+        results = g(on_device), g(X=on_device), g(on_device)
+        for result in results:
+            assert result.queue is queue and np.array_equal(result.get(), 2 * x)
+        assert np.array_equal(g(on_device, 3).get(), 6 * x)
+    with pytest.raises(td.TileError, match="takes 2 inputs"):
+        g()
 
 
 def test_other_cotangents_may_not():

@@ -34,6 +34,14 @@ class _Missing:
 MISSING = _Missing()
 
 
+def without_marks(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values without those at the end that are missing."""
+    count = len(values)
+    while count and values[count - 1] is MISSING:
+        count -= 1
+    return values[:count]
+
+
 class Inputs:
     """The inputs of a function: its own ones, and after them the cotangents of its gradients."""
 
@@ -146,7 +154,11 @@ class Inputs:
         )
         if not weak and not any(a is None for a in arrays):
             return arrays
-        types = self._resolve([None if a is None else type_of(a) for a in arrays], weak)
+        known = tuple(None if a is None else (a.shape, a.dtype) for a in arrays), weak
+        types = self._known.find(known)
+        if types is None:
+            own = [None if a is None else type_of(a) for a in arrays]
+            types = self._known.put(known, self._resolve(own, weak))
         for k, t in enumerate(types):
             dtype = NUMPY_TYPES[t.element_type]
             if arrays[k] is None:
@@ -159,13 +171,6 @@ class Inputs:
         self, given: Sequence[TensorType[Attribute] | None], weak: frozenset[int]
     ) -> Types:
         """The types of all inputs, where some are missing and some have no width of their own."""
-        key = tuple(given), weak
-        found = self._known.find(key)
-        return found or self._known.put(key, self._resolved_anew(given, weak))
-
-    def _resolved_anew(
-        self, given: Sequence[TensorType[Attribute] | None], weak: frozenset[int]
-    ) -> Types:
         from tiledialect.passes.tile_gradient import cotangent_types
         from tiledialect.passes.weak_inputs import weak_types
 
