@@ -7,6 +7,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -106,14 +107,18 @@ def _found() -> _Found:
 
 def every_device() -> dict[Device, cl.Device]:
     """What the platforms list, whether it works or not, in the order of preference."""
+    import pyopencl as cl
+
     found: dict[Device, cl.Device] = {}
     counts: dict[str, int] = {}
     for owner, members in icd.platforms():
         for member in members:
-            # Asked for here: a driver without devices may not even tell its name.
-            short = _short_name(owner.name)
-            number = counts[short] = counts.get(short, -1) + 1
-            found[_describe(member, f"{short}:{number}")] = member
+            # A driver of which no device can be used now may not even tell its name.
+            with suppress(cl.Error):
+                short = _short_name(owner.name)
+                device = _describe(member, f"{short}:{counts.get(short, 0)}")
+                found[device] = member
+                counts[short] = counts.get(short, 0) + 1
     return dict(sorted(found.items(), key=lambda item: _rank(item[0])))
 
 

@@ -54,7 +54,10 @@ def test_intel_gives_as_much_local_memory_as_the_user_says():
         assert {*child(code, **said).split()} <= {str(size)}
 
 
-def test_a_driver_without_a_device_is_passed_over(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("members", [0, 1])
+def test_a_driver_that_does_not_answer_is_passed_over(
+    members: int, monkeypatch: pytest.MonkeyPatch
+):
     """NVIDIA's does not even tell its name where no GPU is visible."""
 
     class Silent:
@@ -63,7 +66,7 @@ def test_a_driver_without_a_device_is_passed_over(monkeypatch: pytest.MonkeyPatc
             raise cl.RuntimeError("clGetPlatformInfo failed: DEVICE_NOT_FOUND")
 
     before = [*devices.every_device()]
-    silent: Any = (Silent(), ())
+    silent: Any = (Silent(), members * (Silent(),))
     found = (silent, *icd.platforms())
     monkeypatch.setattr(icd, "platforms", lambda: found)
     assert [*devices.every_device()] == before
