@@ -81,7 +81,7 @@ def _axes(ops: Iterable[Operation]) -> dict[str, Range]:
 
 
 def _names(op: ContractionOp, axes: Mapping[str, Range]) -> dict[str, IndexExpr] | None:
-    """The axes that the indices of a contraction are, as its largest tensors tell."""
+    """The axes that the indices of a contraction are, each its own, as its largest tensors tell."""
     found: dict[str, IndexExpr] = {}
     tensors: Sequence[tuple[SSAValue, AccessAttr]] = [
         (op.result, op.output),
@@ -94,4 +94,7 @@ def _names(op: ContractionOp, axes: Mapping[str, Range]) -> dict[str, IndexExpr]
                     expr = IndexExpr.of(axis if size > 1 else 0)
                     if found.setdefault(e.names[0], expr) != expr:
                         return None
-    return found if found.keys() >= set(op.index_names) else None
+    along = [e for e in found.values() if e.names]
+    # Two indices along one axis would be its diagonal.
+    is_clear = found.keys() >= set(op.index_names) and len(along) == len(set(along))
+    return found if is_clear else None

@@ -88,6 +88,15 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
         "CPU",
         {"compute_units": 2, "native_vector_width": 8},
     ),
+    "a square matrix, no diagonal, and sums of rows": (
+        """function (X[B, S, K], W[N, K]) -> (C, T) {
+          C[b, s, n: B, S, N] = +(X[b, s, k] * W[n, k]);
+          T[b, s, 0: B, S, 1] = +(C[b, s, n]);
+        }""",
+        [(2, 5, 8), (8, 8)],
+        "CPU",
+        {"compute_units": 2, "native_vector_width": 8},
+    ),
     "vectors of no lanes": (
         "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }",
         [(67, 131)],
@@ -105,5 +114,7 @@ def test_found(name: str, device: td.Device):
     arrays = [np.asarray(random.uniform(-1, 1, shape), np.float32) for shape in shapes]
     f = td.compile(source)
     target = spec(kind, {**described, "type": kind.lower(), "platform": device.platform})
-    (actual,) = run_as(f, arrays, device, target)
-    assert_close(actual, f.reference(*arrays), ulps=ULPS)
+    for actual, expected in zip(
+        run_as(f, arrays, device, target), outputs(f.reference(*arrays)), strict=True
+    ):
+        assert_close(actual, expected, ulps=ULPS)

@@ -77,7 +77,9 @@ class Writer:
         return self.draw(st.integers(0, 99)) < percent
 
     def size(self) -> int:
-        return self.choose(*SIZES)
+        """One of its own, or one that is there, so that axes can be mistaken for one another."""
+        known = [n for t in self.tensors for n in t.shape if n <= max(SIZES)]
+        return self.choose(*known) if known and self.chance(30) else self.choose(*SIZES)
 
     def input(self, *shape: int, is_index: bool = False) -> Tensor:
         made = Tensor(f"A{len(self.inputs)}", shape, is_index)

@@ -41,6 +41,8 @@ FROM_PIP = ("pocl", "intel")
 SIMULATOR = "simulator"
 IN_PLACE = ("pocl", "intel")
 """The platforms whose CPU devices compute in the host's own memory."""
+SURVIVE_FORKS = ("intel", "oclgrind")
+"""The platforms that work on in a process forked from one that uses them."""
 
 
 @dataclass(frozen=True)
@@ -345,9 +347,23 @@ def device_of(opencl: cl.Device) -> Device:
     return _describe(opencl, f"{_short_name(opencl.platform.name)}:other")
 
 
-@cache
+def check_process(device: Device) -> None:
+    """Raise a TileError where the driver would wait for threads that a fork left behind."""
+    if icd.is_inherited and device.short_platform not in SURVIVE_FORKS:
+        raise TileError(
+            f"{device} works in no process that was forked from one where OpenCL was in use; "
+            "start processes with multiprocessing's 'spawn', or fork before devices are looked for"
+        )
+
+
 def queue_for(device: Device, profiling: bool = False) -> cl.CommandQueue:
     """The in-order queue of our own on a device."""
+    check_process(device)
+    return _queue(device, profiling)
+
+
+@cache
+def _queue(device: Device, profiling: bool) -> cl.CommandQueue:
     import pyopencl as cl
 
     properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profiling else 0

@@ -45,6 +45,14 @@ SHARED_MEMORY = Path("/dev/shm")
 """Can be written where nothing else can."""
 OCLGRIND_LIBRARY = "oclgrind/liboclgrind-rt-icd.so"
 
+is_inherited = False
+"""Was this process forked from one that had loaded the libraries?"""
+
+
+def _inherit() -> None:
+    global is_inherited
+    is_inherited = True
+
 
 @cache
 def platforms() -> tuple[tuple[cl.Platform, tuple[cl.Device, ...]], ...]:
@@ -62,6 +70,8 @@ def platforms() -> tuple[tuple[cl.Platform, tuple[cl.Device, ...]], ...]:
 
         # pyopencl's own cache is in the home folder, must be writable, and is not needed.
         cl._PYOPENCL_NO_CACHE = True  # pyright: ignore[reportPrivateUsage]
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_inherit)
         try:
             found = cl.get_platforms()
         except cl.Error:

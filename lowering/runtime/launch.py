@@ -17,7 +17,7 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
-from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of
+from tiledialect.lowering.runtime.devices import SIMULATOR, Device, check_process, device_of
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan
 
 if TYPE_CHECKING:
@@ -273,6 +273,7 @@ class Executable:
 
     def _guarded(self, run: Callable[[Sequence[Any]], Result], arrays: Sequence[Any]) -> Result:
         """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""
+        check_process(self.lane.device)
         try:
             with self.lane.lock:
                 self._bind()

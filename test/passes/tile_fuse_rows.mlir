@@ -52,3 +52,13 @@ func.func @product(%A: tensor<512x512xf32>, %B: tensor<512x512xf32>) -> tensor<5
   %C = tile.contraction add(%E[i, k] mul %B[k, j]) -> [i, j] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   func.return %C : tensor<512x512xf32>
 }
+
+// Two indices along one axis are no diagonal, though the sizes would allow it.
+// CHECK-LABEL: @linear
+// CHECK:         tile.contraction add(%X_1[b, s, k] mul %W_1[n, k]) -> [b, s, n]
+func.func @linear(%X: tensor<2x5x8xf32>, %W: tensor<8x8xf32>) -> tensor<2x5x8xf32> {
+  %Y = tile.contraction add(%X[b, s, k] mul %W[n, k]) -> [b, s, n] : (tensor<2x5x8xf32>, tensor<8x8xf32>) -> tensor<2x5x8xf32>
+  %M = tile.contraction max(%Y[b, s, n]) -> [b, s, 0] : (tensor<2x5x8xf32>) -> tensor<2x5x1xf32>
+  %O = tile.sub %Y, %M : (tensor<2x5x8xf32>, tensor<2x5x1xf32>) -> tensor<2x5x8xf32>
+  func.return %O : tensor<2x5x8xf32>
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -15,7 +16,7 @@ import pytest
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import launch
-from tiledialect.lowering.runtime.devices import queue_for
+from tiledialect.lowering.runtime.devices import SURVIVE_FORKS, queue_for
 from tiledialect.lowering.runtime.launch import lane_of
 
 MANY = """
@@ -108,6 +109,45 @@ def test_whatever_leaves_a_call_finishes_the_queue(
             f(a)
     assert finished == [True]
     assert np.array_equal(f(a).B, expected.B)
+
+
+# -- forks -----------------------------------------------------------------------------------
+
+FORK = """
+import os, sys
+from pathlib import Path
+
+text, told = "function (A[N]) -> (B) { B = A + 1; }", Path(sys.argv[2])
+f = td.compile(text)
+
+def in_child():
+    told.write_text("does not end")
+    child = os.fork()
+    if not child:
+        try:
+            device = sys.argv[1]
+            results = [f(np.zeros(3)), td.compile(text, device=device)(np.zeros(4, np.float32))]
+            told.write_text(str([r.tolist() for r in results]))
+        except td.TileError as error:
+            told.write_text(error.message)
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(told.read_text().partition(";")[0])
+
+in_child()
+f(np.zeros(3))
+in_child()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_forked_processes(device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("TILE_DEVICE", device.id)
+    works = "[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]"
+    refused = f"{device} works in no process that was forked from one where OpenCL was in use"
+    later = works if device.short_platform in SURVIVE_FORKS else refused
+    printed = run_python(FORK, device.id, str(tmp_path / "told"))
+    assert printed.splitlines() == [works, later]
 
 
 # -- memory that is given twice --------------------------------------------------------------
