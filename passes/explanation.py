@@ -101,7 +101,8 @@ def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
 
 def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
     count = f"{len(weighed)} schedule{'s' * (len(weighed) > 1)} weighed"
-    fitting = sum(c.family not in (DEFAULT, *UNRANKED) for c in weighed)
+    ranked = [c for c in weighed if c.family not in (DEFAULT, *UNRANKED)]
+    fitting = sum(not c.schedule.global_stages for c in ranked)
     larger = sum(1 for _ in proposed(facts, device)) - fitting if fitting else 0
     return count + (f", {larger} more do not fit the device" if larger else "")
 

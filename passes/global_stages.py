@@ -15,7 +15,6 @@ from tiledialect.dialects.tile.attributes import (
     ScheduleAttr,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.global_stage import with_axes
 from tiledialect.dialects.tile.kernel import STAGING, KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -55,7 +54,7 @@ def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
     Rewriter.replace_value_with_new_type(argument, copy.outputs[0].type)
     schedule = kernel.schedule.data
     left = tuple(s for s in schedule.global_stages if s is not stage)
-    schedule = with_axes(replace(schedule, global_stages=left), number, order.index)
+    schedule = replace(schedule, global_stages=left).with_axes(number, order.index)
     kernel.schedule = ScheduleAttr(schedule)
     return copy
 

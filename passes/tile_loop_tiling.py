@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -127,9 +127,18 @@ class TileLoopTilingPass(ModulePass):
         if self.local_size < 1:
             raise TileError(f"a work-group of {self.local_size} work-items cannot run")
         self._set_schedules(op)
-        device = device_of(op)
+        kernels = named_kernels(op)
+        reasons = self._choose(kernels, device_of(op))
+        # Those that make the copies that chosen schedules read.
+        stage_in_global(op)
+        copies = {n: k for n, k in named_kernels(op).items() if n not in kernels}
+        reasons += self._choose(copies, device_of(op))
+        return reasons if self.explain else []
+
+    def _choose(self, kernels: Mapping[str, KernelOp], device: Device | None) -> list[str]:
+        """Schedule some kernels; with `explain`, why."""
         reasons: list[str] = []
-        for name, kernel in named_kernels(op).items():
+        for name, kernel in kernels.items():
             if kernel.schedule is not None:
                 reasons.append(f"{name}: its schedule is given")
             elif device is None:
@@ -140,7 +149,7 @@ class TileLoopTilingPass(ModulePass):
                 if self.explain:
                     facts = kernel_facts(kernel)
                     reasons.append(explained(name, kernel, facts, device, weighed))
-        return reasons if self.explain else []
+        return reasons
 
     def _set_schedules(self, op: ModuleOp) -> None:
         """Give kernels the schedules that are named, and split off what they stage."""

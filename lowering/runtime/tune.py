@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tiledialect import disk
+from tiledialect.dialects.tile.global_stage import copied_order
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
@@ -109,10 +110,14 @@ def _times(
         _, profile = executable.profile(arrays, RUNS)
     except TileError:
         return
-    names = list(named_kernels(lowered(scheduled, types, device, "tile-loop-tiling")))
+    kernels = named_kernels(lowered(scheduled, types, device, "tile-loop-tiling"))
+    names = [*kernels]
     for kernel in chosen:
         if len(names) == len(profile.kernels):
-            yield kernel, profile.kernels[names.index(kernel)].seconds
+            made = {v.owner for v in kernels[kernel].inputs if copied_order(v) is not None}
+            # The copies that it reads are a part of its schedule.
+            own = [n for n in names if n == kernel or kernels[n] in made]
+            yield kernel, sum(profile.kernels[names.index(n)].seconds for n in own)
         else:
             # Launches are not kernels one by one: then they win or lose together.
             yield kernel, profile.seconds

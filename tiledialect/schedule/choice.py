@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
 from tiledialect.schedule.candidates import FAMILIES
+from tiledialect.schedule.copies import copies, making, reading
 from tiledialect.schedule.cost import OVERLAP_LOSS, Estimate, cost
 from tiledialect.schedule.cpu_cost import OVERLAP_LOSS as CPU_OVERLAP_LOSS
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost
@@ -24,6 +25,10 @@ LOCAL_SIZE = 64
 """How many work-items the groups of the default schedule have."""
 MOST_SUMS = 2 << 20
 """Bytes of sums that a work-item of a CPU may have: they are on its stack."""
+COPY_GAIN = 0.92
+"""What reads a copy in global memory must take at most this share of the time of what does not."""
+MOST_COPIED = 4
+"""How many candidates that read a copy are kept."""
 KEPT = 256
 """How many kernels' rankings are kept, for others that are alike."""
 
@@ -52,7 +57,26 @@ def estimated(model: Model) -> Estimate:
 @lru_cache(maxsize=KEPT)
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
-    return tuple(sorted(_candidates(facts, device), key=lambda c: c.estimate.seconds))
+    found = _by_seconds(_candidates(facts, device))
+    return tuple(_by_seconds((*found, *_with_copies(facts, device, found[:1]))))
+
+
+def _by_seconds(candidates: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: c.estimate.seconds)
+
+
+def _with_copies(facts: Facts, device: Device, plain: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The best candidates that read a copy of an operand, if they gain on the best plain one."""
+    for stage in copies(facts, device) if plain else ():
+        copy, other = ranked(making(facts, stage), device)[:1], reading(facts, stage)
+        most = COPY_GAIN * plain[0].estimate.seconds - sum(c.estimate.seconds for c in copy)
+        if not copy or least_seconds(other, device) >= most:
+            continue
+        for found in _by_seconds(_candidates(other, device))[:MOST_COPIED]:
+            if found.estimate.seconds < most:
+                schedule = found.schedule.with_axes(stage.operand, stage.order.__getitem__)
+                schedule = replace(schedule, global_stages=(stage,))
+                yield Candidate(found.family, schedule, found.estimate.after(copy[0].estimate))
 
 
 @lru_cache(maxsize=KEPT)

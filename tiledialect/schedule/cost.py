@@ -15,7 +15,7 @@ Groups come in waves, of which the last may leave units idle. The parts overlap,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from tiledialect.schedule.device import Kind
@@ -57,6 +57,10 @@ CACHED_COPIES = 4096
 """Up to how many copies of the innermost body the instruction cache holds."""
 
 
+PARTS = ("arithmetic", "local", "cache", "memory", "waiting", "launch")
+"""What the seconds of an estimate come from."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """The seconds that a kernel is thought to take, and where they go."""
@@ -86,8 +90,12 @@ class Estimate:
     @property
     def bound(self) -> str:
         """What takes longest."""
-        parts = ("arithmetic", "local", "cache", "memory", "waiting", "launch")
-        return max(parts, key=lambda part: getattr(self, part))
+        return max(PARTS, key=lambda part: getattr(self, part))
+
+    def after(self, other: Estimate) -> Estimate:
+        """The same kernel, but that another one runs before it: their seconds together."""
+        own = {name: getattr(self, name) + getattr(other, name) for name in ("seconds", *PARTS)}
+        return replace(self, **own)
 
 
 def cost(m: Model) -> Estimate:

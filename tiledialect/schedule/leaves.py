@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from math import gcd, prod
 
 from xdsl.utils.str_enum import StrEnum
@@ -159,6 +159,14 @@ class Schedule:
     def work_items(self) -> int:
         """How many work-items a work-group has."""
         return prod(self.extents(Role.LOCAL))
+
+    def with_axes(self, operand: int, axis: Callable[[int], int]) -> Schedule:
+        """The same, but that stages of an operand call its axes otherwise."""
+        stages = (
+            replace(s, order=tuple(map(axis, s.order))) if s.operand == operand else s
+            for s in self.stages
+        )
+        return replace(self, stages=tuple(stages))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from xdsl.ir import SSAValue
@@ -21,24 +20,13 @@ def copied_order(value: SSAValue) -> tuple[int, ...] | None:
     return tuple(op.accesses.data[0].data.index(e) for e in op.output.data)
 
 
-def with_axes(schedule: Schedule, operand: int, axis: Callable[[int], int]) -> Schedule:
-    """A schedule whose stages of an operand call its axes otherwise."""
-    return replace(
-        schedule,
-        stages=tuple(
-            replace(s, order=tuple(map(axis, s.order))) if s.operand == operand else s
-            for s in schedule.stages
-        ),
-    )
-
-
 def as_given(kernel: KernelOp) -> Schedule:
     """The schedule of a kernel, with the stages from which the copies that it reads were made."""
     assert kernel.schedule is not None
     schedule = kernel.schedule.data
     for k, value in enumerate(kernel.inputs):
         if (order := copied_order(value)) is not None:
-            schedule = with_axes(schedule, k, order.__getitem__)
+            schedule = schedule.with_axes(k, order.__getitem__)
             stages = (*schedule.global_stages, GlobalStage(k, order))
             schedule = replace(schedule, global_stages=stages)
     return schedule
