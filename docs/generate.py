@@ -392,6 +392,12 @@ EXAMPLES = {
         f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline,simplify-index-arithmetic",
     ),
     "nest-share-memory": ("tree_sum.mlir", "lift-to-nest,nest-share-memory"),
+    "nest-stream-stores": (
+        "pool",
+        'tile-specialize{arguments="8388608xf32"},tile-bounds,tile-fuse,'
+        'tile-loop-tiling{schedules="O: <group.x 131072*x : 32, serial 4*x : 32768, '
+        'unroll k : 2, vector x : 4>"},tile-to-nest,nest-vectorize,nest-stream-stores',
+    ),
     "nest-prefetch": ("softmax", f"{SOFTMAX},nest-vectorize,nest-prefetch"),
     "math-polynomial-approximation": (
         "softmax",

@@ -23,16 +23,20 @@ from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
-from tiledialect.lowering.nest.nest_prefetch import PREFETCHES, NestPrefetchPass
+from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
 from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
+from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.target_spec import is_gpu, platform
 
+TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
+"""Platforms whose kernels are faster with hints: those for CPUs that are built with Clang."""
 
-def nest_passes(*, prefetches: bool = False, edges: bool = False) -> tuple[ModulePass, ...]:
-    """The passes from nests to the kernel level."""
+
+def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass, ...]:
+    """The passes from nests to the kernel level; with ``hints``, those about caches too."""
     return (
         NestPipelinePass(),
         NestPeelPass(copies=False, edges=edges),
@@ -40,7 +44,7 @@ def nest_passes(*, prefetches: bool = False, edges: bool = False) -> tuple[Modul
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
-        *((NestPrefetchPass(),) if prefetches else ()),
+        *((NestStreamStoresPass(), NestPrefetchPass()) if hints else ()),
         NestToGpuPass(),
         GpuCountCopiesPass(),
         GpuWidenBf16Pass(),
@@ -87,7 +91,7 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    passes = nest_passes(prefetches=platform(op) in PREFETCHES, edges=not is_gpu(op))
+    passes = nest_passes(hints=platform(op) in TAKES_HINTS, edges=not is_gpu(op))
     PassPipeline(passes).apply(ctx, op)
     if platform(op) in APPROXIMATES:
         MathPolynomialApproximationPass().apply(ctx, op)

@@ -53,6 +53,7 @@ TILE_UNIVERSE = Universe(
         "math-polynomial-approximation": _load(
             "lowering.math_polynomial_approximation", "MathPolynomialApproximationPass"
         ),
+        "nest-stream-stores": _load("lowering.nest.nest_stream_stores", "NestStreamStoresPass"),
         "nest-prefetch": _load("lowering.nest.nest_prefetch", "NestPrefetchPass"),
         "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import NONTEMPORAL, BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Truth
 from tiledialect.index.simplify import is_multiple
@@ -190,6 +190,8 @@ def store_at(kernel: GpuKernel, op: StoreOp, value: SSAValue, place: Expr) -> No
     new = cls.create(operands=operands)
     if access.lanes > 1:
         _align(kernel, new, access.memory, place, access.lanes)
+    if isinstance(new, vector.StoreOp) and NONTEMPORAL in op.attributes:
+        new.nontemporal = BoolAttr.from_bool(True)
     kernel.indices.here.block.add_op(new)
 
 

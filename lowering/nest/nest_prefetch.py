@@ -17,7 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.ancestors import nearest
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
-from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.builder import GLOBAL
@@ -25,9 +25,6 @@ from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
-
-PREFETCHES = ("Intel(R) OpenCL", "Portable Computing Language")
-"""Platforms whose kernels are faster with the pass: those for CPUs that are built with Clang."""
 
 LINE = 64
 """The bytes that come to the cache together."""
@@ -78,7 +75,7 @@ class Pass:
         """The accesses to neighbours in global memory, and their places."""
         numbered = {str(scope.name(x.index)): _step(k) for k, x in enumerate(self.loops)}
         for op in self.block.ops:
-            if isinstance(op, LoadOp | StoreOp) and op.condition is None and _is_wide(op):
+            if isinstance(op, LoadOp | StoreOp) and op.condition is None and _is_cached(op):
                 access = tuple(e.substitute(numbered) for e in scope.access(op))
                 yield (op.memory, access), op
 
@@ -87,10 +84,12 @@ def _step(number: int) -> Expr:
     return Expr.var(f"step{number}")
 
 
-def _is_wide(op: LoadOp | StoreOp) -> bool:
+def _is_cached(op: LoadOp | StoreOp) -> bool:
+    """Whether an access to neighbours goes through the caches."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
-    return t.memory_space == GLOBAL and isinstance(_value(op).type, VectorType)
+    is_wide = t.memory_space == GLOBAL and isinstance(_value(op).type, VectorType)
+    return is_wide and NONTEMPORAL not in op.attributes
 
 
 def _value(op: LoadOp | StoreOp) -> SSAValue:

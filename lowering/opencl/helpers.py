@@ -299,3 +299,24 @@ static inline int NAME(int x, int mask)
 def shuffle_xor(scope: Scope) -> str:
     """The function that gives the word which another work-item of the sub-group has."""
     return _template(scope, "shuffle_xor", SHUFFLE)
+
+
+# The instruction faults where an array does not begin at a multiple of the vector.
+STREAM = """
+static inline void NAME(VECTOR value, __global ELEMENT *p)
+{
+#ifdef __clang__
+    if (((size_t)p & (sizeof(VECTOR) - 1)) == 0) {
+        __builtin_nontemporal_store(value, (__global VECTOR *)p);
+        return;
+    }
+#endif
+    vstoreLANES(value, 0, p);
+}
+"""
+
+
+def stream(scope: Scope, type: CType, element: CType) -> str:
+    """The function that stores a vector in global memory past the caches."""
+    fields = {"VECTOR": type.name, "ELEMENT": element.name, "LANES": str(type.lanes)}
+    return _template(scope, f"stream_{type.name}", STREAM, **fields)

@@ -111,10 +111,20 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
         return
     elif type.kind == "bool":
         value, type = call(f"convert_uchar{type.lanes}", negative(value)), bits_of(type)
+    if is_streamed(op, buffer, type):
+        name = helpers.stream(scope, type, replace(type, lanes=1))
+        scope.line(f"{name}({value.text}, {place.text});")
+        return
     if is_aligned(op, type):
         scope.line(f"*({buffer.space} {type.name} *)({place.text}) = {value.assigned};")
         return
     scope.line(f"vstore{type.lanes}({value.text}, 0, {place.text});")
+
+
+def is_streamed(op: vector.StoreOp, buffer: Buffer, type: CType) -> bool:
+    """Whether a store goes past the caches."""
+    streams = op.nontemporal is not None and bool(op.nontemporal.value.data)
+    return streams and buffer.space == "__global" and type.lanes in (2, 4, 8, 16)
 
 
 def _emit_broadcast(scope: MemoryScope, op: Operation) -> Expr:

@@ -300,3 +300,26 @@ MODULES = {
 def test_a_module_that_cannot_be_printed_is_an_error(text: str):
     with pytest.raises(TileError, match=re.escape(MODULES[text])):
         print_opencl(parse(text))
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+@pytest.mark.parametrize("element", ["f32", "i32", "f16", "i8"])
+def test_vectors_go_past_the_caches_wherever_they_begin(
+    queue: cl.CommandQueue, element: str, lanes: int
+):
+    body = f"""
+    %c0 = arith.constant 0 : index
+    %v = vector.load %a[%c0] : memref<40x{element}>, vector<{lanes}x{element}>
+    %w = arith.{"addf" if element[0] == "f" else "addi"} %v, %v : vector<{lanes}x{element}>
+    vector.store %w, %out[%c0] {{nontemporal = true}} : memref<40x{element}>, vector<{lanes}x{element}>
+    %end = arith.constant 19 : index
+    vector.store %w, %out[%end] {{nontemporal = true}} : memref<40x{element}>, vector<{lanes}x{element}>
+    """
+    dtype = {"f32": np.float32, "i32": np.int32, "f16": np.float16, "i8": np.int8}[element]
+    a = np.arange(40).astype(dtype)
+    t = f"memref<40x{element}, 1 : i32>"
+    body = body.replace(f"memref<40x{element}>", t)
+    result = run(queue, {"a": t, "out": t}, body, a, np.zeros_like(a))[-1]
+    expected = np.zeros_like(a)
+    expected[:lanes] = expected[19 : 19 + lanes] = 2 * a[:lanes]
+    assert result.tolist() == expected.tolist()

@@ -44,6 +44,9 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.index.integer import Condition, Expr
 
+NONTEMPORAL = "nontemporal"
+"""The attribute of a `nest.store` whose vector is not read soon, and may go past the caches."""
+
 
 @irdl_op_definition
 class BufferOp(IRDLOperation):
@@ -225,6 +228,8 @@ class LoadOp(IndexedOp):
 @irdl_op_definition
 class StoreOp(IndexedOp):
     """Writes an element, or the neighbours of a vector, of a buffer, where the condition holds.
+
+    With the attribute `nontemporal` (`nest-stream-stores`) a vector may go past the caches.
 
     Example: `nest.store %v, %A[8*%i, %j] if %j < 4 : f32, memref<64x8xf32>`
     """

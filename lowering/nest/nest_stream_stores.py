@@ -1,0 +1,117 @@
+"""nest-stream-stores: large results that nothing in the program reads go past the caches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import MemRefType, ModuleOp, SymbolRefAttr, UnitAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tiledialect.ancestors import ancestors
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
+from tiledialect.index.simplify import is_multiple
+from tiledialect.lowering.host_memory import ALIASES, root
+from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.schedule.device import Kind, described, device_of
+from tiledialect.schedule.leaves import Role
+from tiledialect.signature import kernels_of
+
+LINE = 64
+"""The bytes that go to memory together: what writes a part of them must write the rest soon."""
+MOST_LOADS = 32
+"""What loads more for each store is not held up by memory."""
+
+
+def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
+    """The arguments of kernels that nothing but the kernel uses, whoever launches it."""
+    kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
+    found: dict[gpu.FuncOp, frozenset[int]] = {}
+    for host in (f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration):
+        ops = [x for x in host.body.block.ops if not isinstance(x, (*ALIASES, func.ReturnOp))]
+        uses = Counter(root(v) for x in ops for v in x.operands)
+        for launch in ops:
+            if isinstance(launch, gpu.LaunchFuncOp) and (kernel := kernels.get(launch.kernel)):
+                values = enumerate(map(root, launch.kernelOperands))
+                own = frozenset(
+                    k for k, v in values if isinstance(v.owner, gpu.AllocOp) and uses[v] == 1
+                )
+                found[kernel] = found.get(kernel, own) & own
+    return found
+
+
+def _size(kernel: gpu.FuncOp) -> int:
+    """The bytes of all arrays that a kernel is given, if these are known; else 0."""
+    types = [a.type for a in kernel.body.block.args if isinstance(a.type, MemRefType)]
+    if not all(t.has_static_shape() for t in types):
+        return 0
+    return sum(extent_of(t) * element_bytes(t) for t in types)
+
+
+def _loops(op: Operation) -> Iterator[ForOp]:
+    """The loops around an op, innermost first."""
+    return (x for x in ancestors(op) if isinstance(x, ForOp))
+
+
+def _times(op: Operation) -> int:
+    """How often an op is run."""
+    return prod(loop.extent or 1 for loop in _loops(op))
+
+
+def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
+    """Whether vectors begin at multiples of themselves, and lines are filled one after another."""
+    lanes, t = lanes_of(op.value), op.memory.type
+    assert isinstance(t, MemRefType)
+    place, run = scope.address(op), lanes
+    if lanes == 1 or not is_multiple(place, lanes, scope.env):
+        return False
+    for loop in _loops(op):
+        name = scope.name(loop.index)
+        moved = (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value
+        if moved == run:
+            run *= loop.extent or 1
+        elif loop.role.data.role is not Role.UNROLL:
+            break
+    return run * element_bytes(t) >= LINE
+
+
+def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
+    """Mark the stores to some arguments, if the kernel is about memory."""
+    unread: set[SSAValue] = {kernel.body.block.args[k] for k in numbers}
+    ops = list(kernel.walk())
+    loads = [op for op in ops if isinstance(op, LoadOp)]
+    stores = [op for op in ops if isinstance(op, StoreOp) and op.memory in unread]
+    read = {op.memory for op in loads}
+    most = MOST_LOADS * sum(map(_times, stores))
+    if any(_times(op) > most for op in loads):
+        return
+    scope = NestScope()
+    for op in stores:
+        if op.memory not in read and _writes_lines(op, scope):
+            op.attributes[NONTEMPORAL] = UnitAttr()
+
+
+@dataclass(frozen=True)
+class NestStreamStoresPass(ModulePass):
+    """Marks stores `nontemporal` that write results of the program past the caches.
+
+    Otherwise each line is read before it is written, and takes the place of what is still needed.
+    It is done where a kernel's arrays do not fit the last cache, where nothing else reads what it
+    writes, and whole lines are written; not where so much is computed that memory can wait.
+    """
+
+    name = "nest-stream-stores"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Mark the stores of every kernel."""
+        device = device_of(op) or described(Kind.CPU, {})
+        for kernel, numbers in unread_arguments(op).items():
+            if numbers and _size(kernel) > device.cache_sizes[-1]:
+                stream_stores(kernel, numbers)
