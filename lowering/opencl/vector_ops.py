@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import reduce
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, DenseArrayBase, IntegerAttr, VectorType
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -123,7 +123,7 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
 
 def is_streamed(op: vector.StoreOp, buffer: Buffer, type: CType) -> bool:
     """Whether a store goes past the caches."""
-    streams = op.nontemporal is not None and bool(op.nontemporal.value.data)
+    streams = op.properties.get("nontemporal") == BoolAttr.from_bool(True)
     return streams and buffer.space == "__global" and type.lanes in (2, 4, 8, 16)
 
 

@@ -8,7 +8,7 @@ rows are neighbours in memory, work-items have neighbouring rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import gcd, prod
 
 from tiledialect.schedule.candidates.memory import (
     ITEMS,
@@ -37,6 +37,9 @@ WRITTEN_OUT = 8
 """Loops of so few steps are written out by compilers, and large groups lack registers for that."""
 LEAST_LANES = 8
 """How many work-items of a GPU share a row at least, so that they read whole lines."""
+TOGETHER = {256: 4, 1024: 2}
+"""How many rows of at most so many elements a work-item of a CPU computes at the same time: what is
+joined of one is waited for while the others are computed."""
 KEPT_ON_CPU = 1 << 16
 """How many elements of rows a work-item of a CPU keeps in memory of its own."""
 
@@ -142,11 +145,20 @@ def _rows_on_cpu(
     inputs = {t.number for t in facts.inputs}
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
     kept = kept[: KEPT_ON_CPU // max(length, 1)]
+    together = _together(facts, rows, length)
     for count in unrolls(facts.extents[first], width, 2):
         for keep in (True, False) if kept else (False,):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
+            for row in rows[:1]:
+                loops.add(row, together, Role.UNROLL)
             loops.add(first, count, Role.UNROLL)
             loops.serial(summed)
-            loops.work(rows, max(1, work_of_group(facts, device) // length))
+            loops.work(rows, max(1, work_of_group(facts, device) // (length * together)))
             yield loops.schedule(kept if keep else ())
+
+
+def _together(facts: Facts, rows: list[str], length: int) -> int:
+    """How many rows to compute at the same time, of which there are a multiple."""
+    most = next((n for longest, n in TOGETHER.items() if length <= longest), 1)
+    return gcd(most, facts.extents[rows[0]]) if rows else 1
