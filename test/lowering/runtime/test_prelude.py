@@ -45,6 +45,39 @@ def test_accesses_to_vectors(device: td.Device):
         np.testing.assert_array_equal(b, expected)
 
 
+HALVES = """
+{prelude}
+__kernel void copy(const __global half *a, __global half *b, __global float *c)
+{{
+    __local ushort t[32] __attribute__((aligned(32)));
+    vstorea_half{lanes}_rte(vloada_half{lanes}(1, a), 0, (__local half *)t);
+    vstorea_half{lanes}_rte(vloada_half{lanes}(0, (const __local half *)t), 1, b);
+    vstore{lanes}(vloada_half{lanes}(1, b), 1, c);
+}}
+"""
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+@pytest.mark.parametrize("lanes", LANES)
+def test_vectors_of_halves(device: td.Device, lanes: int):
+    """Those that have a place for whole vectors; these functions are in OpenCL C everywhere."""
+    queue = queue_for(device)
+    source = HALVES.format(prelude=prelude("nvidia"), lanes=lanes)
+    program = cl.Program(queue.context, source).build()
+    a = np.linspace(-3, 60000, 64).astype(np.float16)
+    memory = [
+        cl.Buffer(queue.context, cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
+        for array in (a, np.zeros_like(a), np.zeros(64, np.float32))
+    ]
+    program.copy(queue, (1,), (1,), *memory)
+    expected = np.zeros_like(a)
+    expected[lanes : 2 * lanes] = a[lanes : 2 * lanes]
+    for buffer, dtype in zip(memory[1:], (np.float16, np.float32), strict=True):
+        found = np.zeros(64, dtype)
+        cl.enqueue_copy(queue, found, buffer)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_errors_name_the_programs_own_lines():
     """The compiler counts from the program on."""
     assert all(prelude(d.short_platform)[-8:] in ("", "#line 1\n") for d in td.devices())
