@@ -216,12 +216,21 @@ class Facts:
         Of a few values at a time all are tried: so are those of residue classes, of which each
         has its own points.
         """
+        return self._tests_of(2)
+
+    @cached_property
+    def all_tests(self) -> tuple[tuple[frozenset[str], float], ...]:
+        """The same with tests of an index alone: residue classes of which only some have points."""
+        return self._tests_of(1)
+
+    def _tests_of(self, least: int) -> tuple[tuple[frozenset[str], float], ...]:
+        """The tests of at least so many indices."""
         found: dict[frozenset[str], float] = {}
         for tensor in self.inputs:
             for e, size in zip(tensor.access or (), tensor.shape, strict=False):
                 names = [n for n in e.names if self.extents[n] > 1]
                 count = prod(self.extents[n] for n in names)
-                if len(names) > 1 and count <= MOST_TRIED:
+                if len(names) >= least and count <= MOST_TRIED:
                     terms = [
                         [
                             int(e.coefficient(i.name)) * v

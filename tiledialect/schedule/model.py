@@ -85,7 +85,7 @@ class Model:
     def trips(self, k: int) -> float:
         """How often a work-item comes to leaf ``k``, on the average of the groups."""
         visits = self._visits[max(0, k - self.parallel)]
-        if not self.facts.tests:
+        if not self.skips:
             return visits
         return visits * prod(share for place, share in self.skips if place <= k)
 
@@ -93,7 +93,8 @@ class Model:
     def skips(self) -> list[tuple[int, float]]:
         """Inside which leaves whole groups have only a share of the points."""
         found: list[tuple[int, float]] = []
-        for names, share in self.facts.tests:
+        # Groups without points leave a GPU's unit to others; cores share out the rest badly.
+        for names, share in self.facts.tests if self.is_cpu else self.facts.all_tests:
             moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
             if all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
                 found.append((max(moved, default=-1) + 1, share))
