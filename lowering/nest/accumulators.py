@@ -155,9 +155,9 @@ class Accumulator:
         """Make that of the loops being built true."""
         self.nest.store(self.nest.scalars.constant(1, i1), self.buffer, self.places.here())
 
-    def total(self) -> SSAValue:
-        """The aggregate at the loops being built, once all is joined."""
-        return self.nest.load(self.buffer, self.places.joined)
+    def total(self, place: Sequence[Expr] | None = None) -> SSAValue:
+        """The aggregate at the loops being built, or at a place, once all is joined."""
+        return self.nest.load(self.buffer, self.places.joined if place is None else place)
 
     def join(self) -> None:
         """Aggregate what the lanes of a vector, and the work-items that share an element, hold."""

@@ -16,6 +16,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 
+from xdsl.ir import SSAValue
+
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -50,10 +52,10 @@ class ContractionNest:
         accesses = [[e.substitute(kernel.values) for e in a.data] for a in op.accesses]
         self.neutral = neutral_operand(op)
         self.staging = Staging(kernel, op.inputs, accesses, self.neutral)
-        self.places = Places.of(kernel, self.first_reduction, self.outputs)
         box = instruction_box(op, kernel.schedule)
         self.instruction = box and InstructionNest(kernel, self.staging, box)
         """What takes the place of the innermost loops, if the schedule has an instruction."""
+        self.places = Places.of(kernel, self.first_reduction, self.outputs)
         # All the work-items of an instruction must execute it.
         share = bool(self.places.shared) or self.instruction is not None
         self.guards = Guards(kernel, share=share)
@@ -64,11 +66,13 @@ class ContractionNest:
     def first_reduction(self) -> int:
         """The number of the first leaf inside a work-item that moves no output index.
 
-        Without one, that of the first of the innermost leaves that are written out.
+        Without one, that of the first of the innermost leaves that are written out. An instruction
+        has all the leaves of its box.
         """
         parallel = self.kernel.parallel
+        box = self.instruction.box.first if self.instruction is not None else None
         for k, leaf in enumerate(self.leaves):
-            if k >= parallel and leaf.index not in self.outputs:
+            if k >= parallel and (leaf.index not in self.outputs or k == box):
                 return k
         return first_written_out(self.leaves)
 
@@ -138,6 +142,13 @@ class ContractionNest:
             needed, names = more, names.union(*(t.names for t in more))
         return needed
 
+    @cached_property
+    def moving(self) -> tuple[int, ...]:
+        """The leaves over which the accumulators are read; an exchange has loops of its own."""
+        if self.instruction is None or self.instruction.exchange is None:
+            return self.places.moving
+        return tuple(k for k in self.places.moving if k not in self.instruction.box.leaves)
+
     # -- building --------------------------------------------------------------------------
 
     def build(self) -> None:
@@ -155,6 +166,9 @@ class ContractionNest:
         self._points(k, (*needed, *self.point_tests), acc, flag, entering=True)
         for accumulator in kept:
             accumulator.join()
+        if self.instruction is not None and self.instruction.exchange is not None:
+            with self.kernel.loops(self.moving):
+                self.instruction.exchange_sums(acc.buffer, self.places.here)
         with self.nest.when(equal(self.kernel.linear_id(self.places.shared), 0)):
             self._finish(0, tests, acc, flag)
 
@@ -213,18 +227,22 @@ class ContractionNest:
         ready = self.guards.known(tests)
         later = tuple(t for t in tests if t not in ready)
         with self.guards.branch(ready):
-            if k < len(self.places.moving):
-                with self.kernel.loops([self.places.moving[k]]):
+            if k < len(self.moving):
+                with self.kernel.loops([self.moving[k]]):
                     self._finish(k + 1, later, acc, flag)
                 return
-            self._write(acc, flag)
+            if self.instruction is None or self.instruction.exchange is None:
+                self._write(acc.total(), acc, flag)
+                return
+            with self.instruction.sums(self.places.here) as place, self.guards.branch(later):
+                self._write(acc.total(place), acc, flag)
 
-    def _write(self, acc: Accumulator, flag: Accumulator | None) -> None:
+    def _write(self, total: SSAValue, acc: Accumulator, flag: Accumulator | None) -> None:
         """Write the outputs at one element."""
         scalars, t = self.nest.scalars, element_type(self.op.result)
         coordinates = self.kernel.at(self.op.output.data)
         elements = Elements(self.nest, self.kernel.memory, coordinates)
-        result = scalars.convert(acc.total(), acc.type, t)
+        result = scalars.convert(total, acc.type, t)
         if flag is not None and self.box is not None:
             # Both values are there, so a choice costs less than a branch.
             op = self.op

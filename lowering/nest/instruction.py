@@ -6,13 +6,15 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
-from xdsl.dialects import vector
+from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
-from tiledialect.index.integer import Expr
+from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.index.integer import Expr, floordiv, mod
 from tiledialect.index.simplify import (
     constant_difference,
     is_multiple,
@@ -24,7 +26,8 @@ from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scope import flat_strides
 from tiledialect.lowering.nest.staging import Source, Staging, as_bits
 from tiledialect.schedule.boxes import Box
-from tiledialect.schedule.instructions import Fragment, Rows
+from tiledialect.schedule.instructions import Exchange, Fragment, Rows
+from tiledialect.schedule.leaves import Role
 from tiledialect.schedule.tiles import step_name
 
 
@@ -72,6 +75,50 @@ class InstructionNest:
             for value, group in zip(op.totals, groups, strict=True):
                 self._scatter(value, group)
 
+    @property
+    def exchange(self) -> Exchange | None:
+        """How the work-items exchange sums before they store them."""
+        return self.entry.exchange if self.box.lane is None else None
+
+    def exchange_sums(self, buffer: SSAValue, place: Callable[[], Sequence[Expr]]) -> None:
+        """Let work-items exchange accumulators of a box."""
+        exchange, nest, select = self.exchange, self.nest, self.nest.scalars.select
+        assert exchange is not None
+        number = mod(floordiv(self.kernel.linear_id(self.box.lanes), exchange.lane), 2)
+        is_second = nest.emit(arith.CmpiOp(nest.index(number), nest.index(Expr.const(1)), "eq"))
+        for element in range(self.entry.result.count):
+            if element & exchange.element:
+                continue
+            places: list[Sequence[Expr]] = []
+            for own in (element, element + exchange.element):
+                with self._at(self.entry.result, own):
+                    places.append(place())
+            first, second = (nest.load(buffer, p) for p in places)
+            given = select(is_second, first, second)
+            other = nest.emit(ShuffleOp(given, exchange.lane, self.entry.lanes))
+            other.name_hint = "other"
+            nest.store(select(is_second, other, first), buffer, places[0])
+            nest.store(select(is_second, second, other), buffer, places[1])
+
+    @contextmanager
+    def sums(self, place: Callable[[], Sequence[Expr]]) -> Generator[Sequence[Expr]]:
+        """Loops over the accumulators of a box after an exchange: where each is.
+
+        The loops' steps are those of the element of the output that it belongs to.
+        """
+        result, exchange = self.entry.result, self.exchange
+        assert exchange is not None
+        rows = result.count // exchange.width
+        with (
+            self.nest.loop(LoopRole(Role.UNROLL), rows, "row") as row,
+            self.nest.loop(LoopRole(Role.VECTOR), exchange.width, "lane") as lane,
+        ):
+            element = row * exchange.width + lane
+            with self._at_place(result, result.place, element):
+                source = place()
+            with self._at_place(result, exchange.place, element):
+                yield source
+
     def _lanes_of(self, operand: int, number: int) -> list[list[SSAValue]]:
         """The registers of an operand in each lane of the vectors' leaf."""
         fragment, lanes = self.entry.operands[operand], self.lanes
@@ -109,7 +156,7 @@ class InstructionNest:
         sources: list[Source] = []
         for k in range(rows.width):
             along = zip(fragment.axes, rows.place, strict=True)
-            with self._at_place(fragment, [e + k * (a == rows.axis) for a, e in along], 0):
+            with self._at_place(fragment, [e + k * (a == rows.axis) for a, e in along], Expr()):
                 sources.append(self.staging.source(number))
         memory, place, _ = sources[0]
         t = memory.type
@@ -127,14 +174,16 @@ class InstructionNest:
     @contextmanager
     def _at(self, fragment: Fragment, element: int) -> Generator[None]:
         """The steps of the leaves in the box at which this work-item has an element."""
-        with self._at_place(fragment, fragment.place, element):
+        with self._at_place(fragment, fragment.place, Expr.const(element)):
             yield
 
     @contextmanager
-    def _at_place(self, fragment: Fragment, where: Sequence[Expr], element: int) -> Generator[None]:
+    def _at_place(
+        self, fragment: Fragment, where: Sequence[Expr], element: Expr
+    ) -> Generator[None]:
         """The steps of the leaves in the box at a place in it."""
         lane = self.kernel.linear_id(self.box.lanes)
-        values = {"lane": lane, "element": Expr.const(element)}
+        values = {"lane": lane, "element": element}
         place = [simplify(e.substitute(values), self.nest.env) for e in where]
         steps = self.box.steps(fragment, place)
         here = {step_name(k): simplify(e, self.nest.env) for k, e in steps.items()}

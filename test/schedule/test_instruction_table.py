@@ -17,6 +17,7 @@ from tiledialect.schedule.instructions import (
     MMA_BF16,
     MMA_F16,
     MMA_TF32,
+    Exchange,
     Fragment,
     Instruction,
     Rows,
@@ -176,6 +177,7 @@ def test_tf32_is_off_by_two_thirds_of_a_unit_at_most_and_not_to_one_side():
 
 ONE = Fragment(("m",), "f32", 4, (ELEMENT,))
 DOUBLE = Instruction("twice", (("m", 4),), ONE, (ONE, ONE), "void twice(float *d0) {}")
+PAIR = Fragment(("m",), "f32", 2, (2 * LANE + ELEMENT,))
 
 
 @pytest.mark.parametrize(
@@ -200,6 +202,8 @@ DOUBLE = Instruction("twice", (("m", 4),), ONE, (ONE, ONE), "void twice(float *d
             ),
             "are not its box",
         ),
+        (replace(DOUBLE, exchange=Exchange(1, 1, (ELEMENT,)), lanes=2, result=PAIR), "exchange of"),
+        (replace(DOUBLE, exchange=Exchange(1, 1, ()), result=replace(ONE, packed=2)), "registers"),
         (replace(MMA_TF32, text=MMA_TF32.text + " "), "another instruction mma_m16n8k8_tf32"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",

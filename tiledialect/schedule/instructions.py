@@ -78,6 +78,32 @@ class Fragment:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """How pairs of work-items exchange elements of a result, so that each has more neighbours.
+
+    Their numbers differ by ``lane``, a power of two. Of elements whose numbers differ by
+    ``element``, another one, the first work-item gives its second for the other's first.
+    """
+
+    lane: int
+    element: int
+    place: tuple[Expr, ...]
+    """Where along each axis an element is afterwards, by ``LANE`` and ``ELEMENT``."""
+
+    @property
+    def width(self) -> int:
+        """How many elements are neighbours along the last axis."""
+        return 2 * self.element
+
+    def origin(self, lane: int, element: int) -> tuple[int, int]:
+        """Which work-item had an element before, and as which."""
+        own, number = bool(lane & self.lane), bool(element & self.element)
+        if own == number:
+            return lane, element
+        return lane ^ self.lane, element ^ self.element
+
+
+@dataclass(frozen=True)
 class Instruction:
     """A product of operands that is summed over a box, as a machine executes it.
 
@@ -98,6 +124,8 @@ class Instruction:
     """The platform that has it (``nvidia``); empty: every one."""
     capability: int = 0
     """The compute capability that its device must have, 80 being 8.0; 0: any."""
+    exchange: Exchange | None = None
+    """What the work-items do with the sums before they store them."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -178,6 +206,22 @@ def check(entry: Instruction) -> None:
         _check_cover(entry, fragment, name)
         for rows in fragment.rows:
             _check_rows(entry, fragment, rows, name)
+    if entry.exchange is not None:
+        _check_exchange(entry, entry.exchange)
+
+
+def _check_exchange(entry: Instruction, exchange: Exchange) -> None:
+    result = entry.result
+    if result.packed > 1:
+        raise ScheduleError(f"instruction {entry.name} exchanges what shares registers")
+    for lane, element in product(range(entry.lanes), range(result.count)):
+        values = {"lane": lane, "element": element}
+        place = tuple(e.evaluate(values) for e in exchange.place)
+        if place != result.at(*exchange.origin(lane, element)):
+            raise ScheduleError(
+                f"the exchange of instruction {entry.name} does not bring work-item {lane} "
+                f"element {element}"
+            )
 
 
 def _check_rows(entry: Instruction, fragment: Fragment, rows: Rows, name: str) -> None:
@@ -222,8 +266,9 @@ ROW, COLUMN = floordiv(LANE, 4), mod(LANE, 4)
 
 def _sums(boxes: int) -> Fragment:
     """The accumulators of some boxes of 16 × 8 beside one another."""
-    column = 2 * COLUMN + mod(ELEMENT, 2) + 8 * floordiv(ELEMENT, 4)
-    return Fragment(("m", "n"), "f32", 4 * boxes, (ROW + 8 * mod(floordiv(ELEMENT, 2), 2), column))
+    row = ROW + 8 * floordiv(ELEMENT, 2 * boxes)
+    column = 2 * COLUMN + mod(ELEMENT, 2) + 8 * mod(floordiv(ELEMENT, 2), boxes)
+    return Fragment(("m", "n"), "f32", 4 * boxes, (row, column))
 
 
 def _matrices(name: str, place: tuple[Expr, ...], axis: str, width: int, form: str) -> Rows:
@@ -307,6 +352,11 @@ def _mma_half(
     def listed(template: str, count: int, first: int = 0) -> str:
         return ", ".join(template.format(k) for k in range(first, first + count))
 
+    def sums(k: int) -> str:
+        """Those of a box: two of each of its rows."""
+        rows = (2 * k, 2 * (boxes + k))
+        return ", ".join(listed('"+f"(*d{})', 2, first) for first in rows)
+
     parameters = [
         listed("float *d{}", 4 * boxes),
         listed("short2 a{}", 4),
@@ -318,7 +368,7 @@ def _mma_half(
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.{t}.{t}.f32 "
         "{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
-        : {listed('"+f"(*d{})', 4, 4 * k)}
+        : {sums(k)}
         : {listed('"r"(as_uint(a{}))', 4)},
           {listed('"r"(as_uint(b{}))', 2, 2 * k)});
 """
@@ -357,9 +407,19 @@ def _mma_half(
         lanes=WARP,
         platform="nvidia",
         capability=80,
+        exchange=WIDER if boxes == 2 else None,
     )
 
 
+WIDER = Exchange(
+    1,
+    2,
+    (
+        ROW + 8 * floordiv(ELEMENT, 4),
+        4 * floordiv(COLUMN, 2) + 8 * mod(COLUMN, 2) + mod(ELEMENT, 4),
+    ),
+)
+"""Four neighbours a work-item, of the sums of two boxes: stores of two f16 fill no sector."""
 NARROW = (1, "x2", (SIXTEEN, 0 * LANE), (8 * BESIDE, mod(LANE, 8)))
 WIDE = (2, "x4", (SIXTEEN, 8 * HALF), (8 * BESIDE, EIGHT))
 MMA_F16, MMA_F16_WIDE = _mma_half("f16", *NARROW), _mma_half("f16", *WIDE)
