@@ -10,6 +10,7 @@
 // RUN: not tile-opt %s -p 'tile-specialize{function=shrink arguments="3xf32"}' 2>&1 | filecheck %s --check-prefix=NEGATIVE
 // RUN: not tile-opt %s -p 'tile-specialize{function=divide arguments="0xf32"}' 2>&1 | filecheck %s --check-prefix=ZERO
 // RUN: not tile-opt %s -p 'tile-specialize{function=sum arguments="3xf32","4xf32"}' 2>&1 | filecheck %s --check-prefix=BROADCAST
+// RUN: not tile-opt %s -p 'tile-specialize{function=other arguments="3xf32"}' 2>&1 | filecheck %s --check-prefix=OTHER
 
 func.func @conv(%I: tensor<?x?x?x?x!tile.any> {tile.name = "I", tile.dims = ["N", "H", "W", "CI"]}, %K: tensor<?x?x?x?x!tile.any> {tile.name = "K", tile.dims = ["KH", "KW", "CI", "CO"]}) -> (tensor<?x?x?x?x!tile.any> {tile.name = "O"}) {
   %c0 = arith.constant 0 : index
@@ -49,6 +50,14 @@ func.func @shrink(%A: tensor<?x!tile.any>) -> tensor<?x!tile.any> {
   func.return %B : tensor<?x!tile.any>
 }
 
+func.func @other(%A: tensor<?x!tile.any>) -> tensor<?x!tile.any> {
+  %c0 = arith.constant 0 : index
+  %N = tensor.dim %A, %c0 : tensor<?x!tile.any>
+  %M = arith.shli %N, %N : index
+  %B = tile.contraction add(%A[i]) -> [i : %M] : (tensor<?x!tile.any>) -> tensor<?x!tile.any>
+  func.return %B : tensor<?x!tile.any>
+}
+
 func.func @divide(%A: tensor<?x!tile.any>) -> tensor<?x!tile.any> {
   %c0 = arith.constant 0 : index
   %N = tensor.dim %A, %c0 : tensor<?x!tile.any>
@@ -77,9 +86,10 @@ func.func @sum(%A: tensor<*x!tile.any>, %B: tensor<*x!tile.any>) -> tensor<*x!ti
 // COUNT: conv takes 2 inputs (I, K), but 1 was given
 // RANK: I has 4 dimensions in the header, but the one given has 3 (9x9x5)
 // TYPE: '2x2x5x7xf33' is not a type such as 2x9xf32
-// WHICH: name one of the functions here: conv, halves, shrink, divide, sum
+// WHICH: name one of the functions here: conv, halves, shrink, other, divide, sum
 // OPEN: give the type of A, which is declared as tensor<?x!tile.any>
 // UNKNOWN: there is no function nothing here
 // NEGATIVE: axis 0 of B gets the size -2
 // ZERO: a dimension is divided by 0 here
 // BROADCAST: the shapes of A (3) and B (4) do not broadcast together
+// OTHER: arith.shli does not compute a size

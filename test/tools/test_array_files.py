@@ -6,6 +6,7 @@ import io
 import os
 import random
 import stat
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,13 @@ def test_random_numbers():
 def test_bad_random_numbers(text: str):
     with pytest.raises(TileError, match=r"random\(.*\) is not sizes"):
         random_array(text)
+
+
+def test_images_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    Image.new("L", (2, 2)).save(tmp_path / "a.png")
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(TileError, match="images need Pillow: pip install pillow"):
+        read_array(str(tmp_path / "a.png"))
 
 
 def test_too_many_random_numbers():

@@ -260,6 +260,7 @@ ERRORS = {
     '%x = "memref.memory_space_cast"(%a) : (memref<4xf32>) -> memref<4xf32, 3 : i32>\nmemref.store %f, %x[%i] : memref<4xf32, 3 : i32>': "keeps its address space",
     "%x = arith.select %flag, %a, %a : memref<4xf32>\nmemref.store %f, %x[%i] : memref<4xf32>": "no value of type memref<4xf32>",
     "%x = math.fpowi %f, %l : f32, i64\nmemref.store %x, %a[%i] : memref<4xf32>": "exponent",
+    "%x = memref.subview %a[0] [4] [1] : memref<4xf32> to memref<3xf32, strided<[1]>>\nmemref.store %f, %x[%i] : memref<3xf32, strided<[1]>>": "the sizes do not become memref<3xf32",
     '"memref.copy"(%a, %a) : (memref<4xf32>, memref<4xf32>) -> ()': "memref.copy",
     '"gpu.terminator"() : () -> ()': "gpu.terminator",
 }  # fmt: skip

@@ -189,6 +189,7 @@ def test_torch():
         ([1, None], "A holds Python objects, not an array of numbers"),
         (Broken(), "Broken that cannot be read: it is on another computer"),
         (np.ma.masked_array([1, 2], [True, False]), "A has masked elements"),
+        (np.broadcast_to(np.float32(1), (2**31, 2**20)), "A cannot be copied: Unable to allocate"),
     ],
     ids=lambda part: part if isinstance(part, str) else type(part).__name__,
 )

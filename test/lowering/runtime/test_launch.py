@@ -111,6 +111,19 @@ def test_whatever_leaves_a_call_finishes_the_queue(
     assert np.array_equal(f(a).B, expected.B)
 
 
+def test_what_a_device_says_is_told(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    f = td.compile("function (A[N]) -> (B) { B = A + 1; }", device=device)
+    f(np.zeros(3))
+
+    def fail(*args: Any, **options: Any) -> Any:
+        raise cl.LogicError("clEnqueueNDRangeKernel failed: BROKEN\nwhere")
+
+    monkeypatch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
+    words = r"cannot run this: clEnqueueNDRangeKernel failed: BROKEN \(memory needed: 48 bytes of"
+    with pytest.raises(TileError, match=words):
+        f(np.zeros(3))
+
+
 # -- forks -----------------------------------------------------------------------------------
 
 FORK = """

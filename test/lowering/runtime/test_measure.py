@@ -16,6 +16,7 @@ from tiledialect.lowering.runtime import measure
 from tiledialect.lowering.runtime.devices import target_spec, target_system_spec
 from tiledialect.lowering.runtime.measure import Rates
 from tiledialect.target_spec import RATES, SPEC, describe
+from tiledialect.tools.tile_run import measure_device
 
 GIVEN = Rates(bandwidth=12.0, arithmetic=350.0, launch=6.7)
 
@@ -105,6 +106,8 @@ def test_a_device_that_refuses_has_no_rates(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(measure, "measure", refuse)
     device = real(td.devices()[0])
     assert measure.rates(device) is None and "bandwidth" not in str(target_spec(device))
+    with pytest.raises(td.TileError, match=f"{device.id} cannot run what would be measured"):
+        measure_device(device.id)
 
 
 def test_rates_of_the_module_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

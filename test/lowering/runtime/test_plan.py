@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from string import ascii_letters
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from tiledialect.lowering.runtime.devices import choose, opencl_device, queue_fo
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.launch import Executable, check_sizes, format_bytes, lane_of
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
+from tiledialect.lowering.runtime.specialization import check_double
 
 # xDSL has no custom syntax for these ops, so that they are written by these.
 MEMREF = "memref<4xf32, 1 : i32>"
@@ -39,11 +41,17 @@ def copy(target: str, source: str, t: str = MEMREF) -> str:
 
 
 def launch(
-    kernel: str, *args: str, groups: str = "%two", types: dict[str, str] | None = None
+    kernel: str,
+    *args: str,
+    groups: str = "%two",
+    shared: str = "",
+    types: dict[str, str] | None = None,
 ) -> str:
     sizes = f"{groups}, %one, %one, %two, %one, %one"
-    segments = f"array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, {len(args)}, 0>"
+    segments = f"array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, {len(shared) and 1}, {len(args)}, 0>"
     given = ", ".join((types or {}).get(arg, MEMREF) for arg in args)
+    if shared:
+        sizes, given = f"{sizes}, {shared}", f"i32, {given}"
     return (
         f'"gpu.launch_func"({sizes}, {", ".join(args)}) <{{kernel = @kernels::@{kernel}, '
         f"operandSegmentSizes = {segments}}}> : ({', '.join(['index'] * 6)}, {given}) -> ()"
@@ -258,6 +266,9 @@ def test_unsigned_elements():
         ("(%A: M) -> ()", f"%less = arith.constant -1 : index\n"
          f"{launch('add', '%A', '%A', '%A', groups='%less')}\nfunc.return",
          "a launch needs constant sizes"),
+        ("(%A: M) -> ()", f"%n = arith.constant 64 : i32\n"
+         f"{launch('add', '%A', '%A', '%A', shared='%n')}\nfunc.return",
+         "the host has no dynamic workgroup memory"),
     ],
 )  # fmt: skip
 def test_hosts_that_cannot_be_executed(signature: str, body: str, words: str):
@@ -275,6 +286,21 @@ def test_a_copy_onto_itself_is_refused():
             f'%x = "memref.view"(%m, %zero) {view}',
             f'%y = "memref.view"(%m, %eight) {view}',
             copy("%x", "%y"),
+            "func.return",
+            arena=False,
+        )
+
+
+def test_a_part_for_a_kernel_that_takes_whole_buffers():
+    view = f": ({BYTES}, index) -> {MEMREF}"
+    with pytest.raises(TileError, match=r"@kernels::@add takes a whole buffer, not .* in one"):
+        plan(
+            "(%A: M) -> ()",
+            f"%m = {ALLOC.replace(MEMREF, BYTES)}",
+            "%sixteen = arith.constant 16 : index",
+            f'%x = "memref.view"(%m, %zero) {view}',
+            f'%y = "memref.view"(%m, %sixteen) {view}',
+            launch("add", "%A", "%x", "%y"),
             "func.return",
             arena=False,
         )
@@ -449,6 +475,17 @@ def test_tensors_larger_than_the_device(device: td.Device):
     few = tuple(Tensor(name, (huge - 1,), "float32") for name in ascii_letters[: parts + 1])
     with pytest.raises(TileError, match=r"of memory, of which a: float32.*, but .* has"):
         check_sizes(Plan(few, (), (), (), (), ""), device)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "words"), [("float64", "A given as float64"), ("float32", "a computation in float64")]
+)
+def test_a_device_without_double_precision(device: td.Device, dtype: str, words: str):
+    p = Plan((Tensor("A", (3,), dtype),), (), (), (), (), "void f(double4 x) {}")
+    check_double(p, replace(device, fp64=True))
+    with pytest.raises(TileError, match=f"no double precision, which is needed for {words}"):
+        check_double(p, replace(device, fp64=False))
+    check_double(replace(p, source="int doubled;"), replace(device, fp64=False))
 
 
 def test_a_program_that_the_device_refuses(device: td.Device):

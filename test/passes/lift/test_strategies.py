@@ -61,6 +61,11 @@ def test_repeat_and_everywhere():
     assert apply(four, repeat(RULES["join_split"])).steps == ()
 
 
+def test_repeating_what_always_applies():
+    with pytest.raises(NotApplicable, match="this still applies after 1000 times"):
+        apply(four, repeat(attempt(RULES["join_split"])))
+
+
 def test_sequence_leaves_nothing_behind():
     with pytest.raises(NotApplicable):
         apply(four, sequence(fusion, RULES["join_split"]))
