@@ -398,6 +398,12 @@ EXAMPLES = {
         'tile-loop-tiling{schedules="O: <group.x 131072*x : 32, serial 4*x : 32768, '
         'unroll k : 2, vector x : 4>"},tile-to-nest,nest-vectorize,nest-stream-stores',
     ),
+    "nest-prefetch-streams": (
+        "pool",
+        'tile-specialize{arguments="8388608xf32"},tile-bounds,tile-fuse,'
+        'tile-loop-tiling{schedules="O: <group.x 131072*x : 32, serial 8*x : 16384, '
+        'unroll x : 8, vector k : 2>"},tile-to-nest,nest-vectorize,nest-prefetch-streams',
+    ),
     "nest-prefetch": ("softmax", f"{SOFTMAX},nest-vectorize,nest-prefetch"),
     "math-polynomial-approximation": (
         "softmax",

@@ -24,6 +24,7 @@ from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
+from tiledialect.lowering.nest.nest_prefetch_streams import NestPrefetchStreamsPass
 from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
 from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
@@ -33,6 +34,8 @@ from tiledialect.target_spec import is_gpu, platform
 
 TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
 """Platforms whose kernels are faster with hints: those for CPUs that are built with Clang."""
+
+HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
 
 
 def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass, ...]:
@@ -44,7 +47,7 @@ def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
-        *((NestStreamStoresPass(), NestPrefetchPass()) if hints else ()),
+        *(HINTS if hints else ()),
         NestToGpuPass(),
         GpuCountCopiesPass(),
         GpuWidenBf16Pass(),

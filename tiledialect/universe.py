@@ -55,6 +55,9 @@ TILE_UNIVERSE = Universe(
         ),
         "nest-stream-stores": _load("lowering.nest.nest_stream_stores", "NestStreamStoresPass"),
         "nest-prefetch": _load("lowering.nest.nest_prefetch", "NestPrefetchPass"),
+        "nest-prefetch-streams": _load(
+            "lowering.nest.nest_prefetch_streams", "NestPrefetchStreamsPass"
+        ),
         "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
         "simplify-index-arithmetic": _load(

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import MemRefType, ModuleOp, SymbolRefAttr, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from tiledialect.ancestors import ancestors
-from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.host_memory import ALIASES, root
+from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
 from tiledialect.schedule.device import Kind, described, device_of
@@ -55,27 +52,15 @@ def _size(kernel: gpu.FuncOp) -> int:
     return sum(extent_of(t) * element_bytes(t) for t in types)
 
 
-def _loops(op: Operation) -> Iterator[ForOp]:
-    """The loops around an op, innermost first."""
-    return (x for x in ancestors(op) if isinstance(x, ForOp))
-
-
-def _times(op: Operation) -> int:
-    """How often an op is run."""
-    return prod(loop.extent or 1 for loop in _loops(op))
-
-
 def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
     """Whether vectors begin at multiples of themselves, and lines are filled one after another."""
     lanes, t = lanes_of(op.value), op.memory.type
     assert isinstance(t, MemRefType)
-    place, run = scope.address(op), lanes
-    if lanes == 1 or not is_multiple(place, lanes, scope.env):
+    run = lanes
+    if lanes == 1 or not is_multiple(scope.address(op), lanes, scope.env):
         return False
-    for loop in _loops(op):
-        name = scope.name(loop.index)
-        moved = (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value
-        if moved == run:
+    for loop in loops_around(op):
+        if moved_by(loop, op, scope) == run:
             run *= loop.extent or 1
         elif loop.role.data.role is not Role.UNROLL:
             break
@@ -89,8 +74,8 @@ def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
     loads = [op for op in ops if isinstance(op, LoadOp)]
     stores = [op for op in ops if isinstance(op, StoreOp) and op.memory in unread]
     read = {op.memory for op in loads}
-    most = MOST_LOADS * sum(map(_times, stores))
-    if any(_times(op) > most for op in loads):
+    most = MOST_LOADS * sum(map(times, stores))
+    if any(times(op) > most for op in loads):
         return
     scope = NestScope()
     for op in stores:

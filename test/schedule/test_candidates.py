@@ -103,6 +103,11 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((9, 150),),
         "row kernels",
     ),
+    "several short rows": (
+        "function (X[M, N]) -> (O) { S[m, 0 : M, 1] = +(X[m, n]); O = X - S; }",
+        ((12, 40),),
+        "row kernels",
+    ),
     "softmax of columns": (
         """function (X[M, N]) -> (O) {
             MX[0, n : 1, N] = >(X[m, n]);

@@ -1,0 +1,91 @@
+"""nest-prefetch-streams: what is read once, from end to end, is asked for some steps before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+from xdsl.context import Context
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.lowering.nest.builder import GLOBAL
+from tiledialect.lowering.nest.neighbours import loops_around, moved_by
+from tiledialect.lowering.nest.registers import lanes_of
+from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.schedule.device import Kind, described, device_of
+from tiledialect.schedule.leaves import Role
+
+AHEAD = 2048
+"""How many bytes before they are read they are asked for: processors stop at the end of a page."""
+
+
+def is_stream(op: LoadOp, scope: NestScope) -> bool:
+    """Whether a load's innermost loop reads an array without gaps, and nothing is read twice."""
+    loops = list(loops_around(op))
+    inner = list(takewhile(lambda loop: loop.is_written_out, loops))
+    if len(inner) == len(loops):
+        return False
+    host, *outer = loops[len(inner) :]
+    moves = sorted((abs(moved_by(x, op, scope) or 0), x.extent or 1) for x in inner)
+    run, apart = lanes_of(op.result), list[int]()
+    for moved, extent in moves:
+        if moved == run:
+            run *= extent
+        else:
+            apart.append(moved)
+    if host.role.data.role is not Role.SERIAL or moved_by(host, op, scope) != run:
+        return False
+    # Steps that are written out read other streams, or what this one reads.
+    is_alone = all(moved >= run * (host.extent or 1) for moved in apart)
+    return is_alone and all(moved_by(x, op, scope) != 0 for x in outer if x.extent != 1)
+
+
+def _is_wide(op: LoadOp) -> bool:
+    """Whether neighbours are read from global memory, whatever the indices."""
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    is_plain = op.condition is None and t.memory_space == GLOBAL and t.has_static_shape()
+    return is_plain and isinstance(op.result.type, VectorType)
+
+
+def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
+    """Let the first load of each large array ask for what comes later."""
+    ops = list(kernel.walk())
+    seen: set[SSAValue] = {op.memory for op in ops if isinstance(op, StoreOp)}
+    scope = NestScope()
+    for op in ops:
+        if not isinstance(op, LoadOp) or op.memory in seen or not _is_wide(op):
+            continue
+        seen.add(op.memory)
+        t = op.memory.type
+        assert isinstance(t, MemRefType)
+        if extent_of(t) * element_bytes(t) > cache and is_stream(op, scope):
+            *outer, last = scope.access(op)
+            place = [*outer, last + AHEAD // element_bytes(t)]
+            new = PrefetchOp(scope.values, op.memory, place)
+            Rewriter.insert_op(new, InsertPoint.after(op))
+
+
+@dataclass(frozen=True)
+class NestPrefetchStreamsPass(ModulePass):
+    """Asks for memory that a loop reads from end to end some steps before it is read.
+
+    The processor does that by itself up to the end of each page. It is done for arrays that the
+    second cache does not hold and that are read once; not in kernels that ask for rows already.
+    """
+
+    name = "nest-prefetch-streams"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Let every kernel ask."""
+        device = device_of(op) or described(Kind.CPU, {})
+        for kernel in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+            if not any(isinstance(x, PrefetchOp) for x in kernel.walk()):
+                cache = device.cache_sizes[min(1, len(device.cache_sizes) - 1)]
+                prefetch_streams(kernel, cache)
