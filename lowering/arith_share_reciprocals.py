@@ -15,6 +15,7 @@ from xdsl.transforms.loop_invariant_code_motion import move_loop_invariant_code
 
 from tiledialect.ancestors import nearest
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
+from tiledialect.ops_in import ops_of
 
 SHARES = ("Intel(R) OpenCL", "Portable Computing Language")
 """Platforms whose devices divide vectors by 16 to 24 times as slowly as they multiply."""
@@ -112,7 +113,7 @@ class ArithShareReciprocalsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every division."""
-        divisions = [x for x in op.walk() if isinstance(x, arith.DivfOp) and _divides_a_row(x)]
+        divisions = [x for x in ops_of(op, arith.DivfOp) if _divides_a_row(x)]
         loops = [(x, loop) for x in divisions if (loop := nearest(scf.ForOp, x)) is not None]
         for loop in dict.fromkeys(loop for _, loop in loops):
             move_loop_invariant_code(loop)

@@ -11,6 +11,7 @@ from tiledialect.dialects.nest.memory import BufferOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.scope import element_bytes, extent_of
+from tiledialect.ops_in import ops_of
 from tiledialect.target_spec import limit
 
 UNKNOWN = 2**63
@@ -33,8 +34,8 @@ def check_fits(module: ModuleOp, kernel: gpu.FuncOp) -> None:
         )
     sizes = {
         op: op.number_of_copies * extent_of(op.result.type) * element_bytes(op.result.type)
-        for op in kernel.walk()
-        if isinstance(op, BufferOp) and isinstance(op.result.type, MemRefType)
+        for op in ops_of(kernel, BufferOp)
+        if isinstance(op.result.type, MemRefType)
         if op.result.type.memory_space == LOCAL
     }
     most_bytes = limit(module, "local_mem_size", UNKNOWN)

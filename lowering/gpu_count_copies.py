@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.asynchronous import WaitOp
+from tiledialect.ops_in import ops_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class GpuCountCopiesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the loops of every kernel that wait."""
-        for loop in [x for x in op.walk() if type(x) is scf.ForOp]:
+        for loop in ops_of(op, scf.ForOp):
             waits = any(type(x) is WaitOp for x in loop.body.block.ops)
             if waits and (_constant(loop.lb), _constant(loop.step)) == (0, 1):
                 _count(loop)

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.ops_in import ops_in, ops_of
 
 KEEPS_LOOPS = ("Intel(R) OpenCL",)
 """Platforms that need the pass: Intel's compiler for CPUs unrolls a loop of 32 iterations with a
@@ -36,14 +37,14 @@ class GpuKeepLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the loops of every kernel."""
-        for loop in [x for x in op.walk() if isinstance(x, scf.ForOp)]:
-            inside = [x for x in loop.walk() if x is not loop]
-            loops = [x for x in inside if isinstance(x, scf.ForOp)]
-            short = all(map(_is_short, (loop, *loops)))
+        for loop in ops_of(op, scf.ForOp):
+            loops = ops_of(loop.body.block, scf.ForOp)
+            if all(map(_is_short, (loop, *loops))):
+                continue
             if loops:
-                keep = not short and not any(map(_is_private, inside))
+                keep = not any(map(_is_private, ops_in(loop.body.block)))
             else:
-                keep = not short and any(isinstance(x, scf.IfOp) for x in inside)
+                keep = bool(ops_of(loop.body.block, scf.IfOp))
             if keep:
                 loop.attributes[KEEP_LOOP] = UnitAttr()
 

@@ -9,6 +9,8 @@ from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
+from tiledialect.ops_in import ops_in, ops_of
+
 BREAKS_BRANCHES = ("Portable Computing Language",)
 """Platforms that need the pass: PoCL 3.0 crashes, hangs or loses values where it optimizes kernels
 that have both barriers and branches, also where `gpu-balance-barriers` ran. Chosen schedules lose
@@ -29,7 +31,7 @@ class GpuLeaveBranchesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the kernels."""
-        for kernel in [x for x in op.walk() if isinstance(x, gpu.FuncOp)]:
-            kinds = {type(x) for x in kernel.walk()}
+        for kernel in ops_of(op, gpu.FuncOp):
+            kinds = {type(x) for x in ops_in(kernel)}
             if {gpu.BarrierOp, scf.IfOp} <= kinds:
                 kernel.attributes[NOT_OPTIMIZED] = UnitAttr()

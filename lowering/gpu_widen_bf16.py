@@ -20,6 +20,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.ops_in import ops_in
+
 MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp, arith.ExtFOp, arith.TruncFOp)
 """The ops of `arith` that take numbers of bf16 as they are."""
 COMPUTES = frozenset(
@@ -120,5 +122,5 @@ class GpuWidenBf16Pass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Widen the ops of all functions."""
         widening = Widening()
-        for computing in [x for x in op.walk() if computes_with_bf16(x)]:
+        for computing in [x for x in ops_in(op) if computes_with_bf16(x)]:
             widening.rewrite(computing)

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
+from tiledialect.ops_in import ops_of
 
 APPROXIMATES = ("Intel(R) OpenCL", "Portable Computing Language")
 """Platforms where this is faster than their own functions: those are calls on Intel's CPUs, and
@@ -64,7 +65,7 @@ class MathPolynomialApproximationPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every exponential."""
-        for old in [x for x in op.walk() if isinstance(x, math.ExpOp)]:
+        for old in ops_of(op, math.ExpOp):
             t = old.result.type
             if (t.element_type if isinstance(t, VectorType) else t) == f32:
                 arithmetic = FloatArithmetic(Builder(InsertPoint.before(old)), t)

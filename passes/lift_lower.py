@@ -15,6 +15,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import LiftOp, YieldOp
 from tiledialect.dialects.lift.sharing import PARALLEL
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.lift.opencl import map_glb, map_seq, reduce_seq
 from tiledialect.passes.lift.rules import Rewriting, Strategy
 from tiledialect.passes.lift_rewrite import record
@@ -152,6 +153,6 @@ class LiftLowerPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function."""
-        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+        for function in ops_of(op, func.FuncOp):
             if function.body.blocks:
                 (lower if is_high_level(function) else share_inside)(function)

@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
@@ -312,7 +313,7 @@ class TileFusePass(ModulePass):
         names = {value.name_hint for other in op.walk() for value in other.results}
         if missing := sorted(name for name in self.apart if name not in names):
             raise TileError(f"there is no result {', '.join(missing)} to keep apart")
-        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+        for function in ops_of(op, func.FuncOp):
             if not function.is_declaration and _is_static(function):
                 block, rules = function.body.block, {AT_LOADS: self.loads, OVER_ROWS: self.rows}
                 given = kernels_in(block)

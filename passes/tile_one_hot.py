@@ -21,6 +21,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.change_indices import set_domain
 from tiledialect.passes.tile_bounds import needed_constraints
 from tiledialect.schedule.device import Device, Kind, device_of
@@ -219,7 +220,7 @@ class TileOneHotPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replace every such contraction."""
         device = device_of(op)
-        for contraction in [x for x in op.walk() if isinstance(x, ContractionOp)]:
+        for contraction in ops_of(op, ContractionOp):
             in_kernel = isinstance(contraction.parent_op(), KernelOp)
             found = None if in_kernel else OneHot.of(contraction)
             if found is None:

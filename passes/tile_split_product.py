@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.change_indices import set_domain
 from tiledialect.passes.kernel_facts import contraction_facts
 from tiledialect.passes.split_choice import GAIN, results_with
@@ -113,7 +114,7 @@ class TileSplitProductPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split every product that is meant, or faster so."""
         device = device_of(op)
-        plain = [x for x in op.walk() if isinstance(x, ContractionOp) and is_plain(x)]
+        plain = [x for x in ops_of(op, ContractionOp) if is_plain(x)]
         for product in self._named(plain) if self.first else plain:
             if (made := self._split(product, device)) is not None:
                 Rewriter.replace_op(product, made, [made[-1].result])

@@ -14,6 +14,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.reduction_split import Split, why_not_split
 from tiledialect.passes.split_choice import GAIN, Weighed, results_with, weighed_splits
 from tiledialect.schedule.device import device_of
@@ -66,7 +67,7 @@ class TileSplitReductionPass(ModulePass):
             raise TileError("tile-split-reduction needs the index to split at")
         device = device_of(module)
         reasons: list[str] = []
-        for op in [op for op in module.walk() if isinstance(op, ContractionOp)]:
+        for op in ops_of(module, ContractionOp):
             if op.aggregation.data is Aggregation.assign:
                 continue
             if device is None:
@@ -83,7 +84,7 @@ class TileSplitReductionPass(ModulePass):
 
     def _named(self, module: ModuleOp, index: str) -> list[ContractionOp]:
         """The contractions to split at an index."""
-        ops = [op for op in module.walk() if isinstance(op, ContractionOp)]
+        ops = ops_of(module, ContractionOp)
         if self.contraction is None:
             found = [op for op in ops if why_not_split(op, index) is None]
             if not found:

@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.change_indices import set_domain
 from tiledialect.passes.starts import filled
 from tiledialect.target_spec import is_gpu, limit
@@ -140,7 +141,7 @@ class TileSplitScanPass(ModulePass):
         if self.block is not None and self.block < 1:
             raise TileError(f"a block has 1 element at least, not {self.block}")
         units, gpu = limit(op, "compute_units", 1), is_gpu(op)
-        for scan in [x for x in op.walk() if isinstance(x, ScanOp)]:
+        for scan in ops_of(op, ScanOp):
             in_kernel = isinstance(scan.parent_op(), KernelOp)
             if scan.every is not None or in_kernel or not _is_static(scan):
                 continue

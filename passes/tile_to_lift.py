@@ -23,6 +23,7 @@ from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.lift.tracing import fresh_names, unplaced
 from tiledialect.lift.values import Value, as_tensor
+from tiledialect.ops_in import ops_of
 
 Ranges = dict[str, Range]
 Array = tuple[Value, tuple[str, ...]]
@@ -296,7 +297,7 @@ class TileToLiftPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Express every contraction."""
-        found = [x for x in op.walk() if isinstance(x, ContractionOp)]
+        found = ops_of(op, ContractionOp)
         names = [name_of(x.result) for x in found]
         for name in self.tensors:
             if name not in names:

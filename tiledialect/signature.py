@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import ParseError
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError, count
 from tiledialect.names import from_hint
+from tiledialect.ops_in import ops_of
 
 
 def miscounted(name: str, inputs: Sequence[str], given: int) -> str:
@@ -25,7 +26,7 @@ def miscounted(name: str, inputs: Sequence[str], given: int) -> str:
 
 def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
     """The function called ``name``, or the only one; a TileError if there is none such."""
-    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
+    functions = ops_of(module, func.FuncOp)
     names = ", ".join(f.sym_name.data for f in functions) or "none"
     chosen = [f for f in functions if name is None or f.sym_name.data == name]
     if not chosen:

@@ -16,6 +16,7 @@ from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Variable
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import flat_strides
+from tiledialect.ops_in import ops_of
 
 AccessOp = LoadOp | StoreOp | FragmentOp | PrefetchOp
 
@@ -96,4 +97,4 @@ def body_of(block: Block) -> Body:
 
 def stored_in(block: Block) -> set[SSAValue]:
     """The buffers that something in a block stores to."""
-    return {op.memory for op in block.walk() if isinstance(op, StoreOp)}
+    return {op.memory for op in ops_of(block, StoreOp)}

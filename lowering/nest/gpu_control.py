@@ -18,6 +18,7 @@ from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod, neg
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.registers import Chunk, Registers, zero
 from tiledialect.lowering.nest.scope import extent_of
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
 NUMBERS = {Role.GROUP: ("group", gpu.BlockIdOp), Role.LOCAL: ("item", gpu.ThreadIdOp)}
@@ -47,7 +48,7 @@ def _parallel(kernel: GpuKernel, op: ForOp) -> None:
     if extent is None:
         _open_parallel(kernel, op)
         return
-    inner = [x for x in op.block.walk() if isinstance(x, ForOp) and x.role.data == role]
+    inner = [x for x in ops_of(op.block, ForOp) if x.role.data == role]
     outer = _loops_around(op, role)
     faster = prod(x.extent or 1 for x in inner)
     total = faster * extent * prod(x.extent or 1 for x in outer)

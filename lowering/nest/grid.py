@@ -14,6 +14,7 @@ from tiledialect.dialects.lift.sharing import PARALLEL, SHARED
 from tiledialect.dialects.lift.types import as_array, leading, names_in
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
+from tiledialect.ops_in import ops_of
 
 AXES = "xyz"
 
@@ -48,7 +49,7 @@ def extent(value: SSAValue) -> Expr:
 
 def grid_of(op: Operation, local_size: int) -> Grid:
     """The grid for a program whose maps say who does them."""
-    found = [x for x in op.walk() if isinstance(x, PARALLEL)]
+    found = ops_of(op, PARALLEL)
     across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
     inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)
     if across and inside is not None:

@@ -23,6 +23,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, prove, simplify
 from tiledialect.lowering.nest.builder import is_local
 from tiledialect.lowering.nest.scope import NestScope, shared_arguments
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
 
@@ -96,7 +97,7 @@ class Barriers:
 
         An element may be used by the work-item that writes it; others use none of those written.
         """
-        accesses = [x for x in op.walk() if isinstance(x, LoadOp | StoreOp | FragmentOp)]
+        accesses = ops_of(op, LoadOp, StoreOp, FragmentOp)
         accesses = [x for x in accesses if self._use_of(x) is not None]
         for store in (x for x in accesses if isinstance(x, StoreOp)):
             for other in (x for x in accesses if x.memory is store.memory):
@@ -221,7 +222,7 @@ class Barriers:
 
 def add_barriers(function: gpu.FuncOp) -> None:
     """Add the barriers of a kernel, if a group has more than one work-item."""
-    loops = [x for x in function.walk() if isinstance(x, ForOp)]
+    loops = ops_of(function, ForOp)
     if any(x.role.data.role is Role.LOCAL and x.extent != 1 for x in loops):
         Barriers(function).run()
 
@@ -240,5 +241,5 @@ class NestBarriersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Add barriers to every kernel with more than one work-item in a group."""
-        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+        for function in ops_of(op, gpu.FuncOp):
             add_barriers(function)

@@ -29,6 +29,7 @@ from tiledialect.lowering.nest.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
 from tiledialect.lowering.nest.nest_vectorize import LANES, is_uniform
 from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.target_spec import is_gpu
 
@@ -64,19 +65,19 @@ def halve(loop: ForOp) -> None:
 
 def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     """What depends on the lane; empty if something does that halves cannot decide."""
-    ops = [op for op in loop.block.walk() if isinstance(op, Guarded)]
+    ops = [op for op in ops_in(loop.block) if isinstance(op, Guarded)]
     lane = scope.name(loop.index)
     parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
     found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
     # What work-items fill together they must not fill in different branches.
-    if any(isinstance(op, BufferOp) and is_local(op.result) for op in loop.block.walk()):
+    if any(is_local(op.result) for op in ops_of(loop.block, BufferOp)):
         return []
     return found if all(_is_interval(p, lane, scope) for p in found) else []
 
 
 def _writes(loop: ForOp) -> bool:
     """Whether a loop writes to memory: what it keeps in registers would leave branches by lanes."""
-    stored = [op.memory.type for op in loop.block.walk() if isinstance(op, StoreOp)]
+    stored = [op.memory.type for op in ops_of(loop.block, StoreOp)]
     return any(isinstance(t, MemRefType) and t.memory_space != PRIVATE for t in stored)
 
 
@@ -105,7 +106,7 @@ def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
     part.block.add_ops([index, *(op.clone(values) for op in loop.block.ops)])
     # Accesses are to be by expressions of loops' indices.
     scope = NestScope()
-    for op in [x for x in part.block.walk() if isinstance(x, Guarded)]:
+    for op in [x for x in ops_in(part.block) if isinstance(x, Guarded)]:
         set_condition(scope, op, scope.condition(op))
     if not index.result.uses:
         Rewriter.erase_op(index)
@@ -119,7 +120,7 @@ def _whole(loop: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Tru
     own = NestScope(
         {**scope.names, whole.index: lane}, {**scope.values, str(lane): whole.index}, scope.env
     )
-    for op in [x for x in whole.block.walk() if isinstance(x, Guarded)]:
+    for op in [x for x in ops_in(whole.block) if isinstance(x, Guarded)]:
         parts = parts_of(own.condition(op))
         rest = [p for p in parts if p not in tests]
         if len(rest) < len(parts):
@@ -142,6 +143,6 @@ class NestHalveVectorsPass(ModulePass):
         """Halve the vector loops of all kernels."""
         if is_gpu(op):
             return
-        for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
+        for loop in ops_of(op, ForOp):
             if loop.role.data.role is Role.VECTOR:
                 halve(loop)

@@ -10,7 +10,7 @@ from math import inf, prod
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -33,6 +33,7 @@ from tiledialect.lowering.nest.builder import is_local
 from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
 from tiledialect.lowering.nest.nest_vectorize import is_uniform
 from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
 LEAST_SHARE = 0.25
@@ -106,11 +107,11 @@ class Peeler:
         place, tests = max(found, key=lambda item: len(item[1]))
         if tests:
             place = self._split_groups(place, tests)
-        self._split_loops([x for x in place.walk() if isinstance(x, ForOp)])
+        self._split_loops(ops_of(place, ForOp))
 
     def _innermost_parallel(self) -> Block | None:
         """The body of the parallel loops, or of a kernel without any; None if there are several."""
-        loops = [x for x in self.function.walk() if isinstance(x, ForOp) and x.is_parallel]
+        loops = [x for x in ops_of(self.function, ForOp) if x.is_parallel]
         inner = [x for x in loops if not any(x.is_ancestor(y) for y in loops if y is not x)]
         if not loops:
             return self.function.body.block
@@ -212,7 +213,7 @@ class Peeler:
 
     def _split_lanes(self, body: Block) -> None:
         """Split all loops of which only the last steps have lanes that are not there."""
-        loops = [x for x in body.walk() if isinstance(x, ForOp)]
+        loops = ops_of(body, ForOp)
         for block in dict.fromkeys(x.parent for x in loops if x.parent is not None):
             self._split_loops([x for x in block.ops if isinstance(x, ForOp)], lanes=True)
 
@@ -300,14 +301,14 @@ def _extent(env: Env, name: str) -> float:
     return known.greatest - known.least + 1 if known.greatest < inf else 1
 
 
-def _is_local_buffer(op: Operation) -> bool:
-    """Whether an op is a buffer in local memory that nothing else will move."""
-    return isinstance(op, BufferOp) and op.number_of_copies == 1 and is_local(op.result)
+def _is_local_buffer(op: BufferOp) -> bool:
+    """Whether a buffer is in local memory, and nothing else will move it."""
+    return op.number_of_copies == 1 and is_local(op.result)
 
 
-def _take_local_buffers(block: Block) -> list[Operation]:
+def _take_local_buffers(block: Block) -> list[BufferOp]:
     """Take out of a block the buffers that the parts into which it is cut will share."""
-    found = [op for op in block.walk() if _is_local_buffer(op)]
+    found = [op for op in ops_of(block, BufferOp) if _is_local_buffer(op)]
     for op in found:
         op.detach()
     return found
@@ -315,7 +316,7 @@ def _take_local_buffers(block: Block) -> list[Operation]:
 
 def _has_copies(loop: ForOp) -> bool:
     """Whether nest-pipeline is still to rewrite a loop, or one inside it."""
-    return any(isinstance(op, BufferOp) and op.number_of_copies > 1 for op in loop.walk())
+    return any(op.number_of_copies > 1 for op in ops_of(loop, BufferOp))
 
 
 WHOLE = "nest.whole"
@@ -343,6 +344,6 @@ class NestPeelPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""
-        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+        for function in ops_of(op, gpu.FuncOp):
             if WHOLE not in function.attributes:
                 Peeler(function, copies=self.copies, edges=self.edges).run()

@@ -21,6 +21,7 @@ from tiledialect.lowering.nest.accesses import stored_in
 from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, flat_strides
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import WRITTEN_OUT, Role
 
 
@@ -214,7 +215,7 @@ class Pipeline:
         new = copy.loop.clone({self.loop.index: step})
         scope = NestScope()
         places = [scope.name(loop.index) for loop in _loops(new)]
-        for op in [x for x in new.walk() if isinstance(x, StoreOp)]:
+        for op in ops_of(new, StoreOp):
             store = StoreOp(scope.values, op.value, registers, places)
             Rewriter.replace_op(op, store, [])
         return new
@@ -223,7 +224,7 @@ class Pipeline:
         """The copy's loop, from registers to one of the two tiles."""
         new, scope = self._at(copy, step)
         places = [scope.name(loop.index) for loop in _loops(new)]
-        for op in [x for x in new.walk() if isinstance(x, LoadOp)]:
+        for op in ops_of(new, LoadOp):
             load = LoadOp(scope.values, registers, places, lanes=lanes_of(op.result))
             load.result.name_hint = op.result.name_hint
             Rewriter.replace_op(op, load)
@@ -240,7 +241,7 @@ class Pipeline:
 
     def _store_to(self, copy: Copy, loop: ForOp, scope: NestScope, which: Expr) -> None:
         """Let what a loop stores in a tile go to one of its copies."""
-        for op in [x for x in loop.walk() if isinstance(x, StoreOp)]:
+        for op in ops_of(loop, StoreOp):
             access, condition = scope.access(op), scope.condition(op)
             tile = self.tiles[copy.buffer.result]
             store = StoreOp(scope.values, op.value, tile, [which, *access], condition)
@@ -249,7 +250,7 @@ class Pipeline:
 
 def _loops(loop: ForOp) -> list[ForOp]:
     """The loops of a copy."""
-    found = [x for x in loop.walk() if isinstance(x, ForOp)]
+    found = ops_of(loop, ForOp)
     for x in found:
         if x.role.data.role not in WRITTEN_OUT:
             raise TileError.at(x, "what is fetched ahead must fit registers: use smaller tiles")
@@ -270,6 +271,6 @@ class NestPipelinePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every loop that fills tiles with several copies."""
-        for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
+        for loop in ops_of(op, ForOp):
             if loop.role.data.role is Role.SERIAL and (copies := copies_in(loop)):
                 Pipeline(loop, copies).run()

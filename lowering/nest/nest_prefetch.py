@@ -23,6 +23,7 @@ from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes
+from tiledialect.ops_in import ops_in
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 
@@ -164,7 +165,7 @@ class NestPrefetchPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Let every kernel ask."""
         device = device_of(op) or described(Kind.CPU, {})
-        blocks = [b for x in op.walk() for region in x.regions for b in region.blocks]
+        blocks = [b for x in ops_in(op) for region in x.regions for b in region.blocks]
         for block in blocks:
             if passes := passes_over_rows(block):
                 prefetch(passes, device.cache_sizes[min(1, len(device.cache_sizes) - 1)])

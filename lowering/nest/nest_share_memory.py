@@ -26,12 +26,13 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.nest_barriers import add_barriers
+from tiledialect.ops_in import ops_in, ops_of
 
 
 def arrays(function: gpu.FuncOp) -> list[BufferOp]:
     """The plain arrays of one axis in local memory, in the order of their first use."""
-    found = [op for op in function.walk() if isinstance(op, BufferOp) and _is_plain(op)]
-    places = {op: k for k, op in enumerate(function.walk())}
+    found = [op for op in ops_of(function, BufferOp) if _is_plain(op)]
+    places = {op: k for k, op in enumerate(ops_in(function))}
     return sorted(found, key=lambda op: min(places[use.operation] for use in op.result.uses))
 
 
@@ -171,5 +172,5 @@ class NestShareMemoryPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Share the memory of every kernel."""
-        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+        for function in ops_of(op, gpu.FuncOp):
             share_memory(function)

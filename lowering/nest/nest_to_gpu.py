@@ -21,6 +21,7 @@ from tiledialect.lowering.nest import gpu_control as control
 from tiledialect.lowering.nest import gpu_copies as copies
 from tiledialect.lowering.nest import gpu_memory as memory
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel, Lowering
+from tiledialect.ops_in import ops_of
 from tiledialect.target_spec import is_gpu, limit
 
 GPU_ALIGNMENT = 16
@@ -89,11 +90,10 @@ LOWERINGS: dict[type[Operation], Lowering] = {
 def lower_function(kernel: GpuKernel) -> None:
     """Put what the nest is lowered to in the place of a function's body."""
     old = kernel.function.body.block
-    for op in old.walk():
-        if isinstance(op, StoreOp):
-            kernel.versions[op.memory] = 0
-            if kernel.asynchronous and (chain := copies.loaded_to_be_stored(op)):
-                kernel.copies[op] = chain
+    for op in ops_of(old, StoreOp):
+        kernel.versions[op.memory] = 0
+        if kernel.asynchronous and (chain := copies.loaded_to_be_stored(op)):
+            kernel.copies[op] = chain
     kernel.later = {x for chain in kernel.copies.values() for x in chain}
     memory.flatten_arguments(kernel)
     kernel.walk(old)
@@ -120,7 +120,7 @@ class NestToGpuPass(ModulePass):
         """Lower every kernel."""
         alignment = GPU_ALIGNMENT if is_gpu(op) else 0
         asynchronous = limit(op, "compute_capability", 0) >= ASYNCHRONOUS
-        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            if any(isinstance(x, ForOp | LoadOp | StoreOp | BufferOp) for x in function.walk()):
+        for function in ops_of(op, gpu.FuncOp):
+            if ops_of(function, ForOp, LoadOp, StoreOp, BufferOp):
                 kernel = GpuKernel(function, LOWERINGS, alignment, asynchronous=asynchronous)
                 lower_function(kernel)

@@ -40,6 +40,7 @@ from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
 LANES = (2, 3, 4, 8, 16)
@@ -338,6 +339,6 @@ class NestVectorizePass(ModulePass):
         """Vectorize every vector loop."""
         # The loops share what is known of those around them.
         env = Env()
-        for loop in [x for x in op.walk() if isinstance(x, ForOp)]:
+        for loop in ops_of(op, ForOp):
             if loop.role.data.role is Role.VECTOR:
                 vectorize(loop, env)

@@ -23,6 +23,7 @@ from tiledialect.index.simplify import operations, simplify, simplify_condition
 from tiledialect.lowering.nest.kernel_indices import KernelIndices
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.ops_in import ops_of
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Simplifier:
     def function(self, function: gpu.FuncOp) -> None:
         """All of a function."""
         self.block(function.body.block, ALWAYS)
-        for index in [x for x in function.walk() if isinstance(x, IndexOp)]:
+        for index in ops_of(function, IndexOp):
             if not index.result.uses:
                 Rewriter.erase_op(index)
 
@@ -132,7 +133,7 @@ class SimplifyIndexArithmeticPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplify every kernel."""
-        for function in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
+        for function in ops_of(op, gpu.FuncOp):
             if any(isinstance(x, ForOp | LoadOp | StoreOp) for x in function.walk()):
                 simplifier = Simplifier()
                 simplifier.function(function)

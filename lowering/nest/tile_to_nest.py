@@ -40,6 +40,7 @@ from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.kernel import KernelLaunch, buffer_type, read_inputs, start_of
 from tiledialect.lowering.nest.kernel_nest import kernel_nest
 from tiledialect.lowering.nest.likeness import likeness
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.target_spec import limit, platform
 
@@ -243,7 +244,7 @@ def kernel_module(host: HostFunction, bits: int) -> gpu.ModuleOp:
 
 def _check_instructions(function: func.FuncOp, platform: str | None, capability: int) -> None:
     """Refuse instructions that the device does not have, if it is known."""
-    for kernel in [k for k in function.walk() if isinstance(k, KernelOp)]:
+    for kernel in ops_of(function, KernelOp):
         if platform is None or kernel.schedule is None or kernel.schedule.data.instruction is None:
             continue
         entry = find(kernel.schedule.data.instruction.name)
@@ -265,7 +266,7 @@ class TileToNestPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function on tensors of known types; a TileError if all others remain."""
-        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and _has_tensors(f)]
+        functions = [f for f in ops_of(op, func.FuncOp) if _has_tensors(f)]
         specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
         if functions and not specialized:
             name, types = functions[0].sym_name.data, functions[0].function_type.inputs
@@ -274,7 +275,7 @@ class TileToNestPass(ModulePass):
         for function in specialized:
             _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
             module, host = lower_function(function)
-            for kernel in [f for f in module.walk() if isinstance(f, gpu.FuncOp)]:
+            for kernel in ops_of(module, gpu.FuncOp):
                 check_fits(op, kernel)
             Rewriter.replace_op(function, [module, host], [])
             op.attributes["gpu.container_module"] = UnitAttr()

@@ -18,6 +18,7 @@ from tiledialect.lowering.opencl.arith_ops import ARITH
 from tiledialect.lowering.opencl.math_ops import MATH
 from tiledialect.lowering.opencl.memory import LOADS, MEMORY_EXPRESSIONS
 from tiledialect.lowering.opencl.views import VIEWS
+from tiledialect.ops_in import ops_in
 
 PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
 
@@ -65,7 +66,7 @@ class Inlining:
     """The answers for one function, worked out once, from its last op to its first."""
 
     def __init__(self, function: Operation) -> None:
-        self.ops = tuple(function.walk())
+        self.ops = ops_in(function)
         """The function and all in it."""
         self._order = {op: i for i, op in enumerate(self.ops)}
         self._written = self._count_writes()

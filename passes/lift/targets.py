@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from tiledialect.loading import read_text
+from tiledialect.ops_in import ops_of
 from tiledialect.passes.lift.derivation import Derivation, applicable, replay
 from tiledialect.passes.lift.drawing import to_svg
 from tiledialect.passes.lift.families import rules_with
@@ -22,7 +23,7 @@ from tiledialect.signature import find_function
 def _programs(module: ModuleOp, name: str | None) -> list[Derivation]:
     if name is not None:
         return [Derivation.of(module, find_function(module, name).sym_name.data)]
-    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
+    functions = ops_of(module, func.FuncOp)
     return [Derivation.of(module, function.sym_name.data) for function in functions]
 
 

@@ -47,6 +47,7 @@ from tiledialect.index.integer import (
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
 Array = npt.NDArray[Any]
@@ -382,7 +383,7 @@ def _where(condition: Array, yes: Array, no: Array) -> Array:
 
 
 def _loops_in(op: ForOp) -> list[ForOp]:
-    return [x for x in op.walk() if isinstance(x, ForOp)]
+    return ops_of(op, ForOp)
 
 
 def _name(op: Operation) -> str:

@@ -1,0 +1,43 @@
+"""The ops in an op."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from xdsl.ir import Block, Operation
+
+Op = TypeVar("Op", bound=Operation)
+
+
+def ops_in(outer: Operation | Block) -> list[Operation]:
+    """All ops in an op or a block, as its `walk` gives them, in a fraction of the time."""
+    found: list[Operation] = []
+    if isinstance(outer, Block):
+        _add_block(outer, found)
+    else:
+        found.append(outer)
+        _add_regions(outer, found)
+    return found
+
+
+def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
+    """Those of some kinds."""
+    found = ops_in(outer)
+    # Few types are asked about, in the place of all ops.
+    wanted = {kind for kind in set(map(type, found)) if issubclass(kind, kinds)}
+    return [op for op in found if type(op) in wanted]  # pyright: ignore[reportReturnType]
+
+
+def _add_block(block: Block, found: list[Operation]) -> None:
+    op = block.first_op
+    while op is not None:
+        found.append(op)
+        if op.regions:
+            _add_regions(op, found)
+        op = op.next_op
+
+
+def _add_regions(op: Operation, found: list[Operation]) -> None:
+    for region in op.regions:
+        for block in region.blocks:
+            _add_block(block, found)
