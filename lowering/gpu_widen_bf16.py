@@ -36,7 +36,8 @@ EXACT = (
 
 def is_bf16(t: Attribute) -> bool:
     """Whether a type is bf16, or vectors of it."""
-    return isinstance(t.element_type if isinstance(t, VectorType) else t, BFloat16Type)
+    # It is asked of every value, and `isinstance` takes long to deny.
+    return type(t.element_type if type(t) is VectorType else t) is BFloat16Type  # pyright: ignore
 
 
 def computes_with_bf16(op: Operation) -> bool:

@@ -33,6 +33,7 @@ from tiledialect.lowering.nest.index_ops import (
     fold,
 )
 
+INDEX = IndexType()
 NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 """The properties of index arithmetic."""
 
@@ -122,7 +123,7 @@ class IndexValues:
     def constant(self, number: int) -> SSAValue:
         """A number, at the top of the function."""
         if number not in self.constants:
-            op = arith.ConstantOp(IntegerAttr(number, IndexType()))
+            op = arith.ConstantOp(IntegerAttr(number, INDEX))
             Rewriter.insert_op(op, InsertPoint.at_start(self.scopes[0].block))
             self.constants[number] = op.result
         return self.constants[number]
@@ -137,7 +138,7 @@ class IndexValues:
             return total
         cls = arith.AddiOp if offset > 0 else arith.SubiOp
         operands = total, self.constant(abs(offset))
-        op = cls.create(operands=operands, result_types=[IndexType()], properties=NO_FLAGS)
+        op = cls.create(operands=operands, result_types=[INDEX], properties=NO_FLAGS)
         return self._emit(op, len(self.scopes) - 1)
 
     def _depth(self, expr: Expr) -> int:

@@ -24,6 +24,7 @@ from tiledialect.index.integer import (
     expressions_of,
     map_expressions,
 )
+from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.lowering.nest.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
@@ -34,9 +35,12 @@ from tiledialect.schedule.leaves import Role
 from tiledialect.target_spec import is_gpu
 
 
-def halve(loop: ForOp) -> None:
-    """Put in the place of a vector loop a branch: all of its lanes, or two halves, halved too."""
-    scope = NestScope()
+def halve(loop: ForOp, env: Env) -> None:
+    """Put in the place of a vector loop a branch: all of its lanes, or two halves, halved too.
+
+    ``env`` is the empty one, from which those of all loops come.
+    """
+    scope = NestScope(env=env)
     lane, lanes = str(scope.name(loop.index)), loop.extent or 0
     tests = _tests(loop, scope)
     if not tests or lanes not in LANES or lanes % 2:
@@ -52,7 +56,7 @@ def halve(loop: ForOp) -> None:
     if all(is_uniform(part, lane, lanes, scope.env) for part in tests):
         halves = [_whole(loop, tests, scope, Truth(False))]
     else:
-        halves = [_part(loop, first, lanes // 2) for first in (0, lanes // 2)]
+        halves = [_part(loop, first, lanes // 2, env) for first in (0, lanes // 2)]
     if holds == Truth(False):
         Rewriter.replace_op(loop, halves)
     else:
@@ -60,7 +64,7 @@ def halve(loop: ForOp) -> None:
         del scope.values[lane]
         Rewriter.replace_op(loop, IfOp(scope.values, holds, Block([whole]), Block(halves)))
     for half in halves:
-        halve(half)
+        halve(half, env)
 
 
 def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
@@ -93,7 +97,7 @@ def _at(part: Condition, lane: str, number: int) -> Condition:
     return map_expressions(part, lambda e: e.substitute({lane: Expr.const(number)}))
 
 
-def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
+def _part(loop: ForOp, first: int, lanes: int, env: Env) -> ForOp:
     """So many lanes of a loop, from ``first`` on."""
     part = ForOp({}, LoopRole(Role.VECTOR), lanes, Block(arg_types=[IndexType()]))
     part.index.name_hint = loop.index.name_hint
@@ -105,7 +109,7 @@ def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
     values: dict[SSAValue, SSAValue] = {loop.index: index.result}
     part.block.add_ops([index, *(op.clone(values) for op in loop.block.ops)])
     # Accesses are to be by expressions of loops' indices.
-    scope = NestScope()
+    scope = NestScope(env=env)
     for op in [x for x in ops_in(part.block) if isinstance(x, Guarded)]:
         set_condition(scope, op, scope.condition(op))
     if not index.result.uses:
@@ -115,7 +119,7 @@ def _part(loop: ForOp, first: int, lanes: int) -> ForOp:
 
 def _whole(loop: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Truth) -> ForOp:
     """All lanes of the scope's loop, if it is so that all tests hold, or that they do not."""
-    whole = _part(loop, 0, loop.extent or 0)
+    whole = _part(loop, 0, loop.extent or 0, scope.env)
     lane = scope.name(loop.index)
     own = NestScope(
         {**scope.names, whole.index: lane}, {**scope.values, str(lane): whole.index}, scope.env
@@ -143,6 +147,7 @@ class NestHalveVectorsPass(ModulePass):
         """Halve the vector loops of all kernels."""
         if is_gpu(op):
             return
+        env = Env()
         for loop in ops_of(op, ForOp):
             if loop.role.data.role is Role.VECTOR:
-                halve(loop)
+                halve(loop, env)

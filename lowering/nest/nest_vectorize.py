@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
-from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp
+from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp, vector_of
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import (
     Comparison,
@@ -163,7 +163,7 @@ class Vectorizer:
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
-        t = VectorType(op.result.type, [self.lanes])
+        t = vector_of(op.result.type, self.lanes)
         for lane in range(self.lanes):
             access = self._at(self.scope.access(op), lane)
             load = LoadOp(self._names, self._memory(op), access, condition)
@@ -213,7 +213,7 @@ class Vectorizer:
         ):
             raise NotVectorizedError(f"there is no {op.name} of vectors")
         wide = [self._wide(v) for v in operands]
-        results = [VectorType(r.type, [self.lanes]) for r in op.results]
+        results = [vector_of(r.type, self.lanes) for r in op.results]
         if op.name in LANEWISE and not any(isinstance(t, BFloat16Type) for t in types):
             self._keep(op, LanesOp(type(op), wide, results[0], op.properties))
             return
@@ -240,7 +240,7 @@ class Vectorizer:
             raise NotVectorizedError("how far the lanes' numbers are apart is not known")
         first = IndexOp(self._names, at[0])
         cast = arith.IndexCastOp(first.result, t)
-        wide = VectorType(t, [self.lanes])
+        wide = vector_of(t, self.lanes)
         offsets = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(wide, steps))
         self.ops += [first, cast, offsets]
         self._keep(op, arith.AddiOp(self._wide(cast.result), offsets.result))
@@ -255,7 +255,7 @@ class Vectorizer:
         """A value in all lanes."""
         if isinstance(value.type, VectorType):
             return value
-        op = vector.BroadcastOp(value, VectorType(value.type, [self.lanes]))
+        op = vector.BroadcastOp(value, vector_of(value.type, self.lanes))
         op.results[0].name_hint = value.name_hint
         self.ops.append(op)
         return op.results[0]

@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tiledialect.dialects.nest.lanes import vector_of
+
 Emit = Callable[[Operation], SSAValue]
 Held = tuple[SSAValue, int] | None
 """A value and which of its lanes a place holds, if it is written."""
@@ -53,7 +55,7 @@ class Registers:
 
     def type(self, lanes: int) -> Attribute:
         """The type of so many neighbours."""
-        return self.element_type if lanes == 1 else VectorType(self.element_type, [lanes])
+        return self.element_type if lanes == 1 else vector_of(self.element_type, lanes)
 
     def write(self, place: int, value: SSAValue) -> None:
         """Put a value at a place, or a vector at it and those after."""
@@ -152,7 +154,7 @@ def _halves(found: Sequence[Held]) -> tuple[Sequence[Held], ...]:
 def _shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
     """Lanes of two vectors, those of the second numbered after those of the first."""
     assert isinstance(a.type, VectorType)
-    t = VectorType(a.type.element_type, [len(lanes)])
+    t = vector_of(a.type.element_type, len(lanes))
     return vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, lanes), result_type=t)
 
 

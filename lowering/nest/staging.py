@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index.expr import IndexExpr
@@ -359,7 +360,7 @@ class Staging:
             assert isinstance(memory.type, MemRefType)
             default = _converted(self.nest, default, memory.type.element_type)
             if lanes > 1:
-                default = self.nest.emit(BroadcastOp(default, VectorType(default.type, [lanes])))
+                default = self.nest.emit(BroadcastOp(default, vector_of(default.type, lanes)))
         return self.nest.load(memory, place, inside, default, lanes=lanes)
 
 

@@ -161,7 +161,10 @@ class Expr:
         sums: dict[Product, int] = {}
         for product, coefficient in terms:
             sums[product] = sums.get(product, 0) + coefficient
-        return Expr(tuple(sorted(((p, c) for p, c in sums.items() if c), key=_order)))
+        found = [term for term in sums.items() if term[1]]
+        if len(found) > 1:
+            found.sort(key=_order)
+        return Expr(tuple(found))
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -205,7 +208,10 @@ class Expr:
     @property
     def value(self) -> int | None:
         """The value, if no atom occurs."""
-        return self.constant if not self.terms or not self.terms[0][0] else None
+        if not self.terms:
+            return 0
+        product, coefficient = self.terms[0]
+        return None if product else coefficient
 
     @property
     def atom(self) -> Atom | None:
@@ -248,8 +254,12 @@ class Expr:
     def map_atoms(self, new: Callable[[Atom], Expr]) -> Expr:
         """This expression with an expression in the place of each factor."""
         terms: list[Term] = []
-        for product, coefficient in self:
-            terms.extend(prod(map(new, product), start=Expr.const(coefficient)))
+        for product, coefficient in self.terms:
+            if len(product) == 1:
+                # Nearly all are of this kind.
+                terms += [(p, c * coefficient) for p, c in new(product[0]).terms]
+            else:
+                terms += prod(map(new, product), start=Expr.const(coefficient)).terms
         return Expr.collect(terms)
 
     def __add__(self, other: Operand) -> Expr:
@@ -273,10 +283,13 @@ class Expr:
         return total
 
     def __neg__(self) -> Expr:
-        return Expr.collect((p, -c) for p, c in self)
+        return Expr.collect((p, -c) for p, c in self.terms)
 
     def __sub__(self, other: Operand) -> Expr:
-        return Expr.collect((*self.terms, *((p, -c) for p, c in Expr.of(other))))
+        other = Expr.of(other)
+        if other.value is not None:
+            return self.plus(-other.constant)
+        return Expr.collect((*self.terms, *[(p, -c) for p, c in other.terms]))
 
     def __rsub__(self, other: Operand) -> Expr:
         return Expr.of(other) - self

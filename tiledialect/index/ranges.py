@@ -90,9 +90,9 @@ class Env:
         self.facts: tuple[Condition, ...] = (*stated, *facts)
         self._rank = {name: rank for rank, name in enumerate(given)}
         self._ranges: dict[Atom, Range] = {}
-        self._bounds: dict[tuple[Atom, Side], list[Bound]] = {}
+        self._bounds: dict[tuple[Atom, Side], tuple[Bound, ...]] = {}
         self._residues: dict[Atom, Residue] = {}
-        self._divisors: dict[Atom, list[Expr]] = {}
+        self._divisors: dict[Atom, tuple[Expr, ...]] = {}
         self._known: set[Condition] = set()
         self._least_found: dict[tuple[Expr, int], Number] = {}
         self._all_bounds: dict[tuple[Atom, Side], Sequence[Bound]] = {}
@@ -142,8 +142,7 @@ class Env:
         env.facts = (*self.facts, *facts)
         env._ranges, env._residues = dict(self._ranges), dict(self._residues)
         env._known, env._rank = set(self._known), dict(self._rank)
-        env._bounds = {key: list(bounds) for key, bounds in self._bounds.items()}
-        env._divisors = {atom: list(found) for atom, found in self._divisors.items()}
+        env._bounds, env._divisors = dict(self._bounds), dict(self._divisors)
         env._file_all(*facts)
         return env
 
@@ -201,7 +200,8 @@ class Env:
             known = Range(least=end.value) if side == "below" else Range(greatest=end.value)
             self._ranges[atom] = self._ranges.get(atom, Range()).meet(known)
         else:
-            self._bounds.setdefault((atom, side), []).append(Bound(scale, (end,)))
+            stated = self._bounds.get((atom, side), ())
+            self._bounds[atom, side] = (*stated, Bound(scale, (end,)))
         gaps = (other * scale - end * by for by, other in others)
         return [at_least_zero(gap if side == "below" else -gap) for gap in gaps]
 
@@ -225,7 +225,7 @@ class Env:
             self._residues[atom] = self._residues.get(atom, ANY).meet(residue)
             remainder = residue.remainder
         if remainder == 0:
-            self._divisors.setdefault(atom, []).append(divisor)
+            self._divisors[atom] = (*self._divisors.get(atom, ()), divisor)
 
     def _rank_of(self, atom: Atom) -> tuple[int, str, int, str]:
         """Variables in the order in which they were named, then terms composed of them."""

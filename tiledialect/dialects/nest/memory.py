@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     IndexType,
     IntegerAttr,
     MemRefType,
     UnitAttr,
     VectorType,
+    i32,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -42,6 +45,7 @@ from tiledialect.dialects.nest.indexed import (
     parse_access,
     print_access,
 )
+from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.index.integer import Condition, Expr
 
 NONTEMPORAL = "nontemporal"
@@ -129,6 +133,22 @@ def _verify_access(op: IndexedOp, memory: SSAValue, access: ExprsAttr, value: SS
         raise VerifyException(f"{op.name} of {value.type} on elements of {t.element_type}")
 
 
+# There are so many loads and stores that they are not made by way of their definitions, which
+# xDSL interprets each time.
+
+
+def _properties(access: Sequence[Expr], condition: Condition) -> dict[str, Attribute]:
+    """Where and when an access is."""
+    where: dict[str, Attribute] = {"access": ExprsAttr(access)}
+    return where if condition == ALWAYS else {**where, "condition": ConditionAttr(condition)}
+
+
+@cache
+def _segments(*sizes: int) -> Mapping[str, Attribute]:
+    """How many operands there are of each kind."""
+    return {AttrSizedOperandSegments.attribute_name: DenseArrayBase.from_list(i32, sizes)}
+
+
 @irdl_op_definition
 class LoadOp(IndexedOp):
     """The element of a buffer at index expressions; a vector: so many neighbours from there.
@@ -168,13 +188,13 @@ class LoadOp(IndexedOp):
         operands, exprs, own = bind(names, access, condition)
         assert isinstance(memory.type, MemRefType)
         element = memory.type.element_type
-        super().__init__(
-            operands=[memory, operands, default],
-            properties={
-                "access": ExprsAttr(exprs),
-                "condition": None if own == ALWAYS else ConditionAttr(own),
-            },
-            result_types=[element if lanes == 1 else VectorType(element, [lanes])],
+        defaults = () if default is None else (default,)
+        segments = _segments(1, len(operands), len(defaults))
+        Operation.__init__(
+            self,
+            operands=(memory, *operands, *defaults),
+            properties={**_properties(exprs, own), **segments},
+            result_types=[element if lanes == 1 else vector_of(element, lanes)],
         )
 
     def verify_(self) -> None:
@@ -252,12 +272,8 @@ class StoreOp(IndexedOp):
     ):
         """A store at expressions of ``names``."""
         operands, exprs, own = bind(names, access, condition)
-        super().__init__(
-            operands=[value, memory, operands],
-            properties={
-                "access": ExprsAttr(exprs),
-                "condition": None if own == ALWAYS else ConditionAttr(own),
-            },
+        Operation.__init__(
+            self, operands=(value, memory, *operands), properties=_properties(exprs, own)
         )
 
     def verify_(self) -> None:
