@@ -49,7 +49,7 @@ def extent(value: SSAValue) -> Expr:
 
 def grid_of(op: Operation, local_size: int) -> Grid:
     """The grid for a program whose maps say who does them."""
-    found = ops_of(op, PARALLEL)
+    found = ops_of(op, *PARALLEL)
     across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
     inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)
     if across and inside is not None:

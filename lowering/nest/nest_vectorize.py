@@ -240,7 +240,7 @@ class Vectorizer:
             raise NotVectorizedError("how far the lanes' numbers are apart is not known")
         first = IndexOp(self._names, at[0])
         cast = arith.IndexCastOp(first.result, t)
-        wide = vector_of(t, self.lanes)
+        wide = VectorType(t, [self.lanes])
         offsets = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(wide, steps))
         self.ops += [first, cast, offsets]
         self._keep(op, arith.AddiOp(self._wide(cast.result), offsets.result))
