@@ -33,7 +33,8 @@ from tiledialect.lowering.nest import views
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.nest.lift_layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
-from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory, OpenSizeError
+from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory
+from tiledialect.lowering.nest.lift_sizes import OpenSizeError
 from tiledialect.lowering.nest.routes import Router, Routes, routes
 from tiledialect.lowering.nest.views import Access, Computed, Index, View, made_by
 

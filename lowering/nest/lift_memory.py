@@ -23,7 +23,6 @@ from tiledialect.dialects.lift.types import element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
-from tiledialect.errors import TileError
 from tiledialect.index.integer import (
     Comparison,
     Condition,
@@ -39,6 +38,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import is_multiple, operations, prove, simplify, simplify_condition
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.grid import AXES, ONE, Grid
+from tiledialect.lowering.nest.lift_sizes import OpenSizeError
 from tiledialect.lowering.nest.view_traces import Step, Trace
 from tiledialect.lowering.nest.views import (
     Access,
@@ -57,10 +57,6 @@ from tiledialect.lowering.nest.views import (
 from tiledialect.schedule.leaves import Role
 
 SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, Role.VECTOR))
-
-
-class OpenSizeError(TileError):
-    """Memory of a kernel has a size that is not known when it is compiled."""
 
 
 class LiftMemory(NestBuilder):
@@ -392,4 +388,4 @@ def _buffers(view: View) -> Iterator[SSAValue]:
         yield view.buffer
 
 
-__all__ = ["AXES", "LiftMemory", "OpenSizeError"]
+__all__ = ["AXES", "LiftMemory"]

@@ -32,6 +32,10 @@ from tiledialect.index.simplify import simplify_condition
 from tiledialect.index.size import Size
 
 
+class OpenSizeError(TileError):
+    """Memory of a kernel has a size that is not known when it is compiled."""
+
+
 def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
     """Each name of a size, the axis of an input that tells it, and it in terms of `axis`."""
     found: dict[str, tuple[int, int, Expr]] = {}

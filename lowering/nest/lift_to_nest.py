@@ -1,8 +1,12 @@
-"""lift-to-nest: low-level lift programs to nests in a `gpu.module`, and a host function."""
+"""lift-to-nest: low-level lift programs to nests in a `gpu.module`, and a host function.
+
+What builds the nests is imported where there are patterns: most programs have none.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -22,11 +26,12 @@ from tiledialect.dialects.lift.types import is_number
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lowering.device_limits import check_fits
-from tiledialect.lowering.nest.lift_host import LiftHost
 from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
-from tiledialect.lowering.nest.view_traces import views_text
 from tiledialect.signature import argument_names, result_names
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.nest.lift_host import LiftHost
 
 
 def expand(function: func.FuncOp) -> None:
@@ -91,6 +96,8 @@ def _check_signature(function: func.FuncOp) -> None:
 
 def host_of(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
     """What will build the kernels of a function and its host's side."""
+    from tiledialect.lowering.nest.lift_host import LiftHost
+
     _check_signature(function)
     region_dce(function.body)
     expand(function)
@@ -132,6 +139,8 @@ class LiftToNestPass(ModulePass):
             host = host_of(function, self.local_size, tracing=tracing)
             host_function = host.build()
             if tracing:
+                from tiledialect.lowering.nest.view_traces import views_text
+
                 print(views_text(host.traces))
             module = kernel_module(host, self.index_width or index_width(function))
             for kernel in host.functions:

@@ -7,15 +7,14 @@ do without.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from tiledialect.lowering.nest.lift_memory import OpenSizeError
-from tiledialect.lowering.nest.lift_sizes import index_width, is_open
+from tiledialect.lowering.nest.lift_sizes import OpenSizeError, index_width, is_open
 from tiledialect.lowering.nest.nest_barriers import DivergenceError
-from tiledialect.lowering.nest.view_drawing import Views, views_of
 from tiledialect.lowering.runtime.devices import Device, target_system_spec
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.plan import Plan
@@ -35,6 +34,9 @@ from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.signature import find_function
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.nest.view_drawing import Views
 
 
 def compiled(program: Program, types: Types, device: Device) -> Plan:
@@ -86,6 +88,8 @@ def leaves_sizes_open(program: Program) -> bool:
 
 def views(program: Program, types: Types | None, device: Device) -> Views:
     """How the kernels of patterns access memory; for all sizes if there are no types."""
+    from tiledialect.lowering.nest.view_drawing import views_of
+
     target = target_system_spec(device)
     if types is None:
         module = compile_open(program.module, program.name, 64, target, "lift-lower")
