@@ -27,6 +27,7 @@ from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
 from tiledialect.schedule.device import device_of
 from tiledialect.schedule.output_box import leaves_unwritten, widened
@@ -289,6 +290,8 @@ class TileFusePass(ModulePass):
     elements of its result unwritten is alone in its kernel, and writes over what another one has
     filled with its default, or 0.
 
+    A contraction's kernel takes a tensor that it reads at several places once for each.
+
     Then kernels become one where that pays. Elementwise ops whose results a contraction alone takes
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
@@ -320,6 +323,7 @@ class TileFusePass(ModulePass):
                 fuse(function, self.apart)
                 fusion = Fusion(block, machine, rules, self.apart, given)
                 fusion.run()
+                separate(block)
                 if self.explain:
                     fusion.explain()
 
