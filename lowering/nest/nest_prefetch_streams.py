@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.lowering.nest.builder import GLOBAL
-from tiledialect.lowering.nest.neighbours import loops_around, moved_by
+from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
 from tiledialect.schedule.device import Kind, described, device_of
@@ -23,6 +23,9 @@ from tiledialect.schedule.leaves import Role
 
 AHEAD = 2048
 """How many bytes before they are read they are asked for: processors stop at the end of a page."""
+
+MOST_USES = 4
+"""How often each load is used at most: with more, what computes is not held up by memory."""
 
 
 def is_stream(op: LoadOp, scope: NestScope) -> bool:
@@ -58,6 +61,7 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
     """Let the first load of each large array ask for what comes later."""
     ops = list(kernel.walk())
     seen: set[SSAValue] = {op.memory for op in ops if isinstance(op, StoreOp)}
+    often = max((times(op) for op in ops if isinstance(op, LoadOp | StoreOp)), default=0)
     scope = NestScope()
     for op in ops:
         if not isinstance(op, LoadOp) or op.memory in seen or not _is_wide(op):
@@ -65,7 +69,8 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
         seen.add(op.memory)
         t = op.memory.type
         assert isinstance(t, MemRefType)
-        if extent_of(t) * element_bytes(t) > cache and is_stream(op, scope):
+        is_large = extent_of(t) * element_bytes(t) > cache
+        if is_large and often <= MOST_USES * times(op) and is_stream(op, scope):
             *outer, last = scope.access(op)
             place = [*outer, last + AHEAD // element_bytes(t)]
             new = PrefetchOp(scope.values, op.memory, place)
@@ -77,7 +82,8 @@ class NestPrefetchStreamsPass(ModulePass):
     """Asks for memory that a loop reads from end to end some steps before it is read.
 
     The processor does that by itself up to the end of each page. It is done for arrays that the
-    second cache does not hold and that are read once; not in kernels that ask for rows already.
+    second cache does not hold and that are read once; not in kernels that ask for rows already, nor
+    where what is read is used again and again, as in products of matrices.
     """
 
     name = "nest-prefetch-streams"

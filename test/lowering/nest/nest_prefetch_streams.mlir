@@ -64,6 +64,23 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<
       "gpu.return"() : () -> ()
     }) {sym_name = "left"} : () -> ()
 
+    // Not what serves many sums.
+    // CHECK-NOT:  nest.prefetch
+    // CHECK:      sym_name = "product"
+    "gpu.func"() <{function_type = (memref<4096xf32, 1 : i32>) -> (), kernel}> ({
+    ^bb0(%A: memref<4096xf32, 1 : i32>):
+      %s = nest.buffer : memref<6x16xf32, 5 : i32>
+      nest.for %k : serial to 256 {
+        %a = nest.load %A[16*%k] : memref<4096xf32, 1 : i32>, vector<16xf32>
+        nest.for %i : unroll to 6 {
+          %old = nest.load %s[%i, 0] : memref<6x16xf32, 5 : i32>, vector<16xf32>
+          %new = arith.addf %old, %a : vector<16xf32>
+          nest.store %new, %s[%i, 0] : vector<16xf32>, memref<6x16xf32, 5 : i32>
+        }
+      }
+      "gpu.return"() : () -> ()
+    }) {sym_name = "product"} : () -> ()
+
     // Not where rows are asked for already.
     // CHECK:      nest.prefetch %A[16*%i + 7]
     // CHECK-NOT:  nest.prefetch
