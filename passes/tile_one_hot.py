@@ -185,10 +185,10 @@ class Rewrite:
 
 COMPARISONS = 1e12
 """How many comparisons a second all work-items of a GPU make together."""
-READ, ADDED = 4e-9, 1e-6
-"""How long a work-item of a GPU takes to read an index, and to add to memory, in seconds."""
-SLABS = 256
-"""Among how many work-items the rows of a scatter are divided, at most."""
+READ, ADDED = 1e-9, 1e-6
+"""How long all groups of a GPU take to read an index, and one to add to memory, in seconds."""
+SLABS = 1024
+"""Among how many work-groups the rows of a scatter are divided, at most."""
 FEWEST = 8
 """From how many rows on a CPU adds where the indices say, not each row what is its own."""
 

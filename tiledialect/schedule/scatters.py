@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd, prod
+
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
 
@@ -10,9 +12,11 @@ ROW = "d0"
 
 CPU_LANES = 16
 CPU_VECTORS = 4
-GPU_COLUMNS = 64
-SLABS_OF_UNIT = {Kind.CPU: 2, Kind.GPU: 16}
-"""Among how many work-items the rows are divided for each compute unit, over all columns."""
+GPU_LANES = 4
+GPU_ITEMS = 256
+"""How many work-items of a GPU search the indices together."""
+SLABS_OF_UNIT = {Kind.CPU: 2, Kind.GPU: 8}
+"""Among how many work-groups the rows are divided for each compute unit, over all columns."""
 
 
 def rows_of_item(schedule: Schedule, size: int) -> int:
@@ -36,25 +40,28 @@ def scatter_schedule(shape: tuple[int, ...], device: Device) -> Schedule:
     """The schedule of a scatter: work-items for the columns, and for slabs of the rows."""
     gpu = device.kind is Kind.GPU
     *outer, last = shape[1:] or (1,)
-    lanes = min(CPU_LANES, 1 << (last.bit_length() - 1))
-    vectors = min(CPU_VECTORS, -(-last // lanes))
-    items = min(GPU_COLUMNS, device.max_work_group_size, last)
-    tile = items if gpu else lanes * vectors
-    groups = -(-last // tile)
-    for size in outer:
-        groups *= size
-    slabs = min(shape[0], max(1, -(-SLABS_OF_UNIT[device.kind] * device.compute_units // groups)))
-    rows = -(-shape[0] // slabs)
+    together = 1
+    if gpu:
+        lanes, vectors = gcd(last, GPU_LANES), 1
+        most = min(GPU_ITEMS, device.max_work_group_size)
+        items = min(most, last // lanes)
+        together = max(1, min(most // items, shape[0]))
+    else:
+        items, lanes = 1, min(CPU_LANES, 1 << (last.bit_length() - 1))
+        vectors = min(CPU_VECTORS, -(-last // lanes))
+    tile = items * lanes * vectors
+    groups = -(-last // tile) * prod(outer)
+    slabs = max(1, -(-SLABS_OF_UNIT[device.kind] * device.compute_units // groups)) * together
+    rows = -(-shape[0] // min(shape[0], slabs))
     name = f"d{len(shape) - 1}"
-    together = min(-(-shape[0] // rows), max(1, GPU_COLUMNS // items)) if gpu else 1
     leaves = [
         Leaf(ROW, rows * together, -(-shape[0] // (rows * together)), Role.GROUP, "x"),
         *(Leaf(f"d{k + 1}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
         Leaf(name, tile, -(-last // tile), Role.GROUP, "x"),
         Leaf(ROW, rows, together, Role.LOCAL, "y"),
-        Leaf(name, 1, items if gpu else 1, Role.LOCAL, "x"),
+        Leaf(name, lanes * vectors, items, Role.LOCAL, "x"),
         Leaf(ROW, 1, rows, Role.SERIAL),
-        Leaf(name, lanes, 1 if gpu else vectors, Role.UNROLL),
-        Leaf(name, 1, 1 if gpu else lanes, Role.VECTOR),
+        Leaf(name, lanes, vectors, Role.UNROLL),
+        Leaf(name, 1, lanes, Role.VECTOR),
     ]
     return Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1))
