@@ -137,7 +137,7 @@ class RowNest:
     def _row(self, tests: tuple[Test, ...]) -> None:
         """All phases, and the results."""
         buffers = {value: self._buffer(value) for value in self.to_keep}
-        for contractions in self.phases:
+        for phase, contractions in enumerate(self.phases):
             accumulators = {
                 op: Accumulator.of(op, self._places(op), _hint(op)) for op in contractions
             }
@@ -158,16 +158,16 @@ class RowNest:
                 for op, accumulator in accumulators.items():
                     accumulator.add(point.combined(op, accumulator.type))
 
-            self._points(range(self.first, len(self.leaves)), tests, aggregate)
+            self._points(range(self.first, len(self.leaves)), tests, aggregate, phase % 2 == 1)
             for op, accumulator in accumulators.items():
                 accumulator.join()
                 self.aggregates[op.result] = accumulator
             for op in ops:
                 if op.results[0] in buffers:
                     self.kept[op.results[0]] = buffers[op.results[0]]
-        self._results(tests)
+        self._results(tests, len(self.phases) % 2 == 1)
 
-    def _results(self, tests: tuple[Test, ...]) -> None:
+    def _results(self, tests: tuple[Test, ...], back: bool) -> None:
         """Write the results: together those that lie along the same axes."""
         values = self.kernel.kernel.yield_op.values
         groups: dict[frozenset[str], list[tuple[SSAValue, SSAValue]]] = {}
@@ -191,12 +191,17 @@ class RowNest:
 
             idle = [k for k in self.kernel.local_leaves if self.leaves[k].index in absent]
             with self.nest.when(equal(self.kernel.linear_id(idle), 0)):
-                self._points(numbers, own, write)
+                self._points(numbers, own, write, back)
 
     def _points(
-        self, numbers: Sequence[int], tests: tuple[Test, ...], do: Callable[[], None]
+        self, numbers: Sequence[int], tests: tuple[Test, ...], do: Callable[[], None], back: bool
     ) -> None:
-        """Loops of leaves over the points of a row, and what is done at each."""
+        """Loops of leaves over the points of a row, and what is done at each.
+
+        Every other phase goes ``back`` where a group shares the row: what was read last is still
+        in a cache. Not where loops go past a row's end, as only their last step has tests.
+        """
+        back = back and bool(self.kernel.local_leaves) and not tests
 
         def enter(position: int, tests: tuple[Test, ...]) -> None:
             k = numbers[position] if position < len(numbers) else len(self.leaves)
@@ -207,8 +212,15 @@ class RowNest:
                 if position == len(numbers):
                     do()
                     return
-                with self.kernel.loops([k]):
+                with self.kernel.loops([k]), self.kernel.at_steps(turned(k)):
                     enter(position + 1, later)
+
+        def turned(k: int) -> dict[str, Expr]:
+            """The step of a leaf, from the end where the phase goes back."""
+            if not back or self.leaves[k].role is not Role.SERIAL:
+                return {}
+            name = step_name(k)
+            return {name: self.leaves[k].extent - 1 - self.kernel.steps[name]}
 
         with self.staging.scope():
             enter(0, tests)
