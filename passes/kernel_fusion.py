@@ -13,6 +13,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
 from tiledialect.passes.load_fusion import at_loads, load_gain
+from tiledialect.passes.recomputation import erase, recompute, recomputed, recomputing_gain
 from tiledialect.passes.row_kernels import over_rows, row_gain
 
 Order = dict[Operation, int]
@@ -53,6 +54,8 @@ class Fusion:
     forced: dict[Rule, bool | None]
     """For each rule, in the order in which they are tried: True to merge whatever can be, False
     to merge nothing, None to ask the cost."""
+    again: bool | None = None
+    """The same for what several kernels take, and is computed again in each."""
     apart: Collection[str] = ()
     """The names of results that stay in memory, and whose kernels merge with no later one."""
     given: Collection[KernelOp] = ()
@@ -73,6 +76,32 @@ class Fusion:
                     last: KernelOp | None = kernel
                     while last is not None and last.parent is not None:
                         last = self._merged(rule, last, partners)
+        if self.machine.recomputes if self.again is None else self.again:
+            # The last ones first: what makes their operands may then be computed again, too.
+            for kernel in reversed(kernels_in(self.block)):
+                self._recompute(kernel)
+
+    def _recompute(self, kernel: KernelOp) -> None:
+        """Compute an elementwise kernel again where its results are taken, if that pays."""
+        users = users_of(kernel)
+        named = any(v.name_hint in self.apart for v in kernel.outputs)
+        if named or not users.isdisjoint(self.given) or kernel in self.given:
+            return
+        found = recomputed(kernel)
+        if found is None:
+            return
+        gain = recomputing_gain(kernel, found, self.machine)
+        name, worth = name_of(kernel.outputs[0]), self._worth(gain)
+        if gain.saved <= 0 and not self.again:
+            note = f"{name} is not computed again where it is taken, which would take {worth}"
+            self.notes.setdefault(kernel, []).append(note)
+            erase(found)
+            return
+        for user, both in found.items():
+            self.order[both] = self.order[user]
+            note = f"{name} is computed again where it is taken: {worth}"
+            self.notes[both] = [*self.notes.get(kernel, ()), *self.notes.get(user, ()), note]
+        recompute(kernel, found)
 
     def explain(self) -> None:
         """Write down in each kernel why it was merged, or not."""

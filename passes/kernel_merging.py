@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -22,11 +25,15 @@ def users_of(kernel: KernelOp) -> set[Operation]:
     return {use.operation for v in kernel.outputs for use in v.uses}
 
 
-def merged(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def merged(
+    first: KernelOp, second: KernelOp, kept: Sequence[SSAValue] | None = None
+) -> KernelOp | None:
     """A kernel, not in the block yet, that computes what two do; None if it has too many arguments.
 
-    Its results are those of the first that others take, then those of the second.
+    Its results are those of the first that are ``kept``, by default what others take, then those of
+    the second.
     """
+    kept = taken_elsewhere(first, second) if kept is None else kept
     inputs = dict.fromkeys((*first.inputs, *second.inputs))
     outer = [v for v in inputs if v.owner is not first]
     body = Block(arg_types=[v.type for v in outer])
@@ -40,7 +47,7 @@ def merged(first: KernelOp, second: KernelOp) -> KernelOp | None:
         body.add_ops([op.clone(mapped) for op in k.block.ops if not isinstance(op, YieldOp)])
         for output, value in zip(k.outputs, k.yield_op.values, strict=True):
             values[output] = mapped[value]
-        taken = k.outputs if k is second else taken_elsewhere(first, second)
+        taken = k.outputs if k is second else kept
         results += [values[output] for output in taken]
     body.add_op(YieldOp(results))
     kernel = KernelOp(outer, [v.type for v in results], Region(body))
@@ -49,6 +56,22 @@ def merged(first: KernelOp, second: KernelOp) -> KernelOp | None:
         kernel.erase()
         return None
     return kernel
+
+
+def pruned(kernel: KernelOp) -> KernelOp:
+    """The kernel without what it computes and takes for nothing; the old one is erased."""
+    region_dce(kernel.body)
+    used = [k for k, argument in enumerate(kernel.block.args) if argument.uses]
+    if len(used) == len(kernel.inputs):
+        return kernel
+    inputs = [kernel.inputs[k] for k in used]
+    for argument in [a for a in kernel.block.args if not a.uses]:
+        kernel.block.erase_arg(argument)
+    body = kernel.detach_region(kernel.body)
+    new = KernelOp(inputs, [v.type for v in kernel.outputs], body)
+    new.axes, new.location = kernel.axes, kernel.location
+    kernel.erase()
+    return new
 
 
 def taken_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:

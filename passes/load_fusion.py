@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import prod
 
-from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -34,12 +33,15 @@ def is_elementwise(kernel: KernelOp) -> bool:
 
 def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two."""
-    op = second.contraction
-    assert isinstance(op, ContractionOp)
-    points = prod(r.extent for r in ranges_of(op).values())
-    elements = sum(max(0, points - size_of(v)) for v in first.outputs) / len(first.outputs)
-    again = elements * operations(first.block.ops)
+    elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
+    again = elements / len(first.outputs) * operations(first.block.ops)
     apart = sum(machine.time(moved(k)) for k in (first, second))
     together = machine.time(moved(kernel)) + again / machine.operations
     why = moving(moved(kernel), moved(first) + moved(second))
     return Gain(apart, together, why + (f", with {again:.3g} operations again" if again else ""))
+
+
+def points_of(kernel: KernelOp) -> int:
+    """How many points the contraction of a kernel visits."""
+    assert kernel.contraction is not None
+    return prod(r.extent for r in ranges_of(kernel.contraction).values())

@@ -17,12 +17,17 @@ from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving
 from tiledialect.passes.kernel_merging import merged
 
 
-def over_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """A row kernel of two kernels, if their contractions and elementwise ops share their rows."""
+def over_rows(
+    first: KernelOp, second: KernelOp, kept: Sequence[SSAValue] | None = None
+) -> KernelOp | None:
+    """A row kernel of two kernels, if their contractions and elementwise ops share their rows.
+
+    Of the first one's results it has those that are ``kept``, by default what others take.
+    """
     contractions = (*first.contractions, *second.contractions)
     if not contractions or not all(map(_reads_at_axes, contractions)):
         return None
-    kernel = merged(first, second)
+    kernel = merged(first, second, kept)
     if kernel is not None and not _make_rows(kernel):
         kernel.erase()
         return None

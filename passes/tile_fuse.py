@@ -296,7 +296,8 @@ class TileFusePass(ModulePass):
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
     elementwise ops before, between and after them, as in softmax or layer normalization. Its
-    indices are the axes of the largest shape, `d0, d1, …`.
+    indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
+    take are computed again in each, where that takes less than to write and to read what they make.
     """
 
     name = "tile-fuse"
@@ -305,6 +306,9 @@ class TileFusePass(ModulePass):
     """Whether elementwise ops join the contraction that reads them; by default, if that pays."""
     rows: bool | None = None
     """Whether contractions over the same rows share a kernel; by default, if that pays."""
+    again: bool | None = None
+    """Whether elementwise ops that several kernels take are computed in each; by default, on GPUs,
+    if that pays."""
     apart: tuple[str, ...] = ()
     """The names of results that are written to memory, and that nothing is computed with."""
     explain: bool = False
@@ -321,7 +325,7 @@ class TileFusePass(ModulePass):
                 block, rules = function.body.block, {AT_LOADS: self.loads, OVER_ROWS: self.rows}
                 given = kernels_in(block)
                 fuse(function, self.apart)
-                fusion = Fusion(block, machine, rules, self.apart, given)
+                fusion = Fusion(block, machine, rules, self.again, self.apart, given)
                 fusion.run()
                 separate(block)
                 if self.explain:

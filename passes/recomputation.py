@@ -1,0 +1,102 @@
+"""Elementwise kernels that are computed again in each kernel that takes what they make."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving, operations, size_of
+from tiledialect.passes.kernel_merging import merged, pruned, users_of
+from tiledialect.passes.load_fusion import is_elementwise, points_of
+from tiledialect.passes.row_kernels import over_rows
+
+Recomputed = dict[KernelOp, KernelOp]
+"""For each kernel that takes what another one makes: the kernel that computes both."""
+
+
+def recomputed(first: KernelOp) -> Recomputed | None:
+    """The kernels that compute again what an elementwise one makes, for each that takes it."""
+    users = users_of(first)
+    if not is_elementwise(first) or not users:
+        return None
+    found: Recomputed = {}
+    for user in users:
+        both = _both(first, user) if isinstance(user, KernelOp) else None
+        both = pruned(both) if both is not None else None
+        if both is None:
+            erase(found)
+            return None
+        found[user] = both  # pyright: ignore
+    return found
+
+
+def recomputing_gain(first: KernelOp, found: Recomputed, machine: Machine) -> Gain:
+    """What the kernel and those that take its results cost, and what those that compute it do."""
+    apart, together, before, after, again = machine.time(moved(first)), 0.0, moved(first), 0, 0.0
+    count = operations(first.block.ops)
+    for user, both in found.items():
+        apart += _time(user, machine)
+        together += _time(both, machine)
+        before += _moved(user, machine)
+        after += _moved(both, machine)
+        points = size_of(first.outputs[0])
+        again += count * max(points, points_of(user) if user.contraction is not None else 0)
+    again -= count * size_of(first.outputs[0])
+    why = f"{moving(after, before)}, with {again:.3g} operations again"
+    return Gain(apart, together + again / machine.operations, why)
+
+
+def recompute(first: KernelOp, found: Recomputed) -> None:
+    """Put the kernels that compute both in the place of all."""
+    for user, both in found.items():
+        Rewriter.insert_op(both, InsertPoint.before(user))
+        for old, new in zip(user.outputs, both.outputs, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        Rewriter.erase_op(user)
+    Rewriter.erase_op(first)
+
+
+def erase(found: Recomputed) -> None:
+    """Forget kernels that are in no block."""
+    for both in found.values():
+        both.erase()
+
+
+def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
+    if user.axes is not None:
+        return over_rows(first, user, ())
+    at_elements = _shapes(first) == _shapes(user) and user.scan is None and user.scatter is None
+    return merged(first, user, ()) if at_elements or _is_loaded(first, user) else None
+
+
+def _is_loaded(first: KernelOp, user: KernelOp) -> bool:
+    """Whether a kernel's contraction alone takes what is made of the first one's results."""
+    contraction = user.contraction
+    if contraction is None:
+        return False
+    arguments = dict(zip(user.inputs, user.block.args, strict=True))
+    pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
+    while pending:
+        for use in pending.pop().uses:
+            if isinstance(use.operation, ElementwiseOp):
+                pending += use.operation.results
+            elif use.operation is not contraction or use.index >= len(contraction.inputs):
+                return False
+    return True
+
+
+def _shapes(kernel: KernelOp) -> set[tuple[int, ...]]:
+    types = (value.type for value in kernel.outputs)
+    return {t.get_shape() for t in types if isinstance(t, TensorType)}
+
+
+def _time(kernel: KernelOp, machine: Machine) -> float:
+    return machine.time(moved(kernel)) if kernel.axes is None else machine.rows_time(kernel)
+
+
+def _moved(kernel: KernelOp, machine: Machine) -> int:
+    return moved(kernel) if kernel.axes is None else machine.rows_moved(kernel)

@@ -1,0 +1,45 @@
+"""Programs of which elementwise kernels are computed again, on devices, as compiled for a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import oclgrind
+import pytest
+from compare import assert_close
+from described import run_as, spec
+
+import tiledialect as td
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.inputs import types_of
+from tiledialect.lowering.tile_compile import compile_module
+
+NORMALIZED = """function (X[N, C, S]) -> (Y) {
+  T[0, c, 0: 1, C, 1] = +(X[n, c, s]); D = X - T / (N*S);
+  Q = D * D; V[0, c, 0: 1, C, 1] = +(Q[n, c, s]); Y = D / sqrt(V / (N*S) + 0.01);
+}"""
+COLUMNS = "function (X[R, C]) -> (Y) { Y = softmax(X, 0); }"
+GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
+"""Where starting a kernel costs nothing, small ones are not merged for that."""
+
+
+@pytest.mark.parametrize("gradient", (False, True))
+@pytest.mark.parametrize(
+    ("source", "shape"), [(NORMALIZED, (6, 3, 40)), (COLUMNS, (65, 7))], ids=("pictures", "columns")
+)
+def test_results(source: str, shape: tuple[int, ...], gradient: bool, device: td.Device):
+    function = td.compile(source)
+    arrays = [np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)]
+    if gradient:
+        function, arrays = function.gradient("X"), [*arrays, arrays[0][::-1].copy()]
+    target = spec("GPU", GPU)
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    module = compile_module(
+        program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+    )
+    kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
+    whole = [v for k in kernels for v in k.outputs if v.type == kernels[-1].outputs[0].type]
+    assert len(whole) <= 1 + gradient, "what is of the input's size is computed, not written"
+    before = len(oclgrind.log())
+    (found,) = run_as(function, arrays, device, target)
+    assert_close(found, function.reference(*arrays), ulps=4000)
+    assert not oclgrind.report(before)

@@ -1,0 +1,47 @@
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{rows=false explain=true}' | filecheck %s
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{rows=false again=false}' | filecheck %s --check-prefix=ONCE
+
+// What both a sum and the result take is computed in both, and what the sum does not need is not.
+// CHECK-LABEL: @normalized
+// CHECK-NEXT:    %V = tile.kernel(
+// CHECK-SAME:      "D is computed again where it is taken:
+// CHECK:           tile.sub
+// CHECK-NEXT:      tile.mul
+// CHECK-NEXT:      tile.contraction add
+// CHECK:         %Y = tile.kernel(
+// CHECK-NEXT:      tile.sub
+// CHECK-NEXT:      tile.div
+// CHECK-NEXT:      tile.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// ONCE-LABEL: @normalized
+// ONCE:          %D, %Q = tile.kernel
+func.func @normalized(%X: tensor<64x128x3136xf32>, %M: tensor<1x128x1xf32>) -> tensor<64x128x3136xf32> {
+  %D = tile.sub %X, %M : (tensor<64x128x3136xf32>, tensor<1x128x1xf32>) -> tensor<64x128x3136xf32>
+  %Q = tile.mul %D, %D : (tensor<64x128x3136xf32>, tensor<64x128x3136xf32>) -> tensor<64x128x3136xf32>
+  %V = tile.contraction add(%Q[n, c, x]) -> [0, c, 0] : (tensor<64x128x3136xf32>) -> tensor<1x128x1xf32>
+  %Y = tile.div %D, %V : (tensor<64x128x3136xf32>, tensor<1x128x1xf32>) -> tensor<64x128x3136xf32>
+  func.return %Y : tensor<64x128x3136xf32>
+}
+
+// A product takes each element many times.
+// CHECK-LABEL: @products
+// CHECK:         %E = tile.kernel
+// CHECK-SAME:      "E is not computed again where it is taken, which would take
+func.func @products(%X: tensor<512x512xf32>, %W: tensor<512x512xf32>) -> (tensor<512x512xf32>, tensor<512x512xf32>) {
+  %E = tile.exp %X : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %C = tile.contraction add(%E[i, k] mul %W[k, j]) -> [i, j] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  %D = tile.contraction add(%E[k, i] mul %W[k, j]) -> [i, j] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  func.return %C, %D : tensor<512x512xf32>, tensor<512x512xf32>
+}
+
+// A result of the function is written anyway.
+// CHECK-LABEL: @returned
+// CHECK:         tile.kernel
+// CHECK:         tile.kernel
+// CHECK-NOT:     again
+func.func @returned(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<512xf32>) {
+  %E = tile.exp %X : (tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %S = tile.contraction add(%E[i, j]) -> [j] : (tensor<4096x512xf32>) -> tensor<512xf32>
+  func.return %E, %S : tensor<4096x512xf32>, tensor<512xf32>
+}
