@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
@@ -11,6 +13,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
@@ -34,6 +37,9 @@ from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.target_spec import is_gpu
 
+MOST_STEPS = 64
+"""How many steps of unrolled loops are looked at."""
+
 
 def halve(loop: ForOp, env: Env) -> None:
     """Put in the place of a vector loop a branch: all of its lanes, or two halves, halved too.
@@ -46,9 +52,9 @@ def halve(loop: ForOp, env: Env) -> None:
     if not tests or lanes not in LANES or lanes % 2:
         return
     scope.learn_from_branches(loop)
-    ends = [_at(part, lane, k) for part in tests for k in (0, lanes - 1)]
+    ends = [_given(part, [lane], [k]) for part in tests for k in (0, lanes - 1)]
     holds = simplify_condition(both(*ends), scope.env)
-    if not isinstance(holds, Truth) and not _writes(loop):
+    if not isinstance(holds, Truth) and not _writes(loop) and not _is_known(holds, loop, scope):
         return
     if holds == Truth(True):
         Rewriter.replace_op(loop, _whole(loop, tests, scope, Truth(True)))
@@ -85,16 +91,36 @@ def _writes(loop: ForOp) -> bool:
     return any(isinstance(t, MemRefType) and t.memory_space != PRIVATE for t in stored)
 
 
+def _is_known(condition: Condition, loop: ForOp, scope: NestScope) -> bool:
+    """Whether each step of the unrolled loops around a loop knows if a condition holds."""
+    used = {name for e in expressions_of(condition) for name in e.names}
+    around = [x for x in ancestors(loop) if isinstance(x, ForOp)]
+    unrolled = {
+        str(scope.name(x.index)): range(x.extent or 0)
+        for x in around
+        if x.role.data.role is Role.UNROLL and str(scope.name(x.index)) in used
+    }
+    if not 0 < prod(map(len, unrolled.values())) <= MOST_STEPS:
+        return False
+    names, steps = list(unrolled), product(*unrolled.values())
+    return all(
+        isinstance(simplify_condition(_given(condition, names, step), scope.env), Truth)
+        for step in steps
+    )
+
+
+def _given(condition: Condition, names: Sequence[str], numbers: Sequence[int]) -> Condition:
+    """A condition for numbers in the places of names."""
+    values = {name: Expr.const(k) for name, k in zip(names, numbers, strict=True)}
+    return map_expressions(condition, lambda e: e.substitute(values))
+
+
 def _is_interval(part: Condition, lane: Expr, scope: NestScope) -> bool:
     """Whether what holds for two lanes holds for those between them."""
     if not isinstance(part, Comparison) or part.kind != ">=":
         return False
     moved = part.expr.substitute({str(lane): lane + 1})
     return constant_difference(moved, part.expr, scope.env) is not None
-
-
-def _at(part: Condition, lane: str, number: int) -> Condition:
-    return map_expressions(part, lambda e: e.substitute({lane: Expr.const(number)}))
 
 
 def _part(loop: ForOp, first: int, lanes: int, env: Env) -> ForOp:
@@ -137,7 +163,8 @@ class NestHalveVectorsPass(ModulePass):
     """Puts branches in the place of vectors that write to memory past its end.
 
     Where all lanes are inside, they are one vector; else its halves are vectors, or halved again.
-    So are vectors that are added to registers, where it is known which of their lanes are inside.
+    So are vectors that are added to registers, where it is known which of their lanes are inside,
+    be it in each step of a loop that is written out.
     On GPUs such vectors stay as they are: their lanes are written one by one.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -81,6 +82,8 @@ CASES = {
     "large product": product(2048, 1024, 4096),
     "thin product": product(8, 8, 5000),
     "transposed product": product(100, 48, 60, transposed=True),
+    "product with few columns": product(300, 3, 500),
+    "product of few rows": product(5, 333, 200),
     "product with a vector": facts(
         1,
         {"i": 100, "k": 300},
@@ -255,6 +258,31 @@ def test_operands_that_few_rows_use_are_read_as_they_lie():
     assert ranked(product(512, 512, 512), DEVICES["wide"])[0].schedule.stages
 
 
+def test_few_columns_are_summed_along_memory():
+    """All of them for some rows at a time; a factor that lies across is copied once."""
+    for size in (300, 512, 700):
+        for transposed in (False, True):
+            case = product(size, 2, size, transposed=transposed)
+            best = ranked(case, DEVICES["wide"])[0].schedule
+            assert (best.leaves[-1].index, best.leaves[-1].role) == ("k", Role.VECTOR)
+            unrolled = {x.index: x.extent for x in best.leaves if x.role is Role.UNROLL}
+            assert unrolled["j"] == 2 and unrolled["i"] > 1
+            assert [s.order for s in best.stages] == ([] if transposed else [(1, 0)])
+
+
+def test_columns_that_lanes_do_not_divide_need_no_copy():
+    for columns in (500, 333):
+        best = ranked(product(8, columns, 500), DEVICES["wide"])[0].schedule
+        assert best.leaves[-1] == Leaf("j", 1, 16, Role.VECTOR) and not best.stages
+
+
+def test_few_rows_make_a_tile():
+    for rows in (5, 10, 20):
+        best = ranked(product(rows, 16, 2000), DEVICES["narrow"])[0].schedule
+        tile = prod(x.extent for x in best.leaves if x.index == "i" and x.role is Role.UNROLL)
+        assert rows % tile == 0 and tile > 1
+
+
 def test_sums_that_wait_have_room_on_a_stack():
     device = replace(DEVICES["wide"], local_mem_size=1 << 20, compute_units=1)
     for candidate in without_copies(CASES["product of columns"], device):
@@ -293,6 +321,7 @@ def test_tiles_of_vectors_beat_items_of_one_element():
 PROGRAMS = {
     "product": "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }",
     "transposed": "function (A[L, M], B[N, L]) -> (C) { C[i, j: M, N] = +(A[k, i] * B[j, k]); }",
+    "second transposed": "function (A[M, L], B[N, L]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[j, k]); }",
     "vector": "function (A[M, L], B[L]) -> (C) { C[i: M] = +(A[i, k] * B[k]); }",
     "maxima": """function (A[H, W, C]) -> (O) {
         O[y, x, c: H/2, W/2, C] = >(A[2*y + j - 1, 2*x + i - 1, c]), j < 3, i < 3;
@@ -312,8 +341,12 @@ PROGRAMS = {
     }""",
 }
 SHAPES = {
-    "product": [((70, 33), (33, 50)), ((5, 700), (700, 17)), ((1, 40), (40, 40))],
-    "transposed": [((33, 40), (64, 33))],
+    "product": [
+        *([(70, 33), (33, 50)], [(5, 700), (700, 17)], [(1, 40), (40, 40)]),
+        *([(200, 330), (330, 3)], [(8, 90), (90, 333)], [(128, 100), (100, 10)]),
+    ],
+    "transposed": [((33, 40), (64, 33)), ((900, 5), (11, 900))],
+    "second transposed": [((201, 130), (3, 130))],
     "vector": [((37, 100), (100,)), ((3, 15), (15,))],
     "weights": [((2, 8, 4, 4), (2, 8, 4, 16))],
     "weights of planes": [((2, 16, 6, 9), (2, 16, 6, 9))],

@@ -409,11 +409,10 @@ class CpuModel(Model):
     def edges(self) -> float:
         """How much slower all is by tiles that reach past the end."""
         slower = 1.0
-        for name, extent in self.facts.extents.items():
+        uneven = [n for n, count in self.facts.extents.items() if self._reach(n) != count]
+        for name in uneven:
             own = [x for x in self.leaves if x.index == name]
-            reach = prod([x.extent for x in own])
-            if reach == extent:
-                continue
+            reach = self._reach(name)
             last = [x for x in own if x.role in WRITTEN_OUT]
             if not last:
                 continue
@@ -422,11 +421,21 @@ class CpuModel(Model):
             share = prod(x.extent for x in last) / reach
             groups = prod(x.extent for x in own if x.role is Role.GROUP)
             if readers and is_lanes:
-                slower += share * self.vector
+                is_known = len(uneven) == 1 or name in self.facts.reduced_indices
+                slower += share * (self._pieces(name) if is_known else self.vector)
             elif readers:
                 # All of a group's tiles are tested; in the only group, the last one alone.
                 slower += max(share * EDGE, TESTED / groups if groups > 1 else 0.0)
         return slower
+
+    def _reach(self, name: str) -> int:
+        return prod([x.extent for x in self.leaves if x.index == name])
+
+    def _pieces(self, name: str) -> float:
+        """How many shorter vectors the last one of an index is, for each that a tile has."""
+        rest = self.facts.extents[name] % self.vector
+        vectors = prod([x.extent for x in self.inner if x.index == name]) // self.vector
+        return rest.bit_count() / vectors
 
     @property
     def group_cycles(self) -> float:

@@ -190,3 +190,45 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// So it is where each step of a loop that is written out knows it.
+// CHECK:       sym_name = "steps"
+// CHECK:       nest.for %i : unroll to 2 {
+// CHECK-NEXT:    nest.if %i < 1 {
+// CHECK-NEXT:      nest.for {{%v_1|%v}} : vector to 4 {
+// CHECK:         } else {
+// CHECK-NEXT:      nest.for {{%v_[0-9]}} : vector to 2 {
+// OPENCL:      float4 [[ACC:\w+]] = vload4(0, B + 4);
+// OPENCL-NEXT: float2 {{.*}} = [[ACC]].s01 + vload2(0, A + 4);
+// OPENCL-NEXT: vstore4(vload4(0, B) + vload4(0, A), 0, B);
+"gpu.module"() <{sym_name = "steps"}> ({
+  "gpu.func"() <{function_type = (memref<6xf32, 1 : i32>, memref<8xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<6xf32, 1 : i32>, %B: memref<8xf32, 1 : i32>):
+    %acc = nest.buffer : memref<8xf32, 5 : i32>
+    nest.for %u : unroll to 2 {
+      nest.for %v : vector to 4 {
+        %b = nest.load %B[4*%u + %v] : memref<8xf32, 1 : i32>
+        nest.store %b, %acc[4*%u + %v] : f32, memref<8xf32, 5 : i32>
+      }
+    }
+    nest.for %i : unroll to 2 {
+      nest.for %v : vector to 4 {
+        nest.if 4*%i + %v < 6 {
+          %a = nest.load %A[4*%i + %v] : memref<6xf32, 1 : i32>
+          %old = nest.load %acc[4*%i + %v] : memref<8xf32, 5 : i32>
+          %sum = arith.addf %old, %a : f32
+          nest.store %sum, %acc[4*%i + %v] : f32, memref<8xf32, 5 : i32>
+        }
+      }
+    }
+    nest.for %u : unroll to 2 {
+      nest.for %w : vector to 4 {
+        %a = nest.load %acc[4*%u + %w] : memref<8xf32, 5 : i32>
+        nest.store %a, %B[4*%u + %w] : f32, memref<8xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()

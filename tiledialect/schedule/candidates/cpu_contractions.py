@@ -27,6 +27,8 @@ TILES = (
     *((8, 1), (8, 2), (8, 3), (9, 2), (10, 2), (12, 1), (12, 2), (14, 1), (14, 2), (16, 1)),
 )
 """Rows and vectors of the tiles that are tried."""
+MOST_ROWS = {1: 24, 2: 12}
+"""How many rows tiles of so many vectors have at most that hold all rows, or half of them."""
 MOST_TILES = 4
 """How many tiles are looked at in all blocks."""
 WRITTEN_OUT = 32
@@ -117,9 +119,15 @@ def _is_read_once(facts: Facts) -> bool:
     """Whether what is read is used so seldom that nothing is gained by tiles of registers."""
     largest = max(facts.inputs, key=lambda t: t.size)
     elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
-    # Sums for few results are no windows.
-    uses = FEW_USES if results > elements // FEW_USES else READ_TWICE
+    # Sums for few results are no windows, nor are products without sums of indices.
+    uses = FEW_USES if _is_window(facts) and results > elements // FEW_USES else READ_TWICE
     return results <= elements and facts.points <= uses * elements
+
+
+def _is_window(facts: Facts) -> bool:
+    """Whether it is no plain product: sums of indices say where it reads, or it adds up else."""
+    places = (e for t in facts.inputs for e in t.access or ())
+    return not facts.is_product or any(len(e.names) > 1 for e in places)
 
 
 def roles(facts: Facts, device: Device) -> Iterator[Roles]:
@@ -162,13 +170,23 @@ def _tiles(facts: Facts, r: Roles) -> Iterator[Shape]:
     """Tiles with the operands staged that must be, the whole rest in work-groups."""
     for lanes in r.lanes:
         vectors = ceil_div(facts.extents[r.n], lanes)
-        for rows, columns in TILES:
+        for rows, columns in (*TILES, *_fitted(facts, r)):
             if columns > vectors:
                 continue
-            is_uneven = bool(facts.extents[r.n] % (lanes * columns))
-            must = tuple(t.number for t in facts.inputs if _must_pack(facts, r, t, is_uneven))
+            must = tuple(t.number for t in facts.inputs if _must_pack(facts, r, t))
             for tile in _row_tiles(facts, r, rows):
                 yield Shape(lanes, columns, tile, packed=must)
+
+
+def _fitted(facts: Facts, r: Roles) -> Iterator[tuple[int, int]]:
+    """Tiles of plain products that leave no rest where there are few rows."""
+    if _is_window(facts):
+        return
+    extent = facts.extents[r.rows[0]] if r.rows else 1
+    for columns, most in MOST_ROWS.items():
+        rows = ceil_div(extent, ceil_div(extent, most))
+        if extent <= 2 * most and (rows, columns) not in TILES:
+            yield rows, columns
 
 
 def _row_tiles(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, int], ...]]:
@@ -187,9 +205,9 @@ def _row_tiles(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, i
                 yield ((first, few), (second, rows // few))
 
 
-def _must_pack(facts: Facts, r: Roles, tensor: Tensor, is_uneven: bool) -> bool:
+def _must_pack(facts: Facts, r: Roles, tensor: Tensor) -> bool:
     """Whether an operand is read outside itself, or its vectors are no neighbours."""
-    on_lanes = r.n in tensor.names and (is_uneven or abs(tensor.strides[r.n]) != 1)
+    on_lanes = r.n in tensor.names and abs(tensor.strides[r.n]) != 1
     return on_lanes or is_padded(facts, tensor)
 
 
