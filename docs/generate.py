@@ -419,6 +419,11 @@ EXAMPLES = {
         "copies_ahead.mlir",
         "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies",
     ),
+    "gpu-load-ahead": (
+        "load_ahead.mlir",
+        "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies,"
+        "gpu-load-ahead",
+    ),
     "gpu-balance-barriers": (
         "pool",
         f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"

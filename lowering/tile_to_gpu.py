@@ -13,6 +13,7 @@ from tiledialect.lowering.gpu_balance_barriers import LOSES_ARMS, GpuBalanceBarr
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
+from tiledialect.lowering.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.math_polynomial_approximation import (
     APPROXIMATES,
@@ -50,6 +51,7 @@ def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass
         *(HINTS if hints else ()),
         NestToGpuPass(),
         GpuCountCopiesPass(),
+        GpuLoadAheadPass(),
         GpuWidenBf16Pass(),
     )
 
@@ -59,7 +61,7 @@ class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
     It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-count-copies`,
-    `gpu-widen-bf16`, and what the device needs.
+    `gpu-load-ahead`, `gpu-widen-bf16`, and what the device needs.
     """
 
     name = "tile-to-gpu"
@@ -75,7 +77,7 @@ class LiftToGpuPass(ModulePass):
     """Lowers functions of low-level patterns to `gpu.module`s and host functions.
 
     It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-count-copies`,
-    `gpu-widen-bf16`, and what the device needs.
+    `gpu-load-ahead`, `gpu-widen-bf16`, and what the device needs.
     """
 
     name = "lift-to-gpu"

@@ -67,6 +67,7 @@ TILE_UNIVERSE = Universe(
         "gpu-balance-barriers": _load("lowering.gpu_balance_barriers", "GpuBalanceBarriersPass"),
         "gpu-leave-branches": _load("lowering.gpu_leave_branches", "GpuLeaveBranchesPass"),
         "gpu-count-copies": _load("lowering.gpu_count_copies", "GpuCountCopiesPass"),
+        "gpu-load-ahead": _load("lowering.gpu_load_ahead", "GpuLoadAheadPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "gpu-keep-loops": _load("lowering.gpu_keep_loops", "GpuKeepLoopsPass"),
         "gpu-widen-bf16": _load("lowering.gpu_widen_bf16", "GpuWidenBf16Pass"),
