@@ -115,6 +115,9 @@ def every_device() -> dict[Device, cl.Device]:
     counts: dict[str, int] = {}
     for owner, members in icd.platforms():
         for member in members:
+            if member in found.values():
+                # Its library was loaded twice, under two names.
+                continue
             # A driver of which no device can be used now may not even tell its name.
             with suppress(cl.Error):
                 short = _short_name(owner.name)

@@ -72,6 +72,13 @@ def test_a_driver_that_does_not_answer_is_passed_over(
     assert [*devices.every_device()] == before
 
 
+def test_a_library_that_is_loaded_twice(monkeypatch: pytest.MonkeyPatch):
+    before = [*devices.every_device()]
+    twice = (*icd.platforms(), *icd.platforms())
+    monkeypatch.setattr(icd, "platforms", lambda: twice)
+    assert [*devices.every_device()] == before
+
+
 def test_a_user_who_has_decided_is_left_alone(tmp_path: Path):
     found = child(LIST, OCL_ICD_VENDORS=str(tmp_path)).split()
     assert not [name for name in found if name.startswith(("intel", "oclgrind"))]
