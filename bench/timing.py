@@ -54,8 +54,8 @@ def interleaved(
         start = k % len(names)
         for name in (*names[start:], *names[:start]):
             time.sleep(PAUSE)
-            # Its own threads are awake when the time begins.
-            contestants[name].seconds(1)
+            # Its own threads are awake when the time begins, and the processor's clock is up.
+            contestants[name].seconds(calls[name])
             times[name].append(contestants[name].seconds(calls[name]))
     return times
 

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{loads=false rows=false}' | filecheck %s
+// RUN: tile-opt %s -p 'tile-bounds,tile-fuse{loads=false rows=false again=false}' | filecheck %s
 
 // A contraction takes the elementwise ops on its elements along; constants go with their users.
 // CHECK-LABEL: func.func @dense
