@@ -9,7 +9,7 @@ sum is so long that the operands of a row of tiles do not fit the caches, it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -167,15 +167,23 @@ def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator
 
 
 def _tiles(facts: Facts, r: Roles) -> Iterator[Shape]:
-    """Tiles with the operands staged that must be, the whole rest in work-groups."""
+    """Tiles with the operands staged that must be, the whole rest in work-groups.
+
+    Rows along an index that moves no padded axis, as that of pictures, need neither tests nor
+    stages: loops leave out what is outside.
+    """
+    padded = {t.number: padded_indices(facts, t) for t in facts.inputs}
+    everywhere = set[str]().union(*padded.values())
+    beside = r.rows[2:] if everywhere else ()
+    along = (*r.rows[:2], *[name for name in beside if name not in everywhere][:1])
     for lanes in r.lanes:
         vectors = ceil_div(facts.extents[r.n], lanes)
         for rows, columns in (*TILES, *_fitted(facts, r)):
             if columns > vectors:
                 continue
-            must = tuple(t.number for t in facts.inputs if _must_pack(facts, r, t))
-            for tile in _row_tiles(facts, r, rows):
-                yield Shape(lanes, columns, tile, packed=must)
+            for tile in _row_tiles(facts, r, rows, along):
+                shape = Shape(lanes, columns, tile)
+                yield replace(shape, packed=_must_pack(facts, r, shape, padded))
 
 
 def _fitted(facts: Facts, r: Roles) -> Iterator[tuple[int, int]]:
@@ -189,12 +197,14 @@ def _fitted(facts: Facts, r: Roles) -> Iterator[tuple[int, int]]:
             yield rows, columns
 
 
-def _row_tiles(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, int], ...]]:
+def _row_tiles(
+    facts: Facts, r: Roles, rows: int, along: Sequence[str]
+) -> Iterator[tuple[tuple[str, int], ...]]:
     """The ways to have so many rows: along one index, or two of which one is short."""
     if rows == 1:
         yield ()
         return
-    for name in r.rows[:2]:
+    for name in along:
         if rows <= facts.extents[name]:
             yield ((name, rows),)
     if len(r.rows) > 1:
@@ -205,15 +215,23 @@ def _row_tiles(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, i
                 yield ((first, few), (second, rows // few))
 
 
-def _must_pack(facts: Facts, r: Roles, tensor: Tensor) -> bool:
-    """Whether an operand is read outside itself, or its vectors are no neighbours."""
-    on_lanes = r.n in tensor.names and abs(tensor.strides[r.n]) != 1
-    return on_lanes or is_padded(facts, tensor)
+def _must_pack(
+    facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, set[str]]
+) -> tuple[int, ...]:
+    """The operands that the tile would read outside themselves, or whose lanes lie apart."""
+    written = Builder(facts, r, shape).written_out()
+
+    def must(t: Tensor) -> bool:
+        on_lanes = r.n in t.names and abs(t.strides[r.n]) != 1
+        return on_lanes or not written.isdisjoint(padded[t.number])
+
+    return tuple(t.number for t in facts.inputs if must(t))
 
 
-def is_padded(facts: Facts, tensor: Tensor) -> bool:
-    """Whether some points would read outside a tensor."""
+def padded_indices(facts: Facts, tensor: Tensor) -> set[str]:
+    """The indices that move a tensor's axes along which some points would read outside it."""
     ranges = {index.name: index.range for index in facts.indices}
+    found: set[str] = set()
     for e, size in zip(tensor.access or (), tensor.shape, strict=True):
         low = high = int(e.constant)
         for name in e.names:
@@ -221,8 +239,8 @@ def is_padded(facts: Facts, tensor: Tensor) -> bool:
             ends = (c * values.lower, c * (values.upper - 1))
             low, high = low + min(ends), high + max(ends)
         if low < 0 or high >= size:
-            return True
-    return False
+            found.update(e.names)
+    return found
 
 
 def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Shape]:
@@ -322,6 +340,11 @@ class Builder:
         """How many tiles there are along each output index."""
         names = (*self.roles.rows, self.roles.n)
         return {n: ceil_div(self.facts.extents[n], self.steps.get(n, 1)) for n in names}
+
+    def written_out(self) -> set[str]:
+        """The indices that move within the innermost body."""
+        _, _, written = self._sums()
+        return {self.roles.n, *dict(self.shape.tile), *(x.index for x in kept(written))}
 
     def schedule(self) -> Schedule:
         """The leaves, then the stages."""
