@@ -13,7 +13,7 @@ from math import ceil, gcd, prod
 
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
-from tiledialect.schedule.facts import Facts, Walk
+from tiledialect.schedule.facts import Facts, Shares, Steps, Walk
 from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, summed_beside
 from tiledialect.schedule.model import Copy, Model
 
@@ -100,10 +100,24 @@ class CpuModel(Model):
         """The leaves that are written out, the lanes left out."""
         self.inner_steps = self.steps[self.body :]
         self.row_steps = self.inner_steps[: len(self.rows)]
-        inside = self.steps[self.parallel :]
+        inside = self._passing()[self.parallel :]
         self.touched = {walk: walk.elements_inside(inside) for walk in self.walks}
         """How many elements are touched in a work-item, inside its first leaf, and so on."""
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
+
+    @property
+    def tests(self) -> Shares:
+        """All of them: a loop that is left out at an edge saves a core its time."""
+        return self.facts.shares
+
+    def _passing(self) -> Steps:
+        """The steps without those that tests leave out."""
+        steps = list(self.steps)
+        for place, share in self.skips:
+            if place > self.parallel:
+                index, stride, extent = steps[place - 1]
+                steps[place - 1] = index, stride, max(1, ceil(extent * share))
+        return tuple(steps)
 
     @cached_property
     def vectors(self) -> int:

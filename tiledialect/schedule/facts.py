@@ -16,6 +16,8 @@ MOST_TRIED = 4096
 COMMON = 0.8
 """Tests that a larger share of the points pass are of no account."""
 
+Shares = tuple[tuple[frozenset[str], float], ...]
+"""The indices that tests depend on, and the share of their values that pass each."""
 Steps = tuple[tuple[str, int, int], ...]
 """What is to know of leaves to tell what they touch: index, stride and extent of each."""
 
@@ -209,8 +211,13 @@ class Facts:
         """The indices that are aggregated over."""
         return tuple(index.name for index in self.indices if not index.is_output)
 
+    @property
+    def tests(self) -> Shares:
+        """Those of `shares` that many values do not pass."""
+        return _rare(self.shares)
+
     @cached_property
-    def tests(self) -> tuple[tuple[frozenset[str], float], ...]:
+    def shares(self) -> Shares:
         """The indices that tests of accesses depend on, and the share of values that pass.
 
         Of a few values at a time all are tried: so are those of residue classes, of which each
@@ -219,11 +226,11 @@ class Facts:
         return self._tests_of(2)
 
     @cached_property
-    def all_tests(self) -> tuple[tuple[frozenset[str], float], ...]:
-        """The same with tests of an index alone: residue classes of which only some have points."""
-        return self._tests_of(1)
+    def all_tests(self) -> Shares:
+        """Those and tests of an index alone: residue classes of which only some have points."""
+        return _rare(self._tests_of(1))
 
-    def _tests_of(self, least: int) -> tuple[tuple[frozenset[str], float], ...]:
+    def _tests_of(self, least: int) -> Shares:
         """The tests of at least so many indices."""
         found: dict[frozenset[str], float] = {}
         for tensor in self.inputs:
@@ -243,7 +250,7 @@ class Facts:
                     share = sum(0 <= place < size for place in sums) / count
                     key = frozenset(names)
                     found[key] = min(share, found.get(key, 1.0))
-        return tuple((names, share) for names, share in found.items() if share < COMMON)
+        return tuple((names, share) for names, share in found.items() if share < 1)
 
     @property
     def points(self) -> int:
@@ -270,3 +277,8 @@ class Facts:
     def tensors(self) -> tuple[Tensor, ...]:
         """All that is read and written."""
         return (*self.inputs, *self.after, *self.outputs)
+
+
+def _rare(shares: Shares) -> Shares:
+    """The tests that not nearly all values pass."""
+    return tuple((names, share) for names, share in shares if share < COMMON)

@@ -12,7 +12,7 @@ from operator import mul
 from typing import NamedTuple
 
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Steps, Tensor, Walk, steps_of
+from tiledialect.schedule.facts import Facts, Shares, Steps, Tensor, Walk, steps_of
 from tiledialect.schedule.leaves import (
     WRITTEN_OUT,
     Leaf,
@@ -89,12 +89,17 @@ class Model:
             return visits
         return visits * prod(share for place, share in self.skips if place <= k)
 
+    @property
+    def tests(self) -> Shares:
+        """The tests that are counted: the indices of each, and the share of values that pass."""
+        # Groups without points leave a GPU's unit to others; cores share out the rest badly.
+        return self.facts.tests if self.is_cpu else self.facts.all_tests
+
     @cached_property
     def skips(self) -> list[tuple[int, float]]:
         """Inside which leaves whole groups have only a share of the points."""
         found: list[tuple[int, float]] = []
-        # Groups without points leave a GPU's unit to others; cores share out the rest badly.
-        for names, share in self.facts.tests if self.is_cpu else self.facts.all_tests:
+        for names, share in self.tests:
             moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
             if all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
                 found.append((max(moved, default=-1) + 1, share))

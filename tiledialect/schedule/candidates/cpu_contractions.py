@@ -49,6 +49,8 @@ SQUARE = 8
 """Rows and columns of the squares by which operands are transposed: each is a register."""
 STRIPES = (16, 64)
 """How many rows of an operand are read at a time, if it is used seldom."""
+FEW_TILES = 7
+"""Up to how many tiles along an index are shared out evenly, too."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
@@ -95,7 +97,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     if _is_read_once(facts):
         return
 
-    def in_blocks(tiled: tuple[Roles, Shape]) -> float:
+    def least(tiled: tuple[Roles, Shape]) -> float:
         r, tile = tiled
         counts = Builder(facts, r, tile).counts()
         groups = GROUPS[1] * device.compute_units
@@ -109,7 +111,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return min(cpu_cost(CpuModel(facts, s, device)).seconds for s in schedules)
 
     found = [(r, tile) for r in roles(facts, device) for tile in _tiles(facts, r)]
-    for r, tile in sorted(found, key=in_blocks)[:MOST_TILES]:
+    for r, tile in sorted(found, key=least)[:MOST_TILES]:
         # Of different numbers of groups many are the same.
         for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
             yield Builder(facts, r, shape).schedule()
@@ -252,17 +254,9 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
         # Where there are few rows, groups share out the columns.
         rows = prod(counts.values()) // whole
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
-            blocks = _serial(r, counts, columns, groups)
-            for staged in _packings(facts, r, tile):
-                if staged and columns not in (1, whole):
-                    continue
-                moving = {n for t in facts.inputs if t.number in staged for n in t.names}
-                several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
-                for inside in ("", *several):
-                    for parts in _parts(facts, r, is_plain=not staged):
-                        yield replace(
-                            tile, blocks=blocks, packed=staged, inside=inside, parts=parts
-                        )
+            several = (_serial(r, counts, columns, groups, even=even) for even in (False, True))
+            for blocks in dict.fromkeys(several):
+                yield from _in_blocks(facts, r, tile, blocks, is_end=columns in (1, whole))
     if whole > 1 and r.rows and len(r.sums) == 1:
         everything = tuple(t.number for t in facts.inputs if t.shape)
         for wanted in PACKED_GROUPS:
@@ -273,6 +267,20 @@ def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Sha
                 )
 
 
+def _in_blocks(
+    facts: Facts, r: Roles, tile: Shape, blocks: tuple[tuple[str, int], ...], *, is_end: bool
+) -> Iterator[Shape]:
+    """Which operands are staged where, if a work-group has these tiles."""
+    for staged in _packings(facts, r, tile):
+        if staged and not is_end:
+            continue
+        moving = {n for t in facts.inputs if t.number in staged for n in t.names}
+        several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
+        for inside in ("", *several):
+            for parts in _parts(facts, r, is_plain=not staged):
+                yield replace(tile, blocks=blocks, packed=staged, inside=inside, parts=parts)
+
+
 def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
     """The operands that are staged: those that must be, or all that vectors are read from."""
     vectors = (t.number for t in facts.inputs if r.n in t.names)
@@ -280,9 +288,12 @@ def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
 
 
 def _serial(
-    r: Roles, counts: dict[str, int], columns: int, groups: int
+    r: Roles, counts: dict[str, int], columns: int, groups: int, *, even: bool = False
 ) -> tuple[tuple[str, int], ...]:
-    """How many tiles along each index a work-group has so that there are at least so many."""
+    """How many tiles along each index a work-group has so that there are at least so many.
+
+    Few tiles can be shared out evenly: three classes go to one group or to three, not to two.
+    """
     blocks = {r.n: columns}
     left = prod(counts.values()) // columns
     for name in r.rows:
@@ -291,6 +302,8 @@ def _serial(
         size = min(count, most)
         # Of equal size, where that costs little.
         size = ceil_div(count, ceil_div(count, size))
+        if even and count <= FEW_TILES:
+            size = max(k for k in range(1, size + 1) if count % k == 0)
         blocks[name] = size
         left //= size
     return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
