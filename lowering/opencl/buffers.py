@@ -56,7 +56,10 @@ class Address:
         if self.constant:
             text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
         alone = len(self.terms) == 1 and not self.constant
-        return Expr(text, self.terms[0].precedence if alone else ADD, reads(*self.terms))
+        first = self.terms[0]
+        if alone:
+            return Expr(text, first.precedence, reads(first), compound=first.compound)
+        return Expr(text, ADD, reads(*self.terms))
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,9 @@ class Buffer:
 
 class MemoryScope(Scope):
     """A scope that knows buffers and can print statements."""
+
+    is_lone: bool
+    """Whether the function is a kernel whose groups have a work-item each, as on CPUs."""
 
     @abstractmethod
     def buffer(self, value: SSAValue) -> Buffer:

@@ -161,6 +161,7 @@ class FunctionPrinter(MemoryScope):
         self.variables: dict[str, list[SSAValue]] = {}
         """The variables that change, and the values that they hold in turn."""
         self.is_kernel = isinstance(function, gpu.FuncOp) and function.kernel is not None
+        self.is_lone = set(self._group_size(function)) == {1}
 
     # What the emitters ask
 
@@ -301,14 +302,20 @@ class FunctionPrinter(MemoryScope):
             head = head[: head.index(parameters[0])] + "\n    " + ",\n    ".join(parameters) + ")"
         return f"{head}\n{{\n{lines}\n}}"
 
+    @staticmethod
+    def _group_size(f: Function) -> list[int]:
+        """How many work-items a group has along each axis; nothing where it is not said."""
+        if not isinstance(f, gpu.FuncOp) or f.known_block_size is None:
+            return []
+        return [*map(int, f.known_block_size.get_values()), 1, 1, 1][:3]
+
     def attributes(self) -> str:
         """The sizes of sub-groups and of a work-group, and what else the compiler is told."""
         f = self.function
         if not self.is_kernel:
             return ""
         found = "".join(f" {sub_groups_of(self, n)}" for n in sub_group_sizes(self.inlining.ops))
-        if isinstance(f, gpu.FuncOp) and f.known_block_size is not None:
-            sizes = [*f.known_block_size.get_values(), 1, 1, 1][:3]
+        if sizes := self._group_size(f):
             found += f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"
         if NOT_OPTIMIZED in f.attributes:
             found += " __attribute__((optnone))"

@@ -17,7 +17,7 @@ from tiledialect.lowering.opencl.buffers import (
     address,
     half_pointer,
 )
-from tiledialect.lowering.opencl.types import Expr, binary, int_literal, literal, reads
+from tiledialect.lowering.opencl.types import ADD, Expr, binary, int_literal, literal, reads
 from tiledialect.lowering.opencl.vector_ops import VECTOR_EXPRESSIONS, VECTOR_LOADS, VECTOR_WRITES
 
 
@@ -28,8 +28,20 @@ def _emit_load(scope: MemoryScope, op: Operation) -> Expr:
     if buffer.type.kind == "half":
         value = Expr(f"vload_half({place.text}, {half_pointer(buffer).text})", reads=reads(place))
         return replace(value, bits=half_bits(buffer, place, "const "))
-    element = Expr(f"{buffer.base}[{place.text}]", reads=reads(place))
+    element = Expr(_element(scope, buffer, place), reads=reads(place))
     return binary("!=", element, int_literal(0, 32)) if buffer.type.kind == "bool" else element
+
+
+def _element(scope: MemoryScope, buffer: Buffer, place: Expr) -> str:
+    """An element; where a work-item runs long loops, constants are added to the pointer.
+
+    PoCL's compiler widens every sum of `int` by itself, as it cannot tell that none overflows.
+    """
+    operator, a, b = place.compound or ("", place, place)
+    if scope.is_lone and operator in ("+", "-") and isinstance(b.value, int):
+        sign = "-" if operator == "-" else ""
+        return f"({buffer.base} + {a.at(ADD)})[{sign}{b.text}]"
+    return f"{buffer.base}[{place.text}]"
 
 
 def _print_store(scope: MemoryScope, op: Operation) -> None:
