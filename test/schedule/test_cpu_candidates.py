@@ -10,12 +10,13 @@ import pytest
 
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.candidates.cpu_contractions import padded_indices
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
 from tiledialect.schedule.cpu_cost import CpuModel
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import Leaf, LoopIndex, Role, Schedule, check
+from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, LoopIndex, Role, Schedule, check
 
 DEVICES = {
     "narrow": described(Kind.CPU, {"compute_units": 2, "native_vector_width": 4}),
@@ -44,13 +45,13 @@ def product(m: int, n: int, k: int, *, transposed: bool = False) -> Facts:
     return facts(2, {"i": m, "j": n, "k": k}, result, first, second)
 
 
-def convolution(size: int, channels: int) -> Facts:
+def convolution(size: int, channels: int, pictures: int = 2) -> Facts:
     """A padded convolution of 3 x 3."""
     x, y, j, i = (IndexExpr.of(name) for name in "xyji")
-    image, kernel = (2, size, size, channels), (3, 3, channels, channels)
+    image, kernel = (pictures, size, size, channels), (3, 3, channels, channels)
     return facts(
         4,
-        {"n": 2, "y": size, "x": size, "co": channels, "j": 3, "i": 3, "ci": channels},
+        {"n": pictures, "y": size, "x": size, "co": channels, "j": 3, "i": 3, "ci": channels},
         tensor(0, image, "n", "y", "x", "co"),
         tensor(0, image, "n", y + j - 1, x + i - 1, "ci"),
         tensor(1, kernel, "j", "i", "ci", "co"),
@@ -212,9 +213,20 @@ def test_nothing_is_proposed_for_what_has_no_points():
 def test_what_is_padded_or_lies_across_is_packed():
     device = DEVICES["wide"]
     for case, number in (("convolution", 0), ("transposed product", 1)):
-        for candidate in ranked(CASES[case], device):
-            if candidate.family == "contractions on CPUs":
+        facts = CASES[case]
+        padded = padded_indices(facts, facts.inputs[number])
+        for candidate in ranked(facts, device):
+            written = {x.index for x in candidate.schedule.leaves if x.role in WRITTEN_OUT}
+            if candidate.family == "contractions on CPUs" and (written & padded or not padded):
                 assert number in {stage.operand for stage in candidate.schedule.stages}
+
+
+def test_rows_along_pictures_need_no_stage():
+    """Loops over the points of pictures leave out taps that are outside."""
+    device = replace(DEVICES["wide"], compute_units=2)
+    best = ranked(convolution(14, 64, pictures=8), device)[0].schedule
+    assert Leaf("n", 1, 8, Role.UNROLL) in best.leaves
+    assert 0 not in {stage.operand for stage in best.stages}
 
 
 def test_long_sums_are_made_in_parts():
