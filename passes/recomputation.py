@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving, operations, size_of
@@ -67,10 +68,20 @@ def erase(found: Recomputed) -> None:
 
 
 def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
+    if _is_default(first, user):
+        # Elements on which nothing lands keep what is in memory.
+        return None
     if user.axes is not None:
         return over_rows(first, user, ())
     at_elements = _shapes(first) == _shapes(user) and user.scan is None and user.scatter is None
     return merged(first, user, ()) if at_elements or _is_loaded(first, user) else None
+
+
+def _is_default(first: KernelOp, user: KernelOp) -> bool:
+    """Whether a contraction of a kernel has one of the first one's results for its default."""
+    arguments = zip(user.inputs, user.block.args, strict=True)
+    made = {argument for value, argument in arguments if value in first.outputs}
+    return any(isinstance(op, ContractionOp) and op.default in made for op in user.block.ops)
 
 
 def _is_loaded(first: KernelOp, user: KernelOp) -> bool:

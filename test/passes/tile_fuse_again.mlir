@@ -45,3 +45,14 @@ func.func @returned(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<5
   %S = tile.contraction add(%E[i, j]) -> [j] : (tensor<4096x512xf32>) -> tensor<512xf32>
   func.return %E, %S : tensor<4096x512xf32>, tensor<512xf32>
 }
+
+// The default of a contraction stays in memory: elements on which nothing lands keep it.
+// CHECK-LABEL: @default
+// CHECK:         %E = tile.kernel
+// CHECK:         %O = tile.kernel
+func.func @default(%A: tensor<9xf32>, %D: tensor<9x9xi32>) -> tensor<9x9xf32> {
+  %E = tile.cast %D : (tensor<9x9xi32>) -> tensor<9x9xf32>
+  %O = tile.contraction add(%A[i]) -> [i, i] where 0 <= i < 7 default %E
+      : (tensor<9xf32>, tensor<9x9xf32>) -> tensor<9x9xf32>
+  func.return %O : tensor<9x9xf32>
+}
