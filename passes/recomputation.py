@@ -9,6 +9,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving, operations, size_of
 from tiledialect.passes.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.load_fusion import is_elementwise, points_of
@@ -25,12 +26,10 @@ def recomputed(first: KernelOp) -> Recomputed | None:
         return None
     found: Recomputed = {}
     for user in users:
-        both = _both(first, user) if isinstance(user, KernelOp) else None
-        both = pruned(both) if both is not None else None
-        if both is None:
+        if not isinstance(user, KernelOp) or (both := _both(first, user)) is None:
             erase(found)
             return None
-        found[user] = both  # pyright: ignore
+        found[user] = pruned(both)
     return found
 
 
@@ -68,34 +67,29 @@ def erase(found: Recomputed) -> None:
 
 
 def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
-    if _is_default(first, user):
-        # Elements on which nothing lands keep what is in memory.
-        return None
     if user.axes is not None:
         return over_rows(first, user, ())
-    at_elements = _shapes(first) == _shapes(user) and user.scan is None and user.scatter is None
-    return merged(first, user, ()) if at_elements or _is_loaded(first, user) else None
+    return merged(first, user, ()) if _is_taken_where_made(first, user) else None
 
 
-def _is_default(first: KernelOp, user: KernelOp) -> bool:
-    """Whether a contraction of a kernel has one of the first one's results for its default."""
-    arguments = zip(user.inputs, user.block.args, strict=True)
-    made = {argument for value, argument in arguments if value in first.outputs}
-    return any(isinstance(op, ContractionOp) and op.default in made for op in user.block.ops)
+def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
+    """Whether a kernel takes the first one's results element by element, or its contraction does.
 
-
-def _is_loaded(first: KernelOp, user: KernelOp) -> bool:
-    """Whether a kernel's contraction alone takes what is made of the first one's results."""
-    contraction = user.contraction
-    if contraction is None:
-        return False
+    Where their results have the same shape, elementwise ops take them; else all that comes of them
+    is what the contraction loads.
+    """
+    contraction, at_elements = user.contraction, _shapes(first) == _shapes(user)
     arguments = dict(zip(user.inputs, user.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
     while pending:
         for use in pending.pop().uses:
-            if isinstance(use.operation, ElementwiseOp):
-                pending += use.operation.results
-            elif use.operation is not contraction or use.index >= len(contraction.inputs):
+            op = use.operation
+            if isinstance(op, ElementwiseOp):
+                pending += op.results
+            elif isinstance(op, ContractionOp):
+                if op is not contraction or use.index >= len(op.inputs):
+                    return False
+            elif not (at_elements and isinstance(op, YieldOp)):
                 return False
     return True
 

@@ -43,3 +43,15 @@ def test_results(source: str, shape: tuple[int, ...], gradient: bool, device: td
     (found,) = run_as(function, arrays, device, target)
     assert_close(found, function.reference(*arrays), ulps=4000)
     assert not oclgrind.report(before)
+
+
+def test_elements_that_are_read_elsewhere(device: td.Device):
+    """What a gather takes is of its result's shape by chance alone."""
+    function = td.compile(
+        "function (X[M, M], I[M]) -> (G, S) { E = X * X; G = gather(E, I); S[i: M] = +(E[i, j]); }"
+    )
+    random = np.random.default_rng(0)
+    arrays = [random.integers(-3, 4, (5, 5)).astype(np.float32), random.integers(0, 5, 5)]
+    found = run_as(function, arrays, device, spec("GPU", GPU))
+    for a, b in zip(found, function.reference(*arrays), strict=True):
+        assert np.array_equal(a, b)

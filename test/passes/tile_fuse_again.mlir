@@ -46,6 +46,18 @@ func.func @returned(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<5
   func.return %E, %S : tensor<4096x512xf32>, tensor<512xf32>
 }
 
+// Elements that are read elsewhere are read from memory.
+// CHECK-LABEL: @gathered
+// CHECK:         %E = tile.kernel
+// CHECK-NOT:     again
+// CHECK:         tile.gather
+func.func @gathered(%X: tensor<512x512xf32>, %I: tensor<512xi32>) -> (tensor<512x512xf32>, tensor<512xf32>) {
+  %E = tile.neg %X : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %G = tile.gather %E, %I : (tensor<512x512xf32>, tensor<512xi32>) -> tensor<512x512xf32>
+  %S = tile.contraction add(%E[i, j]) -> [j] : (tensor<512x512xf32>) -> tensor<512xf32>
+  func.return %G, %S : tensor<512x512xf32>, tensor<512xf32>
+}
+
 // The default of a contraction stays in memory: elements on which nothing lands keep it.
 // CHECK-LABEL: @default
 // CHECK:         %E = tile.kernel
