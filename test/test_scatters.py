@@ -60,14 +60,18 @@ def test_on_devices(device: Any):
 
 
 @pytest.mark.parametrize("kind", Kind)
-@pytest.mark.parametrize("shape", [(11,), (9, 2, 70), (300, 20)])
-def test_chosen_schedules(shape: tuple[int, ...], kind: Kind, device: Any):
-    """Those of both kinds of devices, on every device."""
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [((11,), np.int32), ((9, 2, 70), np.int32), ((300, 20), np.int32), ((300,), np.uint8)],
+)
+def test_chosen_schedules(shape: tuple[int, ...], dtype: Any, kind: Kind, device: Any):
+    """Those of both kinds of devices, on every device; all that a u8 can be may name a row."""
     size = replace(described(kind, {}), compute_units=4, max_work_group_size=64)
     schedule = scatter_schedule(shape, size)
     result = "x".join(map(str, shape))
     updates = "x".join(map(str, (13, *shape[1:])))
-    types = f"tensor<{updates}xf32>, tensor<13xi32>, tensor<{shape[0]}xf32>"
+    t = {np.int32: "i32", np.uint8: "ui8"}[dtype]
+    types = f"tensor<{updates}xf32>, tensor<13x{t}>, tensor<{shape[0]}xf32>"
     u, i, v = types.split(", ")
     text = f"""func.func @f(%U: {u}, %I: {i}, %V: {v}) -> tensor<{result}xf32> {{
   %R = tile.kernel(%u = %U : {u}, %i = %I : {i}, %v = %V : {v}) -> tensor<{result}xf32>
@@ -79,7 +83,7 @@ def test_chosen_schedules(shape: tuple[int, ...], kind: Kind, device: Any):
 }}"""
     module = parse_mlir(text, "scatter.mlir")
     module.verify()
-    inputs = [numbers((13, *shape[1:])), indices((13,), np.int32), numbers(shape[:1])]
+    inputs = [numbers((13, *shape[1:])), indices((13,), dtype), numbers(shape[:1])]
     (found,), (expected,) = run(module, inputs, device), reference(module, inputs)
     np.testing.assert_array_equal(found, expected)
 

@@ -33,6 +33,7 @@ from tiledialect.schedule.tiles import step_name
 NEIGHBOURS = 16
 """Of how many neighbours it is said at once if any is what a group looks for."""
 FLAG = et.CONCRETE["i32"]
+"""The type of what is said of them."""
 Found = Callable[[Expr], Condition]
 
 
@@ -136,15 +137,16 @@ class Search:
         self.shape = static_shape(scatter.op.indices)
         self.block = self.items * NEIGHBOURS
         self.words = -(-self.items // NEIGHBOURS)
+        self.row_type = et.CONCRETE["i64" if scatter.shape[0] > 1 << 31 else "i32"]
 
     def build(self) -> None:
         """The loop over blocks of indices."""
         rows, words, flags = (
-            self.nest.buffer(FLAG, shape, LOCAL, hint, pad=pad)
-            for shape, hint, pad in (
-                ([self.items, NEIGHBOURS], "rows", 1),
-                ([self.words, NEIGHBOURS], "words", 0),
-                ([1, self.words], "flags", 0),
+            self.nest.buffer(t, shape, LOCAL, hint, pad=pad)
+            for t, shape, hint, pad in (
+                (self.row_type, [self.items, NEIGHBOURS], "rows", 1),
+                (FLAG, [self.words, NEIGHBOURS], "words", 0),
+                (FLAG, [1, self.words], "flags", 0),
             )
         )
         serial, owns = LoopRole(Role.SERIAL), self.scatter.owns
@@ -174,7 +176,7 @@ class Search:
             point, there = self._point(first + place)
             none = scalars.constant(-1, t)
             index = self.nest.load(self.kernel.memory(indices), point, there, none)
-            row = scalars.convert(self.scatter.row(index), signed, FLAG)
+            row = scalars.convert(self.scatter.row(index), signed, self.row_type)
             self.nest.store(row, rows, [floordiv(place, NEIGHBOURS), mod(place, NEIGHBOURS)])
 
     def _point(self, number: Expr) -> tuple[list[Expr], Condition]:
@@ -205,11 +207,12 @@ class Search:
         return less(0, self.nest.named(mark, "mark", Range(0, 2)))
 
     def _add(self, first: Expr, item: Expr, rows: SSAValue) -> None:
-        """Add the values of a work-item's neighbours to the rows of whom they belong to."""
+        """Let the owners of rows add the values whose indices a work-item has looked at."""
         with self.nest.loop(LoopRole(Role.SERIAL), NEIGHBOURS, "step") as step:
             row = self._row(rows, item, step)
-            with self.nest.when(self.scatter.owns(row, range(self.kernel.parallel))):
-                point, _ = self._point(first + item * NEIGHBOURS + step)
+            # No value says of unsigned indices that there are no more.
+            point, there = self._point(first + item * NEIGHBOURS + step)
+            with self.nest.when(both(there, self.scatter.owns(row, range(self.kernel.parallel)))):
                 self.scatter.add(point, row)
 
     def _row(self, rows: SSAValue, item: Expr, step: Expr) -> Expr:
