@@ -15,6 +15,7 @@ from xdsl.traits import is_side_effect_free
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
+from tiledialect.ops_in import ops_in, ops_of
 
 LOADS = (FragmentOp, vector.LoadOp, memref.LoadOp)
 """What reads tiles: in a loop that waits for copies, nothing else does."""
@@ -34,7 +35,7 @@ class GpuLoadAheadPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the loops of every kernel that wait."""
-        for loop in [x for x in op.walk() if type(x) is scf.ForOp]:
+        for loop in ops_of(op, scf.ForOp):
             if (step := Step.of(loop)) is not None:
                 step.rotate()
 
@@ -80,6 +81,8 @@ class Step:
         if not is_last or any(map(_has_two_ways, after)):
             return None
         if not all(map(_may_move, work)) or not _only_counts(loading, block):
+            return None
+        if _take(work, own) or _take(after, later):
             return None
         return Step(loop, ops[:2], work, first, later, after, factors, loading)
 
@@ -127,12 +130,18 @@ def _needed(values: Sequence[SSAValue], ops: Sequence[Operation]) -> list[Operat
 
 def _may_move(op: Operation) -> bool:
     """Whether an op may be anywhere between the barriers."""
-    return isinstance(op, LOADS) or is_side_effect_free(op)
+    return isinstance(op, LOADS) or (not op.regions and is_side_effect_free(op))
+
+
+def _take(ops: Sequence[Operation], instructions: Sequence[InstructionOp]) -> bool:
+    """Whether ops need what instructions compute, which they will stand before."""
+    totals = {v for x in instructions for v in x.totals}
+    return any(not totals.isdisjoint(x.operands) for op in ops for x in ops_in(op))
 
 
 def _has_two_ways(op: Operation) -> bool:
     """Whether what starts copies stores in their place at edges: few registers are left then."""
-    return any(isinstance(x, scf.IfOp) and x.false_region.blocks for x in op.walk())
+    return any(x.false_region.blocks for x in ops_of(op, scf.IfOp))
 
 
 def _only_counts(ops: Sequence[Operation], block: Block) -> bool:
