@@ -39,8 +39,8 @@ def _element(scope: MemoryScope, buffer: Buffer, place: Expr) -> str:
     """
     operator, a, b = place.compound or ("", place, place)
     if scope.is_lone and operator in ("+", "-") and isinstance(b.value, int):
-        sign = "-" if operator == "-" else ""
-        return f"({buffer.base} + {a.at(ADD)})[{sign}{b.text}]"
+        offset = -b.value if operator == "-" else b.value
+        return f"({buffer.base} + {a.at(ADD)})[{int_literal(offset, 64).text}]"
     return f"{buffer.base}[{place.text}]"
 
 

@@ -22,6 +22,22 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "layouts"} : () -> ()
 
+  "gpu.func"() <{function_type = (memref<64xf32>, memref<f32>, index) -> (), kernel}> ({
+  ^bb0(%a : memref<64xf32>, %scalar : memref<f32>, %i : index):
+    %c5 = arith.constant 5 : index
+    %less = arith.constant -7 : index
+    %0 = arith.addi %i, %c5 : index
+    %1 = arith.subi %i, %c5 : index
+    %2 = arith.subi %i, %less : index
+    %3 = memref.load %a[%0] : memref<64xf32>
+    %4 = memref.load %a[%1] : memref<64xf32>
+    %5 = memref.load %a[%2] : memref<64xf32>
+    %6 = arith.addf %3, %4 : f32
+    %7 = arith.addf %6, %5 : f32
+    memref.store %7, %scalar[] : memref<f32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "alone", gpu.known_block_size = array<i32: 1, 1, 1>} : () -> ()
+
   "gpu.func"() <{function_type = (memref<4xi8>, memref<4xi1>, memref<4xf16>, memref<4xi64>, memref<4xindex>, index) -> (), kernel}> ({
   ^bb0(%bytes : memref<4xi8>, %flags : memref<4xi1>, %halves : memref<4xf16>, %longs : memref<4xi64>, %indices : memref<4xindex>, %i : index):
     %0 = memref.load %flags[%i] : memref<4xi1>
@@ -259,6 +275,10 @@
 // CHECK-NEXT:     scalar[0] = a[i * 12 + j * 4 + 2] + b[i * 4] + c[i * 8 + j * 2 + 3] * a[j + 20] + b[(i + 1) * 4 + j];
 // CHECK-NEXT: }
 //
+// Constants are added to the pointer where a work-item is alone.
+// CHECK:      __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void alone(
+// CHECK:          scalar[0] = (a + i)[5] + (a + i)[-5] + (a + i)[7];
+
 // CHECK:      __kernel void types(
 // CHECK-NEXT:     __global char *restrict bytes,
 // CHECK-NEXT:     __global uchar *restrict flags,
