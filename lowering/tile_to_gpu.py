@@ -37,6 +37,7 @@ TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
 """Platforms whose kernels are faster with hints: those for CPUs that are built with Clang."""
 
 HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
+"""The passes that say what goes past the caches, and what is asked for ahead."""
 
 
 def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass, ...]:

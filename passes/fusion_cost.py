@@ -55,7 +55,7 @@ class Machine:
             int(device.launch * 1e3 * device.bandwidth),
             device.compute_units * (1 if cpu else 2),
             device.native_vector_width if cpu else device.sub_group_size,
-            device.cache_sizes[1 if len(device.cache_sizes) > 1 else 0]
+            device.second_cache
             if cpu
             else int(4 * KEEPING * min(device.registers_unit, device.registers * most)),
             device.bandwidth,

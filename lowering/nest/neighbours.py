@@ -12,6 +12,9 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.lowering.nest.scope import NestScope
 
+LINE = 64
+"""The bytes that go between memory and caches together."""
+
 
 def loops_around(op: Operation) -> Iterator[ForOp]:
     """The loops around an op, innermost first."""

@@ -21,14 +21,13 @@ from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.builder import GLOBAL
+from tiledialect.lowering.nest.neighbours import LINE
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes
 from tiledialect.ops_in import ops_in
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 
-LINE = 64
-"""The bytes that come to the cache together."""
 SHORTEST = 16 * LINE
 """The bytes of the shortest row whose successor the processor does not foresee by itself."""
 COST = {arith.Arith.name: 1, math.Math.name: 12}
@@ -168,4 +167,4 @@ class NestPrefetchPass(ModulePass):
         blocks = [b for x in ops_in(op) for region in x.regions for b in region.blocks]
         for block in blocks:
             if passes := passes_over_rows(block):
-                prefetch(passes, device.cache_sizes[min(1, len(device.cache_sizes) - 1)])
+                prefetch(passes, device.second_cache)

@@ -18,6 +18,7 @@ from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 
@@ -59,7 +60,7 @@ def _is_wide(op: LoadOp) -> bool:
 
 def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
     """Let the first load of each large array ask for what comes later."""
-    ops = list(kernel.walk())
+    ops = ops_in(kernel)
     seen: set[SSAValue] = {op.memory for op in ops if isinstance(op, StoreOp)}
     often = max((times(op) for op in ops if isinstance(op, LoadOp | StoreOp)), default=0)
     scope = NestScope()
@@ -91,7 +92,6 @@ class NestPrefetchStreamsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Let every kernel ask."""
         device = device_of(op) or described(Kind.CPU, {})
-        for kernel in [f for f in op.walk() if isinstance(f, gpu.FuncOp)]:
-            if not any(isinstance(x, PrefetchOp) for x in kernel.walk()):
-                cache = device.cache_sizes[min(1, len(device.cache_sizes) - 1)]
-                prefetch_streams(kernel, cache)
+        for kernel in ops_of(op, gpu.FuncOp):
+            if not ops_of(kernel, PrefetchOp):
+                prefetch_streams(kernel, device.second_cache)

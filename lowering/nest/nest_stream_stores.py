@@ -14,15 +14,14 @@ from xdsl.passes import ModulePass
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.host_memory import ALIASES, root
-from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
+from tiledialect.lowering.nest.neighbours import LINE, loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.signature import kernels_of
 
-LINE = 64
-"""The bytes that go to memory together: what writes a part of them must write the rest soon."""
 MOST_LOADS = 32
 """What loads more for each store is not held up by memory."""
 
@@ -53,7 +52,10 @@ def _size(kernel: gpu.FuncOp) -> int:
 
 
 def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
-    """Whether vectors begin at multiples of themselves, and lines are filled one after another."""
+    """Whether vectors begin at multiples of themselves, and lines are filled one after another.
+
+    What writes a part of a line must write the rest soon.
+    """
     lanes, t = lanes_of(op.value), op.memory.type
     assert isinstance(t, MemRefType)
     run = lanes
@@ -70,9 +72,8 @@ def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
 def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
     """Mark the stores to some arguments, if the kernel is about memory."""
     unread: set[SSAValue] = {kernel.body.block.args[k] for k in numbers}
-    ops = list(kernel.walk())
-    loads = [op for op in ops if isinstance(op, LoadOp)]
-    stores = [op for op in ops if isinstance(op, StoreOp) and op.memory in unread]
+    loads = ops_of(kernel, LoadOp)
+    stores = [op for op in ops_of(kernel, StoreOp) if op.memory in unread]
     read = {op.memory for op in loads}
     most = MOST_LOADS * sum(map(times, stores))
     if any(times(op) > most for op in loads):

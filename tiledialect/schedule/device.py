@@ -71,6 +71,11 @@ class Device:
     sub_group_sizes: tuple[int, ...] = ()
     """The sizes of sub-groups whose work-items can exchange registers."""
 
+    @property
+    def second_cache(self) -> int:
+        """The size of the second cache, or of the only one."""
+        return self.cache_sizes[:2][-1]
+
     def lanes(self, element_type: str, nbytes: int) -> int:
         """How many elements a vector holds, of the hardware's and of OpenCL C's.
 
