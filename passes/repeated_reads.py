@@ -1,4 +1,4 @@
-"""Operands that a contraction reads at several places, as `A` in `A[i, k] * A[j, k]`."""
+"""Operands that a contraction takes at several places, as `A` in `A[i, k] * A[j, k]`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,19 @@ def _separate(kernel: KernelOp) -> None:
             is_first = all(value is not other for other, _ in found)
             found[value, place] = value if is_first else _again(kernel, value)
         op.operands[k] = found[value, place]
+    default = op.default
+    if isinstance(default, BlockArgument) and default in op.inputs:
+        # The result begins as the default and is written over: what is read must stay as it is.
+        op.operands[len(op.operands) - 1] = _again(kernel, default, limit=None)
 
 
-def _again(kernel: KernelOp, argument: BlockArgument) -> SSAValue:
+def _again(
+    kernel: KernelOp, argument: BlockArgument, limit: int | None = MAX_ARGUMENTS
+) -> SSAValue:
     """Another argument for what a kernel takes already, if there is room."""
-    if len(kernel.inputs) + len(kernel.outputs) >= MAX_ARGUMENTS:
-        return argument
     count = len(kernel.inputs)
+    if limit is not None and count + len(kernel.outputs) >= limit:
+        return argument
     kernel.operands = (*kernel.operands, kernel.inputs[argument.index])
     new = kernel.block.insert_arg(argument.type, count)
     hint = argument.name_hint

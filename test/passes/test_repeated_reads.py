@@ -11,6 +11,9 @@ SOURCES = {
     "rows": "function (A[M, L]) -> (C) { C[i, j: M, M] = +(A[i, k] * A[j, k]); }",
     "columns": "function (A[L, M]) -> (C) { C[i, j: M, M] = +(A[k, i] * A[k, j]); }",
     "square": "function (A[M, M]) -> (C) { P[i, j: M, M] = +(A[i, k] * A[k, j]); C = P + A; }",
+    "itself for default": "function (A[M, L]) -> (C) { C[2*i, k: M, L] = =(A[i, k]) default A; }",
+    "what is computed for default": "function (A[M, L]) -> (D) {"
+    " E = A * A; C[i + 1, k: M, L] = +(E[i, k] * A[i, k]) default E; D = C - E; }",
     "neighbours": "function (A[M, L]) -> (C) { C[i: M] = +(A[i, k] * A[i, k + 1]); }",
 }
 

@@ -31,3 +31,14 @@ func.func @three(%A: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %D = tile.add %C, %A : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %D : tensor<4x4xf32>
 }
+
+// -----
+
+// What a contraction reads is not what its result begins as.
+// CHECK-LABEL: func.func @default(
+// CHECK:         %C = tile.kernel(%A_1 = %A : tensor<4x4xf32>, %A_again = %A : tensor<4x4xf32>)
+// CHECK-NEXT:      tile.contraction assign(%A_1[i, j]) -> [i + 1, j] default %A_again
+func.func @default(%A: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %C = tile.contraction assign(%A[i, j]) -> [i + 1, j] default %A domain <i = 0 to 3, j = 0 to 4> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %C : tensor<4x4xf32>
+}
