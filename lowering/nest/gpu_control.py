@@ -9,13 +9,13 @@ from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod, negate
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
+from tiledialect.lowering.nest.neighbours import loops_around
 from tiledialect.lowering.nest.registers import Chunk, Registers, zero
 from tiledialect.lowering.nest.scope import extent_of
 from tiledialect.ops_in import ops_of
@@ -207,4 +207,4 @@ def where(kernel: GpuKernel, op: Operation) -> None:
 
 def _loops_around(op: Operation, role: LoopRole) -> list[ForOp]:
     """The loops around an op that have a role."""
-    return [x for x in ancestors(op) if isinstance(x, ForOp) and x.role.data == role]
+    return [x for x in loops_around(op) if x.role.data == role]

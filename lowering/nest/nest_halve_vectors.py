@@ -13,7 +13,6 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
@@ -31,6 +30,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.lowering.nest.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
+from tiledialect.lowering.nest.neighbours import loops_around
 from tiledialect.lowering.nest.nest_vectorize import LANES, is_uniform
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_in, ops_of
@@ -94,11 +94,11 @@ def _writes(loop: ForOp) -> bool:
 def _is_known(condition: Condition, loop: ForOp, scope: NestScope) -> bool:
     """Whether each step of the unrolled loops around a loop knows if a condition holds."""
     used = {name for e in expressions_of(condition) for name in e.names}
-    around = [x for x in ancestors(loop) if isinstance(x, ForOp)]
+    around = {str(scope.name(x.index)): x for x in loops_around(loop)}
     unrolled = {
-        str(scope.name(x.index)): range(x.extent or 0)
-        for x in around
-        if x.role.data.role is Role.UNROLL and str(scope.name(x.index)) in used
+        name: range(x.extent or 0)
+        for name, x in around.items()
+        if x.role.data.role is Role.UNROLL and name in used
     }
     if not 0 < prod(map(len, unrolled.values())) <= MOST_STEPS:
         return False

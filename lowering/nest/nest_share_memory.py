@@ -20,11 +20,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.ancestors import ancestors
-from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
+from tiledialect.lowering.nest.neighbours import loops_around
 from tiledialect.lowering.nest.nest_barriers import add_barriers
 from tiledialect.ops_in import ops_in, ops_of
 
@@ -111,7 +110,7 @@ def _barriers(function: gpu.FuncOp) -> Counter[int]:
 
 
 def _depth(op: Operation) -> int:
-    return sum(isinstance(x, ForOp) for x in ancestors(op))
+    return len(list(loops_around(op)))
 
 
 def _is_no_more(new: Counter[int], old: Counter[int]) -> bool:
