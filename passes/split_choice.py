@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.passes.kernel_facts import contraction_facts
 from tiledialect.passes.reduction_split import Split, why_not_split
-from tiledialect.schedule.choice import best_seconds, least_seconds, ranked
+from tiledialect.schedule.choice import best, best_seconds, least_seconds
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.tensor_cores import tensor_core_schedule
@@ -110,7 +110,8 @@ def _why_whole(
 
 def _groups(facts: Facts, device: Device) -> int:
     """How many groups the best schedule has."""
-    return next((found.estimate.groups for found in ranked(facts, device)), 0)
+    found = best(facts, device)
+    return found.estimate.groups if found is not None else 0
 
 
 def _splits(

@@ -20,10 +20,11 @@ from tiledialect.errors import TileError
 from tiledialect.passes.explanation import explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
-from tiledialect.schedule.choice import Candidate, default, ranked
+from tiledialect.schedule.choice import Candidate, best_or_default, default, ranked
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
+from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.model import Model
 from tiledialect.schedule.scans import SHARED_BYTES, ScanShape, scan_schedule
@@ -49,29 +50,47 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     return scan_schedule(shape, device.kind is Kind.GPU, most)
 
 
+def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
+    """What a kernel has by its kind, whatever the cost model says of others."""
+    if kernel.scan is not None:
+        family, schedule = "scan", scan_schedule_of(kernel.scan, device)
+    elif kernel.scatter is not None:
+        shape = shape_of(tensor_type(kernel.scatter.result)) or ()
+        family, schedule = "scatter", scatter_schedule(shape, device)
+    else:
+        # Nothing else comes near them, which the model does not know.
+        family = "tensor cores"
+        module = kernel.get_toplevel_object()
+        precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
+        schedule = tensor_core_schedule(facts, device, precision)
+    if schedule is None:
+        return None
+    return Candidate(family, schedule, cost(Model(facts, schedule, device)))
+
+
 def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
     """The candidates for a kernel, the best first; the default one is there, or the only one."""
     facts = kernel_facts(kernel)
-    if kernel.scan is not None:
-        schedule = scan_schedule_of(kernel.scan, device)
-        return [Candidate("scan", schedule, cost(Model(facts, schedule, device)))]
-    if kernel.scatter is not None:
-        schedule = scatter_schedule(shape_of(tensor_type(kernel.scatter.result)) or (), device)
-        return [Candidate("scatter", schedule, cost(Model(facts, schedule, device)))]
+    first = unweighed_for(kernel, facts, device)
+    if first is not None and (kernel.scan is not None or kernel.scatter is not None):
+        return [first]
     found = sorted(
         (*ranked(facts, device), default(facts, device)),
         key=lambda candidate: candidate.estimate.seconds,
     )
-    module = kernel.get_toplevel_object()
-    precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
-    if (schedule := tensor_core_schedule(facts, device, precision)) is not None:
-        # Nothing else comes near them, which the model does not know.
-        found.insert(0, Candidate("tensor cores", schedule, cost(Model(facts, schedule, device))))
-    return found
+    return found if first is None else [first, *found]
 
 
-def choose(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
-    """Give a kernel the best schedule that it can run by; what was weighed, the best first."""
+def choose(kernel: KernelOp, device: Device) -> None:
+    """Give a kernel the best schedule that it can run by."""
+    facts = kernel_facts(kernel)
+    first = unweighed_for(kernel, facts, device) or best_or_default(facts, device)
+    if not _runs(kernel, first):
+        explained_choice(kernel, device)
+
+
+def explained_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
+    """The same, with all that is weighed, the best first."""
     weighed = weighed_for(kernel, device)
     while not _runs(kernel, weighed[0]) and len(weighed) > 1:
         weighed.pop(0)
@@ -144,11 +163,11 @@ class TileLoopTilingPass(ModulePass):
             elif device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
                 reasons.append(f"{name}: a work-item for each element, as no device is described")
+            elif self.explain:
+                weighed = explained_choice(kernel, device)
+                reasons.append(explained(name, kernel, kernel_facts(kernel), device, weighed))
             else:
-                weighed = choose(kernel, device)
-                if self.explain:
-                    facts = kernel_facts(kernel)
-                    reasons.append(explained(name, kernel, facts, device, weighed))
+                choose(kernel, device)
         return reasons
 
     def _set_schedules(self, op: ModuleOp) -> None:

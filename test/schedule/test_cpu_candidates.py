@@ -10,9 +10,10 @@ import pytest
 
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule import choice
 from tiledialect.schedule.candidates.cpu_contractions import padded_indices
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
-from tiledialect.schedule.cpu_cost import CpuModel
+from tiledialect.schedule.cpu_cost import CpuModel, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
@@ -118,6 +119,18 @@ def test_all_candidates_can_run(case: Facts, device: Device):
         check(case.indices, candidate.schedule, ranks)
         assert candidate.estimate.local_memory <= device.local_mem_size
         assert candidate.schedule.work_items == 1
+
+
+@pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_best_is_the_first_of_all(case: Facts, device: Device):
+    found = ranked(case, device)
+    assert choice.best(case, device) == next(iter(found), None)
+    for candidate in found:
+        if not candidate.schedule.global_stages:
+            model = modelled(case, candidate.schedule, device)
+            assert isinstance(model, CpuModel)
+            assert least_cpu_seconds(model) <= candidate.estimate.seconds
 
 
 @pytest.mark.parametrize("case", ["product", "large product", "convolution"])

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import prod
+from math import inf, prod
 
 from tiledialect.schedule.candidates import FAMILIES
 from tiledialect.schedule.copies import copies, making, reading
 from tiledialect.schedule.cost import OVERLAP_LOSS, Estimate, cost
 from tiledialect.schedule.cpu_cost import OVERLAP_LOSS as CPU_OVERLAP_LOSS
-from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost
+from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
-from tiledialect.schedule.leaves import Role, Schedule, sub_group_share
+from tiledialect.schedule.leaves import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.model import Model
 from tiledialect.schedule.tiles import UNROLLED_COPIES
 
@@ -58,25 +58,66 @@ def estimated(model: Model) -> Estimate:
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
     found = _by_seconds(_candidates(facts, device))
-    return tuple(_by_seconds((*found, *_with_copies(facts, device, found[:1]))))
+    for copied in _copied(facts, device, found[0]) if found else ():
+        read = _by_seconds(_candidates(copied.facts, device))[:MOST_COPIED]
+        found += [copied.candidate(c) for c in read if c.estimate.seconds < copied.most]
+    return tuple(_by_seconds(found))
+
+
+@lru_cache(maxsize=KEPT)
+def best(facts: Facts, device: Device) -> Candidate | None:
+    """The first of `ranked`: what can be no faster than another is not weighed to the end."""
+    plain = _fastest(facts, device)
+    found = [plain] if plain is not None else []
+    for copied in _copied(facts, device, plain) if plain is not None else ():
+        read = _fastest(copied.facts, device, copied.most)
+        found += [copied.candidate(read)] if read is not None else []
+    return next(iter(_by_seconds(found)), None)
 
 
 def _by_seconds(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: c.estimate.seconds)
 
 
-def _with_copies(facts: Facts, device: Device, plain: Sequence[Candidate]) -> Iterator[Candidate]:
-    """The best candidates that read a copy of an operand, if they gain on the best plain one."""
-    for stage in copies(facts, device) if plain else ():
-        copy, other = ranked(making(facts, stage), device)[:1], reading(facts, stage)
-        most = COPY_GAIN * plain[0].estimate.seconds - sum(c.estimate.seconds for c in copy)
-        if not copy or least_seconds(other, device) >= most:
+def _fastest(facts: Facts, device: Device, below: float = inf) -> Candidate | None:
+    """The first candidate of fewest seconds, if these are fewer than that."""
+    found = None
+    for name, model in _models(facts, device):
+        if isinstance(model, CpuModel) and least_cpu_seconds(model) >= below:
             continue
-        for found in _by_seconds(_candidates(other, device))[:MOST_COPIED]:
-            if found.estimate.seconds < most:
-                schedule = found.schedule.with_axes(stage.operand, stage.order.__getitem__)
-                schedule = replace(schedule, global_stages=(stage,))
-                yield Candidate(found.family, schedule, found.estimate.after(copy[0].estimate))
+        estimate = estimated(model)
+        if estimate.seconds < below:
+            found, below = Candidate(name, model.schedule, estimate), estimate.seconds
+    return found
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """A kernel that reads a copy of an operand, and what must come true for it to gain."""
+
+    stage: GlobalStage
+    making: Estimate
+    """What making the copy costs."""
+    facts: Facts
+    most: float
+    """The seconds that it must stay below."""
+
+    def candidate(self, reading: Candidate) -> Candidate:
+        """What reads the copy, and makes it before."""
+        stage = self.stage
+        schedule = reading.schedule.with_axes(stage.operand, stage.order.__getitem__)
+        schedule = replace(schedule, global_stages=(stage,))
+        return Candidate(reading.family, schedule, reading.estimate.after(self.making))
+
+
+def _copied(facts: Facts, device: Device, plain: Candidate) -> Iterator[_Copied]:
+    """The copies of operands that may gain on the best plain candidate."""
+    for stage in copies(facts, device):
+        copy, other = best(making(facts, stage), device), reading(facts, stage)
+        if copy is not None:
+            most = COPY_GAIN * plain.estimate.seconds - copy.estimate.seconds
+            if least_seconds(other, device) < most:
+                yield _Copied(stage, copy.estimate, other, most)
 
 
 @lru_cache(maxsize=KEPT)
@@ -89,8 +130,15 @@ def default(facts: Facts, device: Device) -> Candidate:
 
 def best_seconds(facts: Facts, device: Device) -> float:
     """What a kernel takes at the best."""
-    found = (*ranked(facts, device)[:1], default(facts, device))
-    return min(candidate.estimate.seconds for candidate in found)
+    return best_or_default(facts, device).estimate.seconds
+
+
+def best_or_default(facts: Facts, device: Device) -> Candidate:
+    """The best schedule, which may be the default one."""
+    found, plain = best(facts, device), default(facts, device)
+    if found is None or plain.estimate.seconds < found.estimate.seconds:
+        return plain
+    return found
 
 
 def least_seconds(facts: Facts, device: Device) -> float:
@@ -142,12 +190,16 @@ def _staged_once(facts: Facts, schedule: Schedule) -> Schedule:
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
+    for name, model in _models(facts, device):
+        yield Candidate(name, model.schedule, estimated(model))
+
+
+def _models(facts: Facts, device: Device) -> Iterator[tuple[str, Model]]:
+    """What families propose that fits the device."""
     for name, schedule in proposed(facts, device):
-        if schedule.work_items > device.max_work_group_size:
-            continue
         model = modelled(facts, schedule, device)
-        if _fits(model):
-            yield Candidate(name, schedule, estimated(model))
+        if model.items <= device.max_work_group_size and _fits(model):
+            yield name, model
 
 
 def _fits(model: Model) -> bool:

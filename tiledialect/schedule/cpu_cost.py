@@ -8,6 +8,7 @@ and stores come on top; groups are shared among the cores, whose last round may 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import ceil, gcd, prod
 
@@ -100,15 +101,18 @@ class CpuModel(Model):
         """The leaves that are written out, the lanes left out."""
         self.inner_steps = self.steps[self.body :]
         self.row_steps = self.inner_steps[: len(self.rows)]
-        inside = self._passing()[self.parallel :]
-        self.touched = {walk: walk.elements_inside(inside) for walk in self.walks}
-        """How many elements are touched in a work-item, inside its first leaf, and so on."""
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
 
     @property
     def tests(self) -> Shares:
         """All of them: a loop that is left out at an edge saves a core its time."""
         return self.facts.shares
+
+    @cached_property
+    def touched(self) -> Mapping[Walk, Sequence[int]]:
+        """How many elements are touched in a work-item, inside its first leaf, and so on."""
+        inside = self._passing()[self.parallel :]
+        return {walk: walk.elements_inside(inside) for walk in self.walks}
 
     def _passing(self) -> Steps:
         """The steps without those that tests leave out."""
@@ -169,15 +173,17 @@ class CpuModel(Model):
         each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
         return steps * (each + ceil(self.facts.operations / 2))
 
-    @property
-    def body_cycles(self) -> float:
-        """Cycles of the innermost body."""
+    @cached_property
+    def busy_cycles(self) -> float:
+        """Cycles of the innermost body for what is in registers and the first cache."""
         operations = self.operations
         loads = [self.loads(walk) * self._lines(walk) for walk in self.walks]
-        chain = CHAIN * operations / self.vectors
-        streamed = sum(map(self.streamed, self.walks))
-        busy = max(operations / 2, sum(loads) / 2, chain, streamed)
-        return busy + self.conflicts + SPILLED * self.spilled
+        return max(operations / 2, sum(loads) / 2, CHAIN * operations / self.vectors)
+
+    @cached_property
+    def lost_cycles(self) -> float:
+        """Cycles of the innermost body that nothing else is done in."""
+        return self.conflicts + SPILLED * self.spilled
 
     @property
     def held(self) -> float:
@@ -451,25 +457,33 @@ class CpuModel(Model):
         vectors = prod([x.extent for x in self.inner if x.index == name]) // self.vector
         return rest.bit_count() / vectors
 
-    @property
-    def group_cycles(self) -> float:
-        """Cycles of a work-group."""
+    @cached_property
+    def overhead(self) -> float:
+        """Cycles of a work-group outside the innermost body."""
         loops = sum(
             self.trips(k + 1)
             for k in range(self.parallel, self.body)
             if self.leaves[k].role is Role.SERIAL
         )
-        body = self.trips(self.body) * self.body_cycles * self.edges
-        if self.items > 1:
-            body *= ALONE * self.items / self.width
-        return (
-            body
-            + STEP * loops
-            + self.copy_cycles
-            + self.blocked_cycles
-            + self.stored_cycles
-            + GROUP
-        )
+        return STEP * loops + self.copy_cycles + self.blocked_cycles + self.stored_cycles + GROUP
+
+    @cached_property
+    def bodies(self) -> float:
+        """How often a work-group does what the innermost body does: more where that is slower."""
+        times = self.trips(self.body) * self.edges
+        return times * ALONE * self.items / self.width if self.items > 1 else times
+
+    def busy(self, streamed: float) -> float:
+        """Seconds of the cores, if what the innermost body fetches takes so many cycles."""
+        device = self.device
+        units = device.compute_units
+        rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
+        body = max(self.busy_cycles, streamed) + self.lost_cycles
+        rounds = ceil(self.groups / units)
+        # Groups are handed out as cores are free, of which one may be late.
+        uneven = UNEVEN[self.groups % units == 0]
+        groups = uneven + (self.groups / units if rounds > 8 else rounds)
+        return (self.bodies * body + self.overhead) / rate * groups
 
 
 def _used_share(row: int, run: int) -> float:
@@ -478,16 +492,15 @@ def _used_share(row: int, run: int) -> float:
     return min(1.0, places * ceil(run / LINE) * LINE / PAGE)
 
 
+def least_cpu_seconds(m: CpuModel) -> float:
+    """What a contraction takes at least by a schedule: all that it reads might be near."""
+    return m.busy(0.0) + m.device.launch * 1e-6
+
+
 def cpu_cost(m: CpuModel) -> Estimate:
     """How long a contraction takes on a CPU by a schedule."""
     facts, device = m.facts, m.device
-    units = device.compute_units
-    rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
-    group = m.group_cycles / rate
-    rounds = ceil(m.groups / units)
-    # Groups are handed out as cores are free, of which one may be late.
-    uneven = UNEVEN[m.groups % units == 0]
-    busy = group * (uneven + (m.groups / units if rounds > 8 else rounds))
+    busy = m.busy(sum(map(m.streamed, m.walks)))
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)

@@ -24,7 +24,7 @@ Steps = tuple[tuple[str, int, int], ...]
 
 def steps_of(leaves: Iterable[Leaf]) -> Steps:
     """Leaves without what runs them."""
-    return tuple((x.index, x.stride, x.extent) for x in leaves)
+    return tuple([(x.index, x.stride, x.extent) for x in leaves])
 
 
 @dataclass(frozen=True)

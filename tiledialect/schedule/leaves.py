@@ -24,6 +24,9 @@ class Role(StrEnum):
     UNROLL = "unroll"
     VECTOR = "vector"
 
+    __hash__ = str.__hash__
+    """That of an enumeration is slow, and schedules are hashed by the thousand."""
+
 
 PARALLEL = (Role.GROUP, Role.LOCAL)
 """The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from tiledialect.schedule.candidates.loops import ceil_div, kept
-from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost
+from tiledialect.schedule.candidates.loops import ceil_div, fastest, kept
+from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, steps_of
@@ -97,7 +97,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     if _is_read_once(facts):
         return
 
-    def least(tiled: tuple[Roles, Shape]) -> float:
+    def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
         r, tile = tiled
         counts = Builder(facts, r, tile).counts()
         groups = GROUPS[1] * device.compute_units
@@ -107,11 +107,14 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
             for packed in _packings(facts, r, tile)
             for parts in ((), *_picture_blocks(facts, r)[-1:])
         )
-        schedules = (Builder(facts, r, shape).schedule() for shape in shapes)
-        return min(cpu_cost(CpuModel(facts, s, device)).seconds for s in schedules)
+        for shape in shapes:
+            model = CpuModel(facts, Builder(facts, r, shape).schedule(), device)
+            if least_cpu_seconds(model) < below:
+                below = min(below, cpu_cost(model).seconds)
+        return below
 
-    found = [(r, tile) for r in roles(facts, device) for tile in _tiles(facts, r)]
-    for r, tile in sorted(found, key=least)[:MOST_TILES]:
+    found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r))
+    for r, tile in fastest(MOST_TILES, found, seconds):
         # Of different numbers of groups many are the same.
         for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
             yield Builder(facts, r, shape).schedule()

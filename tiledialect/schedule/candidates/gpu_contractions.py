@@ -157,9 +157,9 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     def seconds(shape: Shape) -> float:
         for copies in (2, 1):
             schedule = Builder(facts, r, replace(shape, copies=copies)).schedule()
-            estimate = cost(Model(facts, schedule, device))
-            if estimate.local_memory <= device.local_mem_size:
-                return estimate.seconds
+            model = Model(facts, schedule, device)
+            if model.local_memory <= device.local_mem_size:
+                return cost(model).seconds
         return inf
 
     extent = facts.extents[r.k]
@@ -361,8 +361,8 @@ class Builder:
         """The leaf inside which the last tap and the neighbours of a tile make a window."""
         tap = sums[-1]
         moved = {self.roles.m, self.roles.n}
-        for axis in tensor.access or ():
-            if tap.role is Role.UNROLL and tap.index in axis.names and moved & {*axis.names}:
+        for moves in tensor.walk.moves:
+            if tap.role is Role.UNROLL and tap.index in moves and moved & moves.keys():
                 return (sums[-2].index, sums[-2].stride) if len(sums) > 1 else None
         return None
 
@@ -370,7 +370,7 @@ class Builder:
         """The stage of an operand: its axis along `m` or `n` lies fastest."""
         rank = len(tensor.shape)
         along = self.roles.n if self.roles.n in tensor.names else self.roles.m
-        axis = next((k for k, e in enumerate(tensor.access or ()) if along in e.names), rank - 1)
+        axis = next((k for k, moves in enumerate(tensor.walk.moves) if along in moves), rank - 1)
         order = (*(k for k in range(rank) if k != axis), axis)
         is_plain = order == tuple(range(rank))
         return Stage(

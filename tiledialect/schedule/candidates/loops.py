@@ -1,11 +1,16 @@
-"""What the families share: splitting indices into digits."""
+"""What the families share: splitting indices into digits, and what is looked at further."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+from operator import itemgetter
+from typing import TypeVar
 
 from tiledialect.schedule.leaves import Leaf, Role
 
+T = TypeVar("T")
 Digit = tuple[int, Role, str]
 """How many steps a leaf has, its role, and its axis."""
 
@@ -27,3 +32,18 @@ def ceil_div(a: int, b: int) -> int:
 def kept(leaves: Iterable[Leaf]) -> tuple[Leaf, ...]:
     """The leaves that have more than one step."""
     return tuple(leaf for leaf in leaves if leaf.extent > 1)
+
+
+def fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:
+    """So many of what is found, those of fewest seconds first.
+
+    ``seconds`` is told a bound, and may give it where they are no fewer.
+    """
+    kept: list[tuple[float, T]] = []
+    for one in found:
+        below = kept[-1][0] if len(kept) == count else inf
+        taken = seconds(one, below)
+        if taken < below:
+            insort(kept, (taken, one), key=itemgetter(0))
+            del kept[count:]
+    return [one for _, one in kept]
