@@ -158,7 +158,14 @@ static inline TYPE NAME(TYPE a, TYPE b)
     return a ORDER b || a != a ? a : b;
 }
 """
-EITHER_VECTOR = EITHER.replace("a ORDER b || a != a", "(a ORDER b) | (a != a)")
+# A comparison less, as processors have `a ORDER b ? a : b`.
+EITHER_VECTOR = """
+static inline TYPE NAME(TYPE a, TYPE b)
+{
+    TYPE number = a ORDER b ? a : b;
+    return a == a ? number : a;
+}
+"""
 
 
 def either(scope: Scope, name: str, type: CType) -> str:

@@ -10,12 +10,13 @@
 // CHECK:      math.exp %h : f16
 // CHECK-NOT:  math.exp
 
-// OPENCL:      float8 v = x < (float8)(-105.0f) ? (float8)(-105.0f) : x;
+// OPENCL:      float8 v = x < (float8)(-88.0f) ? (float8)(-88.0f) : x;
 // OPENCL-NEXT: float8 v_1 = v > (float8)(89.0f) ? (float8)(89.0f) : v;
-// OPENCL-NEXT: float8 v_2 = v_1 * 0.7213475f + 1.2583039e+07f;
+// OPENCL-NEXT: float8 v_2 = v_1 * 1.442695f + -0.5f + 1.2583039e+07f;
 // OPENCL-NEXT: float8 v_3 = v_2 - 1.2583039e+07f;
-// OPENCL-NEXT: float8 v_4 = v_1 - v_3 * 1.3867188f - v_3 * -0.00042438888f;
-// OPENCL-NEXT: float8 v_5 = as_float8(as_int8(as_uint8(as_int8(v_2)) << (int8)(23)));
+// OPENCL-NEXT: float8 v_4 = v_1 - v_3 * 0.6933594f - v_3 * -0.00021219444f;
+// OPENCL-NEXT: float8 v_5 = (((({{.*}} * v_4 + 0.5f) * v_4 + 1.0f;
+// OPENCL-NEXT: vstore8((v_5 * v_4 + 1.0f) * as_float8(as_int8(as_uint8(as_int8(v_2)) << (int8)(23))), 0, X);
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<1xf16, 1 : i32>) -> (), kernel}> ({
   ^bb0(%X: memref<8xf32, 1 : i32>, %H: memref<1xf16, 1 : i32>):

@@ -303,6 +303,22 @@ func.func @f(%x: tensor<4xf32> {tile.name = "X"}, %z: tensor<4xf32> {tile.name =
 
 // -----
 
+// div by what is broadcast: by one reciprocal for all that it divides.
+// CHECK-LABEL: func.func @f_gradient(
+// CHECK-NEXT:    %y = tile.div %x, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %0 = tile.recip %z : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %DX = tile.mul %DY, %0 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %1 = tile.mul %DX, %y : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %2 = tile.neg %1 : (tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %DZ = tile.sum_to %2, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    func.return %DX, %DZ : tensor<3x4xf32>, tensor<3x1xf32>
+func.func @f(%x: tensor<3x4xf32> {tile.name = "X"}, %z: tensor<3x1xf32> {tile.name = "Z"}) -> (tensor<3x4xf32> {tile.name = "Y"}) {
+  %y = tile.div %x, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
 // pow
 // CHECK-LABEL: func.func @f_gradient(
 // CHECK-NEXT:    %y = tile.pow %x, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
