@@ -94,7 +94,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     if not facts.points or any(t.access is None for t in facts.inputs):
         return
-    if _is_read_once(facts):
+    if _is_read_once(facts, device):
         return
 
     def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
@@ -120,10 +120,18 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
             yield Builder(facts, r, shape).schedule()
 
 
-def _is_read_once(facts: Facts) -> bool:
-    """Whether what is read is used so seldom that nothing is gained by tiles of registers."""
+def _is_read_once(facts: Facts, device: Device) -> bool:
+    """Whether what is read lies along vectors, and so seldom meets what they hold that nothing is
+    gained by tiles of registers.
+    """
     largest = max(facts.inputs, key=lambda t: t.size)
     elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
+    outputs, width = _outputs(facts), device.lanes(largest.type, largest.bytes)
+    long = [name for name in facts.reduced_indices if facts.extents[name] >= width]
+    if not any(abs(largest.strides.get(name, 0)) == 1 for name in (*outputs[:1], *long)):
+        return False
+    if facts.is_product and any(n not in largest.names for n in outputs):
+        return False
     # Sums for few results are no windows, nor are products without sums of indices.
     uses = FEW_USES if _is_window(facts) and results > elements // FEW_USES else READ_TWICE
     return results <= elements and facts.points <= uses * elements
@@ -132,23 +140,37 @@ def _is_read_once(facts: Facts) -> bool:
 def _is_window(facts: Facts) -> bool:
     """Whether it is no plain product: sums of indices say where it reads, or it adds up else."""
     places = (e for t in facts.inputs for e in t.access or ())
-    return not facts.is_product or any(len(e.names) > 1 for e in places)
+    moving = ([n for n in e.names if facts.extents[n] > 1] for e in places)
+    return not facts.is_product or any(len(names) > 1 for names in moving)
+
+
+def _outputs(facts: Facts) -> list[str]:
+    """The indices that move the output, the fastest first."""
+    strides = facts.outputs[0].strides
+    names = (name for name in facts.output_indices if facts.extents[name] > 1)
+    return sorted(names, key=lambda name: abs(strides.get(name, 0)))
 
 
 def roles(facts: Facts, device: Device) -> Iterator[Roles]:
     """Those of a contraction: the lanes run along the output's memory, or fill vectors better."""
     extents, output = facts.extents, facts.outputs[0]
-    outputs = [name for name in facts.output_indices if extents[name] > 1]
-    outputs.sort(key=lambda name: abs(output.strides.get(name, 0)))
-    if not outputs or abs(output.strides.get(outputs[0], 0)) != 1:
+    outputs = _outputs(facts)
+    if not outputs:
         return
     width = device.lanes(output.type, output.bytes)
-    yield from _roles(facts, outputs, outputs[0], width)
-    first = extents[outputs[0]]
-    if first % width and first < FILLED * width:
-        others = [name for name in outputs[1:] if extents[name] % width == 0]
-        for n in sorted(others, key=lambda name: -extents[name])[:OTHERS]:
+    filled = {name: _filled(extents[name], width) for name in outputs}
+    first, *others = outputs
+    yield from _roles(facts, outputs, first, width)
+    if extents[first] < FILLED * width:
+        others = [name for name in others if filled[name] > filled[first]]
+        others.sort(key=lambda name: (-filled[name], -extents[name]))
+        for n in others[:OTHERS]:
             yield from _roles(facts, outputs, n, width)
+
+
+def _filled(extent: int, width: int) -> float:
+    """Which share of the lanes an index fills."""
+    return extent / (width * ceil_div(extent, width))
 
 
 def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator[Roles]:
@@ -159,9 +181,7 @@ def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator
     reduced = [name for name in facts.reduced_indices if extents[name] > 1]
     # What is left is summed over as it lies in memory.
     reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
-    lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]]
-    if not lanes:
-        return
+    lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]] or [2]
     divides = next((k for k in lanes if extents[n] % k == 0), 0)
     lanes = [k for k in lanes if k in (lanes[0], divides)]
     # A group has all rows that share the vectors before it has others.
