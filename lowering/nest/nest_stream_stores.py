@@ -25,6 +25,9 @@ from tiledialect.signature import kernels_of
 MOST_LOADS = 32
 """What loads more for each store is not held up by memory."""
 
+MOST_BEGUN = 4
+"""How many lines are begun before one is full: processors put few together at a time."""
+
 
 def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
     """The arguments of kernels that nothing but the kernel uses, whoever launches it."""
@@ -54,19 +57,23 @@ def _size(kernel: gpu.FuncOp) -> int:
 def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
     """Whether vectors begin at multiples of themselves, and lines are filled one after another.
 
-    What writes a part of a line must write the rest soon.
+    What writes a part of a line must write the rest soon, before it begins many others.
     """
     lanes, t = lanes_of(op.value), op.memory.type
     assert isinstance(t, MemRefType)
-    run = lanes
+    run, begun = lanes, 1
     if lanes == 1 or not is_multiple(scope.address(op), lanes, scope.env):
         return False
     for loop in loops_around(op):
+        if run * element_bytes(t) >= LINE:
+            break
         if moved_by(loop, op, scope) == run:
             run *= loop.extent or 1
-        elif loop.role.data.role is not Role.UNROLL:
+        elif loop.role.data.role is Role.UNROLL:
+            begun *= loop.extent or 1
+        else:
             break
-    return run * element_bytes(t) >= LINE
+    return run * element_bytes(t) >= LINE and begun <= MOST_BEGUN
 
 
 def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:

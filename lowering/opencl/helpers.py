@@ -141,13 +141,17 @@ static inline TYPE NAME(TYPE a, TYPE b)
 EXTREMUM_VECTOR = EXTREMUM.replace("a ORDER b || a != a", "(a ORDER b) | (a != a)")
 
 
+def _bits(type: CType) -> str:
+    """The integers with as many bits as floats."""
+    lanes = str(type.lanes) if type.is_vector else ""
+    return ("int" if type.bits == 32 else "long") + lanes
+
+
 def extremum(scope: Scope, name: str, type: CType) -> str:
     """The function ``minimum`` or ``maximum`` of two floats, as arith.minimumf means it."""
-    lanes = str(type.lanes) if type.is_vector else ""
-    bits = ("int" if type.bits == 32 else "long") + lanes
     join, order = ("|", "<") if name == "minimum" else ("&", ">")
     text = EXTREMUM_VECTOR if type.is_vector else EXTREMUM
-    fields = {"TYPE": type.name, "BITS": bits, "JOIN": join, "ORDER": order}
+    fields = {"TYPE": type.name, "BITS": _bits(type), "JOIN": join, "ORDER": order}
     return _template(scope, f"{name}_{type.name}", text, **fields)
 
 
@@ -158,12 +162,12 @@ static inline TYPE NAME(TYPE a, TYPE b)
     return a ORDER b || a != a ? a : b;
 }
 """
-# A comparison less, as processors have `a ORDER b ? a : b`.
+# An instruction for what is chosen, b where one is NaN; to select what is NaN would take two more
+# comparisons. All bits set are a NaN.
 EITHER_VECTOR = """
 static inline TYPE NAME(TYPE a, TYPE b)
 {
-    TYPE number = a ORDER b ? a : b;
-    return a == a ? number : a;
+    return as_TYPE(as_BITS(a ORDER b ? a : b) | (a != a));
 }
 """
 
@@ -171,7 +175,7 @@ static inline TYPE NAME(TYPE a, TYPE b)
 def either(scope: Scope, name: str, type: CType) -> str:
     """The function ``minimum`` or ``maximum`` of two floats, of which either zero may be less."""
     text = EITHER_VECTOR if type.is_vector else EITHER
-    fields = {"TYPE": type.name, "ORDER": "<" if name == "minimum" else ">"}
+    fields = {"TYPE": type.name, "ORDER": "<" if name == "minimum" else ">", "BITS": _bits(type)}
     return _template(scope, f"{name}_or_nan_{type.name}", text, **fields)
 
 

@@ -370,6 +370,36 @@ def test_lanes_run_along_an_index_that_fills_them():
     assert best.leaves[-1].index in ("co", "ci")
 
 
+POOLING = replace(
+    facts(
+        4,
+        {"n": 8, "y": 28, "x": 28, "c": 64, "j": 2, "i": 2},
+        tensor(0, (8, 28, 28, 64), "n", "y", "x", "c"),
+        tensor(
+            0, (8, 56, 56, 64), "n", IndexExpr.of("y") * 2 + "j", IndexExpr.of("x") * 2 + "i", "c"
+        ),
+    ),
+    aggregation="max",
+    combination="none",
+)
+TRANSPOSITION = replace(
+    facts(
+        2, {"r": 512, "c": 256}, tensor(0, (512, 256), "r", "c"), tensor(0, (256, 512), "c", "r")
+    ),
+    aggregation="assign",
+    combination="none",
+)
+
+
+@pytest.mark.parametrize("case", [POOLING, TRANSPOSITION], ids=["pooling", "transposition"])
+@pytest.mark.parametrize("width", [8, 16])
+def test_lines_are_written_at_once(case: Facts, width: int):
+    best = ranked(case, described(Kind.CPU, {"native_vector_width": width}))[0].schedule
+    last = [leaf for leaf in best.leaves if leaf.role in WRITTEN_OUT and leaf.index == "c"]
+    assert best.leaves[-len(last) :] == tuple(last)
+    assert prod(leaf.extent for leaf in last) == 16
+
+
 def test_tiles_of_vectors_beat_items_of_one_element():
     device = described(Kind.CPU, {})
     for case in CASES.values():

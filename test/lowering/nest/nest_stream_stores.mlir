@@ -49,16 +49,20 @@ builtin.module attributes {gpu.container_module, dlti.target_system_spec = #dlti
       "gpu.return"() : () -> ()
     }) {sym_name = "others"} : () -> ()
 
-    // Lines that vectors fill one after another; not where much is computed for each.
+    // Lines that vectors fill one after another, few at a time; not where much is computed for each.
     // CHECK:       nest.store %{{.*}}, %E[%j, 16*%i + 8*%k] {nontemporal} : vector<8xf32>
+    // CHECK:       nest.store %{{.*}}, %E[%l, 16*%i + 8*%k] : vector<8xf32>
     // CHECK:       sym_name = "halves"
     "gpu.func"() <{function_type = (memref<64x32xf32, 1 : i32>) -> (), kernel}> ({
     ^bb0(%E: memref<64x32xf32, 1 : i32>):
       %c = arith.constant dense<1.0> : vector<8xf32>
       nest.for %i : serial to 2 {
         nest.for %k : serial to 2 {
-          nest.for %j : unroll to 64 {
+          nest.for %j : unroll to 4 {
             nest.store %c, %E[%j, 16*%i + 8*%k] : vector<8xf32>, memref<64x32xf32, 1 : i32>
+          }
+          nest.for %l : unroll to 64 {
+            nest.store %c, %E[%l, 16*%i + 8*%k] : vector<8xf32>, memref<64x32xf32, 1 : i32>
           }
         }
       }

@@ -135,8 +135,7 @@
 //
 // CHECK:      static inline float4 maximum_or_nan_float4(float4 a, float4 b)
 // CHECK-NEXT: {
-// CHECK-NEXT:     float4 number = a > b ? a : b;
-// CHECK-NEXT:     return a == a ? number : a;
+// CHECK-NEXT:     return as_float4(as_int4(a > b ? a : b) | (a != a));
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void floats_f32(float a, float b, __global float *restrict out)

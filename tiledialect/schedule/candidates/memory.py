@@ -13,6 +13,8 @@ from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
 
 ACCESS = 16
 """How many bytes a work-item of a GPU moves at once."""
+LINE = 64
+"""Bytes that go between memory and the caches of CPUs together."""
 ITEMS = 256
 """How many work-items a group has on GPUs."""
 GROUPS = 8
@@ -96,6 +98,12 @@ def lanes(device: Device, tensors: Iterable[Tensor], extent: int) -> int:
     while extent % width:
         width //= 2
     return width
+
+
+def vectors_of_line(tensor: Tensor, width: int, extent: int) -> int:
+    """How many vectors of a CPU are a line of its caches, if an index has a multiple of them."""
+    count = max(1, LINE // (width * tensor.bytes))
+    return count if extent % (width * count) == 0 else 1
 
 
 def by_stride(tensor: Tensor, indices: Iterable[str], facts: Facts) -> list[str]:

@@ -10,18 +10,17 @@ from collections.abc import Iterator
 
 from tiledialect.schedule.candidates.memory import (
     ITEMS,
+    LINE,
     Loops,
     by_stride,
     lanes,
     largest,
+    vectors_of_line,
     work_of_group,
 )
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Role, Schedule, Stage
-
-LINE = 64
-"""Bytes that are fetched together."""
 
 
 def transpositions(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -63,11 +62,13 @@ def _on_cpu(
     first = written[0]
     line = max(1, LINE // source.bytes)
     for width in {min(8, line), min(16, line)}:
+        columns = vectors_of_line(facts.outputs[0], width, facts.extents[first])
         for role in (Role.UNROLL, Role.SERIAL):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
+            loops.add(first, columns, Role.UNROLL)
             loops.add(along, min(line, loops.rest(along)), role)
             loops.serial([along])
-            done = width * facts.extents[along]
+            done = width * columns * facts.extents[along]
             loops.work([first], max(1, work_of_group(facts, device) // done))
             yield loops.schedule()

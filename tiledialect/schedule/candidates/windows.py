@@ -16,6 +16,7 @@ from tiledialect.schedule.candidates.memory import (
     by_stride,
     lanes,
     unrolls,
+    vectors_of_line,
     work_of_group,
 )
 from tiledialect.schedule.device import Device, Kind
@@ -110,14 +111,18 @@ def _on_cpu(
     if width < SHORTEST:
         return
     # At an edge along the vector, each lane has tests of its own.
-    at_edges = LANES_AT_EDGES // width if _meets(source, first, taps) else WRITTEN_OUT
-    for count, inside in _tiles(facts, beside, taps, at_edges):
+    is_slid = _meets(source, first, taps)
+    at_edges = LANES_AT_EDGES // width if is_slid else WRITTEN_OUT
+    # Lines that are written in two pieces with others between them are written twice.
+    columns = 1 if is_slid else vectors_of_line(source, width, facts.extents[first])
+    for count, inside in _tiles(facts, beside, taps, at_edges // columns):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
+        loops.add(first, columns, Role.UNROLL)
         if beside is not None:
             loops.add(beside, count, Role.UNROLL)
         _taps(loops, facts, taps, inside)
-        done = width * count * prod(facts.extents[n] for n in taps)
+        done = width * columns * count * prod(facts.extents[n] for n in taps)
         loops.work(order, max(1, work_of_group(facts, device) // done))
         yield loops.schedule()
 
