@@ -9,14 +9,17 @@ from math import prod
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
+from tiledialect.passes.fusion_cost import in_millions
 from tiledialect.passes.kernel_fusion import notes_of
-from tiledialect.schedule.choice import DEFAULT, Candidate, proposed
-from tiledialect.schedule.cost import Estimate
+from tiledialect.schedule.choice import Candidate, misfits
+from tiledialect.schedule.cost import PARTS, Estimate
 from tiledialect.schedule.device import KIB, Device
 from tiledialect.schedule.facts import Facts
 
 SHOWN = 3
 """How many of the fastest candidates are shown, beside the fastest of each other family."""
+LEVEL = 0.05
+"""Schedules of which one takes so many percent more are shown as equal."""
 UNRANKED = {
     "tensor cores": "products on tensor cores come before all others, unweighed",
     "scan": "scans have one schedule",
@@ -48,7 +51,7 @@ def _time(title: str, value: Callable[[Estimate], float]) -> Column:
 
 
 COLUMNS = (
-    _time("total us", lambda e: e.seconds),
+    _time("total", lambda e: e.seconds),
     _time("arithmetic", lambda e: e.arithmetic),
     _time("local", lambda e: e.local),
     _time("cache", lambda e: e.cache),
@@ -66,17 +69,20 @@ def explained(
     name: str, kernel: KernelOp, facts: Facts, device: Device, weighed: Sequence[Candidate]
 ) -> str:
     """What was weighed for a kernel against what, the chosen one first, and why that won."""
+    if weighed[0].family in UNRANKED and len(weighed) == 1:
+        lines = (f"{name}: {UNRANKED[weighed[0].family]}", f"  loops: {_loops(facts)}")
+        return "\n".join((*lines, f"     {schedule_text(kernel)}"))
     shown = list(_shown(weighed))
     ranked = [c for c in shown if c.family not in UNRANKED]
     columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in ranked)]
     lines = [
         f"{name}: {_counted(facts, device, weighed)}",
-        f"  device: {_device(device)}",
-        f"  work: {_work(facts, device)}",
+        f"  loops: {_loops(facts)}",
+        f"  at least: {_least(facts, device)}",
         *(f"  fused: {note}" for note in notes_of(kernel)),
     ]
     if columns:
-        lines.append("     " + "".join(c.title.rjust(c.width) for c in columns))
+        lines.append("  us:" + "".join(c.title.rjust(c.width) for c in columns))
     chosen = kernel.schedule
     for number, candidate in enumerate(shown, 1):
         bound = f", bound by {candidate.estimate.bound}" if candidate in ranked else ""
@@ -85,9 +91,17 @@ def explained(
         kernel.schedule = ScheduleAttr(candidate.schedule)
         lines.append(f"     {schedule_text(kernel)}")
     kernel.schedule = chosen
-    lines.append(f"  chosen: 1, {_reason(shown)}")
-    lines.append(f'  to take another: schedules="{name}: <…>", or with_schedules in Python')
-    return "\n".join(lines)
+    return "\n".join((*lines, f"  chosen: 1, {_reason(shown)}"))
+
+
+def described_device(device: Device) -> str:
+    """What the model divides by, and the limits of schedules."""
+    return (
+        f"device: {device.compute_units} compute units, {device.arithmetic:.0f} GFLOP/s, "
+        f"{device.bandwidth:.0f} GB/s, {device.launch:.0f} us to start a kernel; a group has at "
+        f"most {device.local_mem_size / KIB:.0f} KiB of local memory and "
+        f"{device.max_work_group_size} work-items"
+    )
 
 
 def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
@@ -100,28 +114,29 @@ def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
 
 
 def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
-    count = f"{len(weighed)} schedule{'s' * (len(weighed) > 1)} weighed"
-    ranked = [c for c in weighed if c.family not in (DEFAULT, *UNRANKED)]
-    fitting = sum(not c.schedule.global_stages for c in ranked)
-    larger = sum(1 for _ in proposed(facts, device)) - fitting if fitting else 0
-    return count + (f", {larger} more do not fit the device" if larger else "")
+    found = misfits(facts, device).items()
+    more = (f"; {count} more would need more than {limit}" for limit, count in found)
+    return f"{len(weighed)} schedule{'s' * (len(weighed) > 1)} weighed" + "".join(more)
 
 
-def _device(device: Device) -> str:
-    return (
-        f"{device.compute_units} compute units, {device.arithmetic:.0f} GFLOP/s, "
-        f"{device.bandwidth:.0f} GB/s, {device.launch:.0f} us to start a kernel, "
-        f"{device.local_mem_size / KIB:.0f} KiB of local memory"
-    )
+def _loops(facts: Facts) -> str:
+    """The indices, and how many values each has."""
+
+    def of(names: Sequence[str]) -> str:
+        return ", ".join(f"{name} < {facts.extents[name]}" for name in names) or "none"
+
+    reduced = facts.reduced_indices
+    return of(facts.output_indices) + (f"; aggregated over {of(reduced)}" if reduced else "")
 
 
-def _work(facts: Facts, device: Device) -> str:
-    """What every schedule must do at least."""
+def _least(facts: Facts, device: Device) -> str:
+    """What every schedule must do, and what that takes at the device's rates."""
     elements = prod(facts.extents[n] for n in facts.output_indices)
     operations = facts.points * facts.operations + elements * facts.operations_after
     return (
-        f"{operations / 1e6:.3g} million operations, {operations / device.arithmetic / 1e3:.1f} us "
-        f"at that rate; {facts.moved / 1e6:.3g} MB, {facts.moved / device.bandwidth / 1e3:.1f} us"
+        f"{operations / device.arithmetic / 1e3:.1f} us for {in_millions(operations)} million "
+        f"operations, {facts.moved / device.bandwidth / 1e3:.1f} us to move "
+        f"{in_millions(facts.moved)} MB"
     )
 
 
@@ -133,4 +148,9 @@ def _reason(shown: Sequence[Candidate]) -> str:
         return "the only one that fits"
     a, b = (candidate.estimate for candidate in shown[:2])
     behind = 100 * (b.seconds / a.seconds - 1)
-    return f"of which the model expects the least time: 2 would take {behind:.1f} % more"
+    if behind < LEVEL:
+        return "the first of those that take the least time by the model"
+    part = max(PARTS, key=lambda name: getattr(b, name) - getattr(a, name))
+    here, there = (f"{1e6 * getattr(estimate, part):.1f}" for estimate in (a, b))
+    more = f", as {part} takes {there} us instead of {here}" if there != here else ""
+    return f"the fastest by the model: 2 would take {behind:.1f} % more{more}"

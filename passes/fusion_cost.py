@@ -108,9 +108,15 @@ class Gain:
         return self.apart - self.together
 
 
+def in_millions(count: float) -> str:
+    """A number for people to read, in millions: three digits, or all that are before the point."""
+    millions = count / 1e6
+    return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
+
+
 def moving(together: int, apart: int) -> str:
     """How many bytes one kernel moves, and two, in words."""
-    return f"moving {together / 1e6:.3g} MB instead of {apart / 1e6:.3g} MB"
+    return f"moving {in_millions(together)} MB instead of {in_millions(apart)} MB"
 
 
 def _rows(kernel: KernelOp) -> int:

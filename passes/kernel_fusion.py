@@ -38,11 +38,11 @@ class Rule:
     gain: Callable[[KernelOp, KernelOp, KernelOp, Machine], Gain]
     """From the two, the kernel of both and the device: what they take."""
     text: str
-    """What happens to the first kernel, in words."""
+    """What happens to the first kernel, in words, with the name of the other."""
 
 
-AT_LOADS = Rule(at_loads, load_gain, "computed where it is loaded")
-OVER_ROWS = Rule(over_rows, row_gain, "in one kernel over the same rows")
+AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
+OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
 
 
 @dataclass
@@ -125,6 +125,7 @@ class Fusion:
                 continue
             gain = rule.gain(first, kernel, both, self.machine)
             name = name_of(first.outputs[0])
+            what = rule.text.format(name_of(kernel.outputs[0]))
             # Over rows, a launch is saved where bytes are equal.
             pays = gain.saved > 0 or (gain.saved == 0 and rule is OVER_ROWS)
             worth = self._worth(gain)
@@ -133,9 +134,9 @@ class Fusion:
                 worth += "" if pays else ", but it was asked for"
                 self.order[both] = self.order[place]
                 replace(first, kernel, both, place)
-                self.notes[both] = [*notes, f"{name} is {rule.text}: {worth}"]
+                self.notes[both] = [*notes, f"{name} is {what}: {worth}"]
                 return both
-            refusal = f"{name} is not {rule.text}, which would take {worth}"
+            refusal = f"{name} is not {what}, which would take {worth}"
             if refusal not in notes:
                 self.notes.setdefault(kernel, []).append(refusal)
             both.erase()

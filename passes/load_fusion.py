@@ -7,7 +7,15 @@ from math import prod
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving, operations, size_of
+from tiledialect.passes.fusion_cost import (
+    Gain,
+    Machine,
+    in_millions,
+    moved,
+    moving,
+    operations,
+    size_of,
+)
 from tiledialect.passes.kernel_merging import merged, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 
@@ -38,7 +46,11 @@ def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Mach
     apart = sum(machine.time(moved(k)) for k in (first, second))
     together = machine.time(moved(kernel)) + again / machine.operations
     why = moving(moved(kernel), moved(first) + moved(second))
-    return Gain(apart, together, why + (f", with {again:.3g} operations again" if again else ""))
+    return Gain(
+        apart,
+        together,
+        why + (f", with {in_millions(again)} million operations again" if again else ""),
+    )
 
 
 def points_of(kernel: KernelOp) -> int:

@@ -10,7 +10,15 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving, operations, size_of
+from tiledialect.passes.fusion_cost import (
+    Gain,
+    Machine,
+    in_millions,
+    moved,
+    moving,
+    operations,
+    size_of,
+)
 from tiledialect.passes.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.load_fusion import is_elementwise, points_of
 from tiledialect.passes.row_kernels import over_rows
@@ -45,7 +53,7 @@ def recomputing_gain(first: KernelOp, found: Recomputed, machine: Machine) -> Ga
         points = size_of(first.outputs[0])
         again += count * max(points, points_of(user) if user.contraction is not None else 0)
     again -= count * size_of(first.outputs[0])
-    why = f"{moving(after, before)}, with {again:.3g} operations again"
+    why = f"{moving(after, before)}, with {in_millions(again)} million operations again"
     return Gain(apart, together + again / machine.operations, why)
 
 

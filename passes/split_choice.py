@@ -45,16 +45,16 @@ class Weighed:
 
     whole: float
     """The seconds without one."""
-    splits: tuple[tuple[str, int, float | None], ...]
-    """Index, number of parts and seconds; None where it is no less than of what came before."""
+    splits: tuple[tuple[str, int, float, bool], ...]
+    """Index, number of parts and seconds, or what these are at least: whether they are known."""
     ops: list[Operation]
     """Those of the best split; none if the contraction is better as it is."""
 
     def __str__(self) -> str:
         lines = [f"  whole: {self.whole * 1e6:.1f} us"]
-        for index, parts, seconds in self.splits:
-            taken = "no gain" if seconds is None else f"{seconds * 1e6:.1f} us"
-            lines.append(f"  {index} in {parts} parts: {taken}")
+        for index, parts, seconds, is_known in self.splits:
+            least = "" if is_known else "at least "
+            lines.append(f"  {index} in {parts} parts: {least}{seconds * 1e6:.1f} us")
         return "\n".join(lines)
 
 
@@ -70,7 +70,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     if reason := _why_whole(op, facts, outputs, device, precision):
         return reason
     found: list[Operation] = []
-    splits: list[tuple[str, int, float | None]] = []
+    splits: list[tuple[str, int, float, bool]] = []
     whole = best_seconds(facts, device)
     least = GAIN * whole
     for index, parts in _splits(op, facts, outputs, device):
@@ -78,9 +78,9 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
             made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
-        seconds = _seconds_below(least, made, device)
-        splits.append((index, parts, seconds))
-        if seconds is not None:
+        seconds, is_known = _seconds(least, made, device)
+        splits.append((index, parts, seconds, is_known))
+        if seconds < least:
             found, made, least = made, found, seconds
         for unused in reversed(made):
             unused.erase()
@@ -145,10 +145,11 @@ def _multiple(extent: int, parts: int) -> int:
     return CHUNK if extent >= 4 * CHUNK * parts else 1
 
 
-def _seconds_below(most: float, ops: Sequence[Operation], device: Device) -> float | None:
-    """What the kernels of some contractions take, one after the other, if that is less than that.
+def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[float, bool]:
+    """What the kernels of some contractions take, one after the other; whether that is known.
 
-    What cannot be less is not weighed: the last kernels, of fewer points, tell that at little cost.
+    What takes `enough` at least is not weighed to the end: the last kernels, of fewer points, tell
+    that at little cost.
     """
     kernels = [
         contraction_facts(op)
@@ -158,10 +159,10 @@ def _seconds_below(most: float, ops: Sequence[Operation], device: Device) -> flo
     ]
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
-        if sum(seconds) >= most:
-            return None
+        if sum(seconds) >= enough:
+            return sum(seconds), False
         seconds[k] = best_seconds(facts, device)
-    return sum(seconds) if sum(seconds) < most else None
+    return sum(seconds), True
 
 
 def results_with(op: ContractionOp) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,7 +17,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
-from tiledialect.passes.explanation import explained
+from tiledialect.passes.explanation import described_device, explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import Candidate, best_or_default, default, ranked
@@ -31,6 +31,12 @@ from tiledialect.schedule.scans import SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
 from tiledialect.schedule.tensor_cores import PRECISIONS, tensor_core_schedule
 from tiledialect.target_spec import precision_of
+
+ANOTHER = (
+    'to take another: tile-loop-tiling{schedules="NAME: <…>"}, '
+    'or f.with_schedules({"NAME": "<…>"}) in Python'
+)
+"""How users decide otherwise."""
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
@@ -114,6 +120,12 @@ def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
     return True
 
 
+def _in_frame(reasons: Sequence[str], device: Device | None) -> list[str]:
+    """Why kernels have their schedules, with what is said of all of them."""
+    head = [described_device(device)] if device is not None else []
+    return [*head, *reasons, ANOTHER]
+
+
 @dataclass(frozen=True)
 class TileLoopTilingPass(ModulePass):
     """Gives kernels the schedules that are named, and chosen ones to those without.
@@ -152,7 +164,7 @@ class TileLoopTilingPass(ModulePass):
         stage_in_global(op)
         copies = {n: k for n, k in named_kernels(op).items() if n not in kernels}
         reasons += self._choose(copies, device_of(op))
-        return reasons if self.explain else []
+        return _in_frame(reasons, device_of(op)) if self.explain and reasons else []
 
     def _choose(self, kernels: Mapping[str, KernelOp], device: Device | None) -> list[str]:
         """Schedule some kernels; with `explain`, why."""

@@ -568,6 +568,7 @@ def test_precision():
         ("function (X[A, B, C]) -> (Y) { Y = exp(X); }", ["64x7x7xf32"]),
         (PRODUCT, ["96x64xf32", "64x80xf32"]),
         ("function (X[N]) -> (Y) { Y[] = +(X[i]); }", ["4000000xf32"]),
+        ("function (X[N]) -> (Y) { Y[i: N] = +(X[i - k]), k < N; }", ["500xf32"]),
     ],
 )
 def test_an_explanation_is_of_what_runs(device: td.Device, text: str, types: list[str]):

@@ -9,7 +9,7 @@
 // CHECK:        tile.contraction add(%{{.*}}[i, k] mul %{{.*}}[k, j]) -> [i, j]
 // EXPLAIN:      C: {{.*}} schedules weighed
 // EXPLAIN:        stage <a global order (1, 0)
-// EXPLAIN:        chosen: 1, of which the model expects the least time
+// EXPLAIN:        chosen: 1, the fastest by the model
 // EXPLAIN:      C_a: {{.*}} schedules weighed
 // EXPLAIN:        transpositions
 builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"type" = "cpu", "compute_units" = 2 : i64, "native_vector_width" = 16 : i64, "local_mem_size" = 1048576 : i64>>} {

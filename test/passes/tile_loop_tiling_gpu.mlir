@@ -13,15 +13,15 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // CHECK-SAME: stage <%a local at
 // CHECK-SAME: %b local at
 // CHECK-SAME: %a private at k vector 4, %b private at k vector 4>
-// WHY:      C: {{[0-9]+}} schedules weighed, {{[0-9]+}} more do not fit the device
-// WHY-NEXT:   device: 132 compute units, {{[0-9]+}} GFLOP/s, {{[0-9]+}} GB/s, 5 us to start a kernel, 48 KiB of local memory
-// WHY-NEXT:   work: 1.72e+04 million operations, {{[0-9.]+}} us at that rate; 50.3 MB, {{[0-9.]+}} us
-// WHY-NEXT:   total us arithmetic local cache memory waiting launch groups groups/unit registers local bytes
+// WHY:      device: 132 compute units, {{[0-9]+}} GFLOP/s, {{[0-9]+}} GB/s, 5 us to start a kernel; a group has at most 48 KiB of local memory and 1024 work-items
+// WHY-NEXT: C: {{[0-9]+}} schedules weighed; {{[0-9]+}} more would need more than {{.*}}
+// WHY-NEXT:   loops: i < 2048, j < 2048; aggregated over k < 2048
+// WHY-NEXT:   at least: {{[0-9.]+}} us for 17180 million operations, {{[0-9.]+}} us to move 50.3 MB
+// WHY-NEXT:   us: total arithmetic local cache memory waiting launch groups groups/unit registers local bytes
 // WHY-NEXT:   1: {{.*}} contractions on GPUs, bound by arithmetic
 // WHY-NEXT:     <group.y {{.*}} stage <a local at
 // WHY:          default, bound by waiting
-// WHY:        chosen: 1, of which the model expects the least time: 2 would take {{[0-9.]+}} % more
-// WHY-NEXT:   to take another: schedules="C: <…>", or with_schedules in Python
+// WHY:        chosen: 1, the fastest by the model: 2 would take {{[0-9.]+}} % more, as waiting takes {{[0-9.]+}} us instead of {{[0-9.]+}}
 func.func @product(%A: tensor<2048x2048xf32>, %B: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   %C = tile.kernel(%a = %A : tensor<2048x2048xf32>, %b = %B : tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
     %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 2048, j = 0 to 2048, k = 0 to 2048> : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>

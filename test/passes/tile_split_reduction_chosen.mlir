@@ -11,7 +11,7 @@
 // WHY-NEXT: S: not split into partial results, as its 8192 groups fill the 132 compute units
 // WHY-NEXT: S: split into partial results, as a split takes less than 90% of the time of the whole
 // WHY-NEXT:   whole: {{.*}} us
-// WHY-NEXT:   k in 2 parts: no gain
+// WHY-NEXT:   k in 2 parts: {{[0-9.]+}} us
 // WHY-NEXT:   k in 3 parts: {{.*}} us
 // WHY:      S: not split into partial results, as its 4096 points are too few for a second kernel
 // WHY-NEXT: M: not split into partial results, as its schedule is given

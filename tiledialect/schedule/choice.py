@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, prod
@@ -13,7 +14,7 @@ from tiledialect.schedule.cost import OVERLAP_LOSS, Estimate, cost
 from tiledialect.schedule.cpu_cost import OVERLAP_LOSS as CPU_OVERLAP_LOSS
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
-from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.device import KIB, Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.model import Model
@@ -198,13 +199,25 @@ def _models(facts: Facts, device: Device) -> Iterator[tuple[str, Model]]:
     """What families propose that fits the device."""
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
-        if model.items <= device.max_work_group_size and _fits(model):
+        if not exceeded(model):
             yield name, model
 
 
-def _fits(model: Model) -> bool:
-    """Whether a device has room for a schedule; what does not fit need not be weighed."""
+def exceeded(model: Model) -> str:
+    """What a schedule needs more of than a device has; empty if there is room for it."""
+    device = model.device
+    if model.items > device.max_work_group_size:
+        return f"{device.max_work_group_size} work-items in a group"
     if isinstance(model, CpuModel) and model.waiting_bytes > MOST_SUMS:
-        return False
-    room = model.device.local_mem_size
-    return model.local_memory <= room and model.copy_steps <= UNROLLED_COPIES
+        return f"{MOST_SUMS / KIB:.0f} KiB of sums in a work-item"
+    if model.local_memory > device.local_mem_size:
+        return f"{device.local_mem_size / KIB:.0f} KiB of local memory"
+    if model.copy_steps > UNROLLED_COPIES:
+        return f"{UNROLLED_COPIES} steps to fetch a tile ahead"
+    return ""
+
+
+def misfits(facts: Facts, device: Device) -> Mapping[str, int]:
+    """How many proposed schedules need more of what than a device has."""
+    models = (modelled(facts, schedule, device) for _, schedule in proposed(facts, device))
+    return Counter(reason for reason in map(exceeded, models) if reason)
