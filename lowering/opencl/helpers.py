@@ -74,7 +74,7 @@ static inline shortLANES NAME(floatLANES x)
 {
     uintLANES bits = as_uintLANES(x);
     uintLANES nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    return as_shortLANES(convert_ushortLANES(select(nearest, (uintLANES)0x7fc0, isnan(x))));
+    return as_shortLANES(convert_ushortLANES(x != x ? (uintLANES)0x7fc0 : nearest));
 }
 """
 

@@ -1,15 +1,19 @@
 """OpenCL C that is put before a program where one platform's own functions are slow.
 
-PoCL's `vload` and `vstore` are functions of a library that its compiler does not inline: with a
-call in a loop, everything that the loop keeps in registers goes to memory and back, and a matrix
-product takes four times as long. An access to a packed structure means the same.
+PoCL's functions are a library's, which its compiler does not inline: with a call in a loop,
+everything that the loop keeps in registers goes to memory and back, and a matrix product takes four
+times as long. An access to a packed structure means the same as `vload`, and what takes an
+instruction or two of the processor is written so.
 
 NVIDIA's `vloada_half` and `vstorea_half` move element by element: here the bits of a vector go at
 once.
+
+The functions have names that no variable has (`lowering/names.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
@@ -17,28 +21,81 @@ LANES = (2, 4, 8, 16)
 SPACES = ("__global", "__local", "__private")
 
 INLINE = "static inline __attribute__((overloadable, always_inline))"
-PACKED = """typedef struct __attribute__((packed)) {{ {type}{lanes} value; }} packed_{type}{lanes};
+PACKED = """typedef struct __attribute__((packed)) {{ {type}{lanes} value; }} vload_{type}{lanes};
 """
-ACCESSES = """{inline} {type}{lanes} load{lanes}(const {space} {type} *p)
-{{ return ((const {space} packed_{type}{lanes} *)p)->value; }}
-{inline} void store{lanes}({type}{lanes} v, {space} {type} *p)
-{{ (({space} packed_{type}{lanes} *)p)->value = v; }}
+ACCESSES = """{inline} {type}{lanes} vload_packed{lanes}(const {space} {type} *p)
+{{ return ((const {space} vload_{type}{lanes} *)p)->value; }}
+{inline} void vstore_packed{lanes}({type}{lanes} v, {space} {type} *p)
+{{ (({space} vload_{type}{lanes} *)p)->value = v; }}
 """
 MACROS = """#undef vload{lanes}
 #undef vstore{lanes}
-#define vload{lanes}(offset, p) load{lanes}((p) + {lanes} * (offset))
-#define vstore{lanes}(v, offset, p) store{lanes}(v, (p) + {lanes} * (offset))
+#define vload{lanes}(offset, p) vload_packed{lanes}((p) + {lanes} * (offset))
+#define vstore{lanes}(v, offset, p) vstore_packed{lanes}(v, (p) + {lanes} * (offset))
 """
-LOAD_HALVES = """{inline} float{lanes} load_half{lanes}(const {space} half *p)
+
+# By the bits: LLVM would let a function of floats and a conversion from halves change places.
+ABSOLUTE = """{inline} {type}{lanes} native_fabs({type}{lanes} x)
+{{ return as_{type}{lanes}(as_{bits}{lanes}(x) & {magnitude}); }}
+"""
+MAGNITUDE = {"float": ("uint", "0x7fffffffU"), "double": ("ulong", "0x7fffffffffffffffUL")}
+"""Numbers as long as those of a type, and the bits that their signs have no part in."""
+CLANG = {name: name for name in ("min", "max", "floor", "ceil", "trunc")} | {"rint": "roundeven"}
+"""Functions that Clang has itself since version 14, and their names there."""
+OWN = """#undef {name}
+#define {name}(...) __builtin_elementwise_{own}(__VA_ARGS__)
+"""
+SHORT = """#undef fabs
+#define fabs(x) native_fabs(x)
+#if __has_builtin(__builtin_elementwise_roundeven)
+{}#endif
+"""
+
+BITS_OF_HALVES = """typedef __fp16 half_lanes4 __attribute__((ext_vector_type(4)));
+typedef __fp16 half_lanes8 __attribute__((ext_vector_type(8)));
+typedef __fp16 half_lanes16 __attribute__((ext_vector_type(16)));
+{inline} float4 half_from(ushort4 b)
+{{ return __builtin_convertvector(__builtin_astype(b, half_lanes4), float4); }}
+{inline} float8 half_from(ushort8 b)
+{{ return __builtin_convertvector(__builtin_astype(b, half_lanes8), float8); }}
+{inline} float16 half_from(ushort16 b)
+{{ return __builtin_convertvector(__builtin_astype(b, half_lanes16), float16); }}
+{inline} float half_from(ushort b) {{ return half_from((ushort4)(b, 0, 0, 0)).x; }}
+{inline} float2 half_from(ushort2 b) {{ return half_from((ushort4)(b, 0, 0)).lo; }}
+{inline} ushort4 half_to(float4 v)
+{{ return __builtin_astype(__builtin_ia32_vcvtps2ph(v, 0), ushort8).lo; }}
+{inline} ushort8 half_to(float8 v)
+{{ return __builtin_astype(__builtin_ia32_vcvtps2ph256(v, 0), ushort8); }}
+{inline} ushort half_to(float v) {{ return half_to((float4)(v, 0, 0, 0)).x; }}
+{inline} ushort2 half_to(float2 v) {{ return half_to((float4)(v, 0, 0)).lo; }}
+{inline} ushort16 half_to(float16 v) {{ return (ushort16)(half_to(v.lo), half_to(v.hi)); }}
+"""
+CONVERT_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
+{{ return half_from(vload{lanes}(0, (const {space} ushort *)p)); }}
+{inline} void half_store{lanes}(float{lanes} v, {space} half *p)
+{{ vstore{lanes}(half_to(v), 0, ({space} ushort *)p); }}
+"""
+CONVERT_HALF = """{inline} float half_load(const {space} half *p)
+{{ return half_from(*(const {space} ushort *)p); }}
+{inline} void half_store(float v, {space} half *p) {{ *({space} ushort *)p = half_to(v); }}
+"""
+CONVERT_DOUBLES = """{inline} void half_store{lanes}(double{lanes} v, {space} half *p)
+{{ vstore_half{lanes}_rte(v, 0, p); }}
+"""
+HALVES = """#ifdef __F16C__
+{}#endif
+"""
+
+LOAD_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
 {{ ushort{lanes} b = *(const {space} ushort{lanes} *)p; return vload_half{lanes}(0, (half *)&b); }}
 """
-STORE_HALVES = """{inline} void store_half{lanes}({type}{lanes} v, {space} half *p)
+STORE_HALVES = """{inline} void half_store{lanes}({type}{lanes} v, {space} half *p)
 {{ ushort{lanes} b; vstore_half{lanes}_rte(v, 0, (half *)&b); *({space} ushort{lanes} *)p = b; }}
 """
-HALF_MACROS = """#undef vloada_half{lanes}
-#undef vstorea_half{lanes}_rte
-#define vloada_half{lanes}(offset, p) load_half{lanes}((p) + {lanes} * (offset))
-#define vstorea_half{lanes}_rte(v, offset, p) store_half{lanes}(v, (p) + {lanes} * (offset))
+HALF_MACROS = """#undef {load}{lanes}
+#undef {store}{lanes}_rte
+#define {load}{lanes}(offset, p) half_load{lanes}((p) + {step} * (offset))
+#define {store}{lanes}_rte(v, offset, p) half_store{lanes}(v, (p) + {step} * (offset))
 """
 DOUBLE = """#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -49,18 +106,22 @@ DOUBLE = """#ifdef cl_khr_fp64
 @cache
 def prelude(platform: str) -> str:
     """What a program for the platform of this short name begins with."""
-    if platform == "pocl":
-        text = "".join(map(_accesses, TYPES)) + DOUBLE.format(_accesses("double"))
-        return _ended(text, MACROS)
-    if platform == "nvidia":
-        text = _for_spaces(LOAD_HALVES) + _for_spaces(STORE_HALVES, type="float")
-        return _ended(text + DOUBLE.format(_for_spaces(STORE_HALVES, type="double")), HALF_MACROS)
-    return ""
+    parts = {"pocl": _pocl, "nvidia": _nvidia}.get(platform)
+    return f"{parts()}#line 1\n" if parts is not None else ""
 
 
-def _ended(text: str, macros: str) -> str:
-    """Functions, the macros that call them, and the number of the program's first line."""
-    return "".join((text, *(macros.format(lanes=lanes) for lanes in LANES), "#line 1\n"))
+def _nvidia() -> str:
+    doubles = DOUBLE.format(_for_spaces(STORE_HALVES, type="double"))
+    stores = _for_spaces(STORE_HALVES, type="float") + doubles
+    return _for_spaces(LOAD_HALVES) + stores + _half_macros("vloada_half", "vstorea_half")
+
+
+def _pocl() -> str:
+    floats = "".join(map(_accesses, TYPES)) + _absolute("float")
+    doubles = DOUBLE.format(_accesses("double") + _absolute("double"))
+    accesses = "".join(MACROS.format(lanes=lanes) for lanes in LANES)
+    own = "".join(OWN.format(name=name, own=own) for name, own in CLANG.items())
+    return floats + doubles + accesses + SHORT.format(own) + HALVES.format(_pocl_halves())
 
 
 def _accesses(type: str) -> str:
@@ -69,7 +130,28 @@ def _accesses(type: str) -> str:
     return "".join((*packed, _for_spaces(ACCESSES, type=type)))
 
 
-def _for_spaces(text: str, **names: str) -> str:
+def _absolute(type: str) -> str:
+    bits, magnitude = MAGNITUDE[type]
+    fields = {"inline": INLINE, "type": type, "bits": bits, "magnitude": magnitude}
+    return "".join(ABSOLUTE.format(lanes=lanes, **fields) for lanes in ("", *LANES))
+
+
+def _pocl_halves() -> str:
+    """Conversions of halves, where the processor has an instruction for them."""
+    functions = BITS_OF_HALVES.format(inline=INLINE) + _for_spaces(CONVERT_HALVES)
+    functions += _for_spaces(CONVERT_HALF, lanes=("",))
+    functions += DOUBLE.format(_for_spaces(CONVERT_DOUBLES, lanes=("", *LANES)))
+    one = HALF_MACROS.format(load="vload_half", store="vstore_half", lanes="", step=1)
+    aligned = _half_macros("vloada_half", "vstorea_half")
+    return functions + one + _half_macros("vload_half", "vstore_half") + aligned
+
+
+def _half_macros(load: str, store: str) -> str:
+    fields = ({"lanes": lanes, "step": lanes} for lanes in LANES)
+    return "".join(HALF_MACROS.format(load=load, store=store, **own) for own in fields)
+
+
+def _for_spaces(text: str, lanes: Sequence[int | str] = LANES, **names: str) -> str:
     """A function for vectors of each length in each address space."""
-    spaces = ({"lanes": lanes, "space": space} for lanes in LANES for space in SPACES)
+    spaces = ({"lanes": n, "space": space} for n in lanes for space in SPACES)
     return "".join(text.format(inline=INLINE, **names, **own) for own in spaces)

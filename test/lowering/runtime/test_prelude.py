@@ -59,10 +59,12 @@ __kernel void copy(const __global half *a, __global half *b, __global float *c)
 
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("lanes", LANES)
-def test_vectors_of_halves(device: td.Device, lanes: int):
-    """Those that have a place for whole vectors; these functions are in OpenCL C everywhere."""
+@pytest.mark.parametrize("own", [True, False])
+def test_vectors_of_halves(device: td.Device, lanes: int, own: bool):
+    """Those that have a place for whole vectors; NVIDIA's functions are in OpenCL C everywhere."""
     queue = queue_for(device)
-    source = HALVES.format(prelude=prelude("nvidia"), lanes=lanes)
+    text = prelude(device.short_platform if own else "nvidia")
+    source = HALVES.format(prelude=text, lanes=lanes)
     program = cl.Program(queue.context, source).build()
     a = np.linspace(-3, 60000, 64).astype(np.float16)
     memory = [
@@ -82,3 +84,93 @@ def test_errors_name_the_programs_own_lines():
     """The compiler counts from the program on."""
     assert all(prelude(d.short_platform)[-8:] in ("", "#line 1\n") for d in td.devices())
     assert "vload16" in prelude("pocl")
+
+
+ROUND = """
+__kernel void rounded{lanes}(const __global half *a, const __global float *x, __global half *b)
+{{
+    int i = get_global_id(0);
+    vstore_half{lanes}_rte({load} - vload_half{lanes}(i, a), i, b);
+}}
+"""
+ENDS = [0, -0.0, np.inf, -np.inf, np.nan, 65519, 65520, 3e-8, -2e-7, 6e-5, 1 + 2**-11, 2049]
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+def test_conversions_of_halves(device: td.Device):
+    """To the nearest, with numbers below the least normal half, infinities and NaN."""
+    kernels = [ROUND.format(lanes="", load="x[i]")]
+    kernels += [ROUND.format(lanes=lanes, load=f"vload{lanes}(i, x)") for lanes in LANES]
+    program = _built(device, "".join(kernels))
+    x = np.resize(np.float32([*ENDS, *np.linspace(-9, 9, 20)]), 32)
+    a = np.resize(np.float16([0, 0, 0, 1e-7]), 32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = (x - a.astype(np.float32)).astype(np.float16)
+    for lanes in (1, *LANES):
+        found = np.zeros_like(a)
+        _call(
+            device,
+            getattr(program, f"rounded{lanes if lanes > 1 else ''}"),
+            32 // lanes,
+            a,
+            x,
+            found,
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
+SHORT = """
+__kernel void short_{type}(const __global {type} *a, __global {type} *b, __global int *c)
+{{
+    int i = {lanes} * get_global_id(0);
+    {type} x = {load};
+    {type} y[] = {{ fabs(x), floor(x), ceil(x), trunc(x), rint(x) }};
+    for (int k = 0; k < 5; ++k)
+        {store};
+    c[0] = max((int)a[0], 3);
+    c[1] = min((int)a[0], 3);
+}}
+"""
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+def test_short_functions(device: td.Device):
+    """Those that are written out where a library's would be called."""
+    types = ("float", "double") if device.fp64 else ("float",)
+    names = [(type, lanes) for type in types for lanes in (1, *LANES)]
+    program = _built(device, "".join(_short(type, lanes) for type, lanes in names))
+    for type, lanes in names:
+        a = np.array([-2.5, -0.0, np.inf, -np.inf, np.nan, 2.5, -3.5, 1e-9] * 2, NUMPY[type])
+        found, extrema = np.zeros((5, 16), a.dtype), np.zeros(2, np.int32)
+        kernel = getattr(program, f"short_{type}{lanes if lanes > 1 else ''}")
+        _call(device, kernel, 16 // lanes, a, found, extrema)
+        expected = [f(a) for f in (np.abs, np.floor, np.ceil, np.trunc, np.rint)]
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found[:, :4]), np.signbit(expected)[:, :4])
+        np.testing.assert_array_equal(extrema, [3, -2])
+
+
+def _short(type: str, lanes: int) -> str:
+    if lanes == 1:
+        return SHORT.format(type=type, lanes=1, load="a[i]", store="b[16 * k + i] = y[k]")
+    load, store = f"vload{lanes}(0, a + i)", f"vstore{lanes}(y[k], 0, b + 16 * k + i)"
+    return SHORT.format(type=f"{type}{lanes}", lanes=lanes, load=load, store=store).replace(
+        f"__global {type}{lanes}", f"__global {type}"
+    )
+
+
+def _built(device: td.Device, source: str) -> cl.Program:
+    fp64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" if device.fp64 else ""
+    text = prelude(device.short_platform) + fp64 + source
+    return cl.Program(queue_for(device).context, text).build()
+
+
+def _call(device: td.Device, kernel: cl.Kernel, items: int, *arrays: np.ndarray):
+    """Call a kernel with arrays, which are then what it has written."""
+    queue = queue_for(device)
+    memory = [
+        cl.Buffer(queue.context, cl.mem_flags.COPY_HOST_PTR, hostbuf=array) for array in arrays
+    ]
+    kernel(queue, (items,), (1,), *memory)
+    for buffer, array in zip(memory, arrays, strict=True):
+        cl.enqueue_copy(queue, array, buffer)
