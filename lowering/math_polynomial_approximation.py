@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import math
-from xdsl.dialects.builtin import ModuleOp, VectorType, f32
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import ModuleOp, VectorType, f16, f32
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -60,6 +60,7 @@ class MathPolynomialApproximationPass(ModulePass):
 
     The result is at most 1.5 units in the last place off, where OpenCL allows its own 3;
     infinities and numbers that are none are right, and what is below the least normal number is 0.
+    That of f16 is computed in f32, and rounded.
     """
 
     name = "math-polynomial-approximation"
@@ -67,9 +68,15 @@ class MathPolynomialApproximationPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every exponential."""
         for old in ops_of(op, math.ExpOp):
-            t = old.result.type
-            if (t.element_type if isinstance(t, VectorType) else t) == f32:
-                arithmetic = FloatArithmetic(Builder(InsertPoint.before(old)), t)
-                new = exp(arithmetic, old.operand)
-                new.name_hint = old.result.name_hint
-                Rewriter.replace_op(old, [], [new])
+            t, builder = old.result.type, Builder(InsertPoint.before(old))
+            element = t.element_type if isinstance(t, VectorType) else t
+            if element == f32:
+                new = exp(FloatArithmetic(builder, t), old.operand)
+            elif element == f16:
+                f = FloatArithmetic(builder, FloatArithmetic(builder, t).with_lanes(f32))
+                wide = exp(f, f.emit(arith.ExtFOp(old.operand, f.type)))
+                new = f.emit(arith.TruncFOp(wide, t))
+            else:
+                continue
+            new.name_hint = old.result.name_hint
+            Rewriter.replace_op(old, [], [new])

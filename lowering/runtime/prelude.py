@@ -34,7 +34,7 @@ MACROS = """#undef vload{lanes}
 #define vstore{lanes}(v, offset, p) vstore_packed{lanes}(v, (p) + {lanes} * (offset))
 """
 
-# By the bits: LLVM would let a function of floats and a conversion from halves change places.
+# Not Clang's own function, which LLVM moves past the rounding to halves.
 ABSOLUTE = """{inline} {type}{lanes} native_fabs({type}{lanes} x)
 {{ return as_{type}{lanes}(as_{bits}{lanes}(x) & {magnitude}); }}
 """
@@ -51,17 +51,18 @@ SHORT = """#undef fabs
 {}#endif
 """
 
-BITS_OF_HALVES = """typedef __fp16 half_lanes4 __attribute__((ext_vector_type(4)));
-typedef __fp16 half_lanes8 __attribute__((ext_vector_type(8)));
-typedef __fp16 half_lanes16 __attribute__((ext_vector_type(16)));
+# What is written in C, LLVM would move past comparisons, which it has none of for halves.
+BITS_OF_HALVES = """#define half_asm(v, b) __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(b))
+{inline} float8 half_from(ushort8 b) {{ float8 v; half_asm(v, b); return v; }}
 {inline} float4 half_from(ushort4 b)
-{{ return __builtin_convertvector(__builtin_astype(b, half_lanes4), float4); }}
-{inline} float8 half_from(ushort8 b)
-{{ return __builtin_convertvector(__builtin_astype(b, half_lanes8), float8); }}
-{inline} float16 half_from(ushort16 b)
-{{ return __builtin_convertvector(__builtin_astype(b, half_lanes16), float16); }}
-{inline} float half_from(ushort b) {{ return half_from((ushort4)(b, 0, 0, 0)).x; }}
+{{ float4 v; half_asm(v, (ushort8)(b, 0, 0, 0, 0)); return v; }}
+#ifdef __AVX512F__
+{inline} float16 half_from(ushort16 b) {{ float16 v; half_asm(v, b); return v; }}
+#else
+{inline} float16 half_from(ushort16 b) {{ return (float16)(half_from(b.lo), half_from(b.hi)); }}
+#endif
 {inline} float2 half_from(ushort2 b) {{ return half_from((ushort4)(b, 0, 0)).lo; }}
+{inline} float half_from(ushort b) {{ return half_from((ushort4)(b, 0, 0, 0)).x; }}
 {inline} ushort4 half_to(float4 v)
 {{ return __builtin_astype(__builtin_ia32_vcvtps2ph(v, 0), ushort8).lo; }}
 {inline} ushort8 half_to(float8 v)

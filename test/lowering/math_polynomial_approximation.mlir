@@ -1,13 +1,15 @@
 // RUN: tile-opt %s -p math-polynomial-approximation | filecheck %s
 // RUN: tile-opt %s -p math-polynomial-approximation -t opencl | filecheck %s --check-prefix=OPENCL
 
-// Exponentials of f32 become arithmetic, on vectors too; those of other types stay.
+// Exponentials of f32 become arithmetic, on vectors too, those of f16 in f32; others stay.
 // CHECK-NOT:  math.exp
 // CHECK:      nest.lanes "arith.cmpf" {predicate = 4 : i64
 // CHECK:      arith.shli {{.*}} : vector<8xi32>
 // CHECK:      arith.bitcast {{.*}} : vector<8xi32> to vector<8xf32>
 // CHECK:      %e = arith.mulf {{.*}} : vector<8xf32>
-// CHECK:      math.exp %h : f16
+// CHECK:      arith.extf %h : f16 to f32
+// CHECK:      %g = arith.truncf {{.*}} : f32 to f16
+// CHECK:      math.exp %d : f64
 // CHECK-NOT:  math.exp
 
 // OPENCL:      float8 v = x < (float8)(-88.0f) ? (float8)(-88.0f) : x;
@@ -18,8 +20,8 @@
 // OPENCL-NEXT: float8 v_5 = (((({{.*}} * v_4 + 0.5f) * v_4 + 1.0f;
 // OPENCL-NEXT: vstore8((v_5 * v_4 + 1.0f) * as_float8(as_int8(as_uint8(as_int8(v_2)) << (int8)(23))), 0, X);
 "gpu.module"() <{sym_name = "m"}> ({
-  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<1xf16, 1 : i32>) -> (), kernel}> ({
-  ^bb0(%X: memref<8xf32, 1 : i32>, %H: memref<1xf16, 1 : i32>):
+  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<1xf16, 1 : i32>, memref<1xf64, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%X: memref<8xf32, 1 : i32>, %H: memref<1xf16, 1 : i32>, %D: memref<1xf64, 1 : i32>):
     %zero = arith.constant 0 : index
     %x = vector.load %X[%zero] : memref<8xf32, 1 : i32>, vector<8xf32>
     %e = math.exp %x : vector<8xf32>
@@ -30,6 +32,9 @@
     %h = memref.load %H[%zero] : memref<1xf16, 1 : i32>
     %g = math.exp %h : f16
     memref.store %g, %H[%zero] : memref<1xf16, 1 : i32>
+    %d = memref.load %D[%zero] : memref<1xf64, 1 : i32>
+    %k = math.exp %d : f64
+    memref.store %k, %D[%zero] : memref<1xf64, 1 : i32>
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
