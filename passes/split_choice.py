@@ -117,21 +117,28 @@ def _groups(facts: Facts, device: Device) -> int:
 def _splits(
     op: ContractionOp, facts: Facts, outputs: int, device: Device
 ) -> Iterator[tuple[str, int]]:
-    """The index that moves the inputs farthest, and numbers of parts that fill the device."""
+    """The index that moves the inputs farthest, and numbers of parts that fill the device.
+
+    On a GPU an index of few values, as taps have, has no parts if there is another.
+    """
+    is_gpu = device.kind is Kind.GPU
     summed = [
         name
         for name in facts.reduced_indices
         if facts.extents[name] > 1 and why_not_split(op, name) is None
     ]
 
-    def reach(name: str) -> int:
-        return max(abs(t.strides.get(name, 0)) for t in facts.inputs) * facts.extents[name]
+    def reach(name: str) -> tuple[bool, int]:
+        is_long = is_gpu and facts.extents[name] >= FEW_PARTS
+        strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
+        return is_long, max(strides) * facts.extents[name]
 
     if summed:
         index = max(summed, key=reach)
         wanted = [ceil(2 * device.compute_units * size / outputs) for size in TILES]
-        if device.kind is Kind.GPU:
-            # Of few results each group may have all, and a part.
+        if is_gpu:
+            # Powers of two divide most sums. Of few results each group may have all, and a part.
+            wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
             wanted.append(2 * device.compute_units)
         if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS:
             wanted.append(few)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
-from tiledialect.dialects.nest.asynchronous import COPIED_BYTES, CopyOp
+from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
-from tiledialect.index.integer import Truth
+from tiledialect.index.integer import Expr, Truth
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.gpu_memory import or_zero, store, store_at
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import element_bytes
+from tiledialect.schedule.leaves import COPIED_BYTES
 
 
 def store_or_copy(kernel: GpuKernel, op: Operation) -> None:
@@ -32,26 +35,19 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
     """Start to copy what is loaded only to be stored, if the device can move it at once."""
     assert isinstance(load, LoadOp)
     source, target, lanes = kernel.address(load), kernel.address(store), lanes_of(load.result)
-    inside, env = kernel.condition(load), kernel.indices.here.env
-    t = store.memory.type
-    assert isinstance(t, MemRefType)
-    width = element_bytes(t)
-    most = COPIED_BYTES[-1] // width
-    at_once = most if lanes % most == 0 else lanes
-    aligned = all(is_multiple(place, at_once, env) for place in (source, target))
-    copied = at_once * width in COPIED_BYTES and kernel.condition(store) == Truth(True)
-    if not aligned or not copied:
+    at_once = _at_once(kernel, store, (source, target), lanes)
+    if not at_once or kernel.condition(store) != Truth(True):
         return False
     kernel.versions[store.memory] += 1
+    inside = kernel.condition(load)
 
-    def copy() -> None:
+    def copy(test: SSAValue | None = None) -> None:
         for lane in range(0, lanes, at_once):
-            places = [
-                part
+            (a, i), (b, j) = (
+                (kernel.values[op.memory], kernel.indices.value(place + lane))
                 for op, place in ((load, source), (store, target))
-                for part in (kernel.values[op.memory], kernel.indices.value(place + lane))
-            ]
-            kernel.indices.here.block.add_op(CopyOp(at_once, *places))
+            )
+            kernel.indices.here.block.add_op(CopyOp(at_once, a, i, b, j, test))
 
     def fill() -> None:
         value = None if load.default is None else kernel.values[load.default]
@@ -64,6 +60,8 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
         copy()
     elif inside == Truth(False):
         fill()
+    elif load.default is None:
+        copy(kernel.indices.test(inside))
     else:
         test, blocks = kernel.indices.test(inside), (Block(), Block())
         for block, act in zip(blocks, (copy, fill), strict=True):
@@ -73,6 +71,15 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
             kernel.leave()
         kernel.indices.here.block.add_op(scf.IfOp(test, [], [blocks[0]], [blocks[1]]))
     return True
+
+
+def _at_once(kernel: GpuKernel, store: StoreOp, places: Sequence[Expr], lanes: int) -> int:
+    """How many of so many neighbours one copy moves: 0 if these lie as no copy can move them."""
+    t, env = store.memory.type, kernel.indices.here.env
+    assert isinstance(t, MemRefType)
+    counts = [size // element_bytes(t) for size in reversed(COPIED_BYTES)]
+    divide = (n for n in counts if n and lanes % n == 0)
+    return next((n for n in divide if all(is_multiple(x, n, env) for x in places)), 0)
 
 
 def commit(kernel: GpuKernel, op: Operation) -> None:

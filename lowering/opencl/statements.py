@@ -204,20 +204,33 @@ def _pointer(p: FunctionPrinter, memory: SSAValue, index: SSAValue) -> str:
 def _print_copy(p: FunctionPrinter, op: Operation) -> None:
     """A call of the function that starts a copy to local memory."""
     assert isinstance(op, CopyOp)
-    text = COPY.replace("SIZE", str(op.bytes)).replace("CACHE", "cg" if op.bytes == 16 else "ca")
-    helper = p.helper(f"copy_async_{op.bytes}", text)
-    target = _pointer(p, op.target, op.target_index)
-    source = _pointer(p, op.source, op.source_index)
-    p.line(f"{helper}({target}, {source});")
+    places = [
+        _pointer(p, op.target, op.target_index),
+        _pointer(p, op.source, op.source_index),
+    ]
+    name, template = f"copy_async_{op.bytes}", COPY
+    if op.inside is not None:
+        name, template = f"{name}_if", COPY_IF
+        places.append(p.expr(op.inside).alone)
+    text = template.replace("SIZE", str(op.bytes)).replace("CACHE", CACHES[op.bytes])
+    p.line(f"{p.helper(name, text)}({', '.join(places)});")
 
 
+CACHES = {4: "ca", 8: "ca", 16: "cg"}
+"""Around the first cache, which only copies of 16 bytes can: a tile has no use for it."""
 COPY = """\
 static inline void copy_async_SIZE(__local void *to, const __global void *from)
 {
     asm volatile("cp.async.CACHE.shared.global [%0], [%1], SIZE;"
         :: "r"((uint)(ulong)to), "l"((ulong)from) : "memory");
 }"""
-"""Around the first cache, which only copies of 16 bytes can: a tile has no use for it."""
+COPY_IF = """\
+static inline void copy_async_SIZE_if(__local void *to, const __global void *from, bool inside)
+{
+    asm volatile("cp.async.CACHE.shared.global [%0], [%1], SIZE, %2;"
+        :: "r"((uint)(ulong)to), "l"((ulong)from), "r"(inside ? SIZE : 0) : "memory");
+}"""
+"""Of no bytes nothing is read; the rest of what is copied is zeros."""
 
 
 def _print_commit(p: FunctionPrinter, op: Operation) -> None:

@@ -86,4 +86,12 @@ func.func @some_rows(%X: tensor<96x65536xf32>) -> tensor<96x65536xf32> {
   %Y = tile.sub %X, %M : (tensor<96x65536xf32>, tensor<96x1xf32>) -> tensor<96x65536xf32>
   func.return %Y : tensor<96x65536xf32>
 }
+
+// Taps are too few to be shared out if there are channels: groups of each point skip those outside.
+// CHECK-LABEL: @small_pictures
+// CHECK: -> [ci_part, n, y, x, co]{{.*}}ci_part = 0 to 4,
+func.func @small_pictures(%I: tensor<32x7x7x512xf32>, %K: tensor<3x3x512x512xf32>) -> tensor<32x7x7x512xf32> {
+  %O = tile.contraction add(%I[n, y + j - 1, x + i - 1, ci] mul %K[j, i, ci, co]) -> [n, y, x, co] domain <n = 0 to 32, y = 0 to 7, x = 0 to 7, co = 0 to 512, j = 0 to 3, i = 0 to 3, ci = 0 to 512> : (tensor<32x7x7x512xf32>, tensor<3x3x512x512xf32>) -> tensor<32x7x7x512xf32>
+  func.return %O : tensor<32x7x7x512xf32>
+}
 }

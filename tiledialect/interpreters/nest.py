@@ -330,7 +330,8 @@ class Kernel:
         """A copy that begins: what it moves is there after a wait."""
         lanes = op.lanes.value.data
         place, target = ([self.values[v]] for v in (op.source_index, op.target_index))
-        found = self.memories[op.source].load(place, self.active, lanes)
+        inside = True if op.inside is None else self.values[op.inside]
+        found = self.memories[op.source].load(place, self.active & inside, lanes)
         memory, active = self.memories[op.target], self.active
         values = found.view(memory.data.dtype)
         self.groups[-1].append(lambda: memory.store(target, active, values))

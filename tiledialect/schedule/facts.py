@@ -15,6 +15,8 @@ MOST_TRIED = 4096
 """For up to how many values of its indices a test is counted out."""
 COMMON = 0.8
 """Tests that a larger share of the points pass are of no account."""
+COMMON_IN_GROUPS = 0.95
+"""The same where whole work-groups skip the other points: edges of small pictures, say."""
 
 Shares = tuple[tuple[frozenset[str], float], ...]
 """The indices that tests depend on, and the share of their values that pass each."""
@@ -227,8 +229,9 @@ class Facts:
 
     @cached_property
     def all_tests(self) -> Shares:
-        """Those and tests of an index alone: residue classes of which only some have points."""
-        return _rare(self._tests_of(1))
+        """Those that whole groups may pass or not, also tests of an index alone: residue classes of
+        which only some have points."""
+        return _rare(self._tests_of(1), COMMON_IN_GROUPS)
 
     def _tests_of(self, least: int) -> Shares:
         """The tests of at least so many indices."""
@@ -279,6 +282,6 @@ class Facts:
         return (*self.inputs, *self.after, *self.outputs)
 
 
-def _rare(shares: Shares) -> Shares:
+def _rare(shares: Shares, common: float = COMMON) -> Shares:
     """The tests that not nearly all values pass."""
-    return tuple((names, share) for names, share in shares if share < COMMON)
+    return tuple((names, share) for names, share in shares if share < common)

@@ -58,6 +58,10 @@ class Leaf:
         return f"{role} {self.step} : {self.extent}"
 
 
+COPIED_BYTES = (4, 8, 16)
+"""How many bytes one asynchronous copy can move."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """A tile of an operand that is copied to nearer memory before it is used.

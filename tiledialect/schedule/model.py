@@ -12,7 +12,7 @@ from operator import mul
 from typing import NamedTuple
 
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Shares, Steps, Tensor, Walk, steps_of
+from tiledialect.schedule.facts import COMMON, Facts, Shares, Steps, Tensor, Walk, steps_of
 from tiledialect.schedule.leaves import (
     WRITTEN_OUT,
     Leaf,
@@ -99,10 +99,14 @@ class Model:
     def skips(self) -> list[tuple[int, float]]:
         """Inside which leaves whole groups have only a share of the points."""
         found: list[tuple[int, float]] = []
+        tiles = min((c.place for c in self.all_copies if c.stage.local), default=0)
         for names, share in self.tests:
             moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
-            if all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
-                found.append((max(moved, default=-1) + 1, share))
+            place = max(moved, default=-1) + 1
+            # Of few points little is gained, unless what they need is not copied either.
+            counts = share < COMMON or place < tiles
+            if counts and all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
+                found.append((place, share))
         return found
 
     @property

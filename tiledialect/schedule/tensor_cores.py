@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.candidates.loops import ceil_div
@@ -12,7 +12,7 @@ from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.instructions import find, refusal
-from tiledialect.schedule.leaves import Leaf, Placement, Role, Schedule, Stage
+from tiledialect.schedule.leaves import COPIED_BYTES, Leaf, Placement, Role, Schedule, Stage
 
 PRECISIONS = ("f32", "tf32")
 """As what the factors of sums of f32 may be multiplied."""
@@ -34,7 +34,7 @@ class Way:
     chunk: int
     """How many values of the summed index are staged at a time."""
     vector: int
-    """How many elements are staged together."""
+    """How many elements are staged together, where rows are that long or a multiple of it."""
     columns: int = 1
     """How many neighbours a work-item loads of the second factor, a column of a box each, where
     these lie beside one another in memory."""
@@ -154,9 +154,10 @@ def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
     """Three tiles, so that two are on their way; their rows are rotated.
 
     Pieces of rows along the sum are 16 bytes, which work-items name; of others, what eight rows of
-    four work-items read.
+    four work-items read. What is copied together is in one row, and all rows begin so.
     """
     along_sum = _names(tensor)[-1] == p.k
+    is_copied = gcd(way.vector, tensor.shape[-1]) * tensor.bytes in COPIED_BYTES
     return Stage(
         tensor.number,
         local=True,
@@ -164,5 +165,5 @@ def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
         copies=3,
         asynchronous=True,
         rotate=way.vector if along_sum else 8,
-        vector=way.vector,
+        vector=gcd(way.vector, tensor.shape[-1]) if is_copied else way.vector,
     )

@@ -71,7 +71,7 @@ func.func @instruction(%c: f32, %a: f32, %b: f32) {
 }
 
 // CHECK-LABEL: func.func @copies
-func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index) {
+func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index, %b: i1) {
   // CHECK-NEXT: %tile = nest.buffer async copies 3 : memref<16x8xf32, 3 : i32>
   // GENERIC:    "nest.buffer"() <{copies = 3 : i64, asynchronous}> : () -> memref<16x8xf32, 3 : i32>
   %tile = nest.buffer async copies 3 : memref<16x8xf32, 3 : i32>
@@ -80,6 +80,9 @@ func.func @copies(%A: memref<64xf32, 1 : i32>, %i: index, %j: index) {
   // CHECK-NEXT: nest.copy 4 %A[%i] to %flat[%j] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
   // GENERIC:    "nest.copy"(%A, %i, %flat, %j) <{lanes = 4 : i64}>
   nest.copy 4 %A[%i] to %flat[%j] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
+  // CHECK-NEXT: nest.copy 2 %A[%i] to %flat[%j] if %b {note} : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
+  // GENERIC:    "nest.copy"(%A, %i, %flat, %j, %b) <{lanes = 2 : i64}>
+  nest.copy 2 %A[%i] to %flat[%j] if %b {note} : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
   // CHECK-NEXT: nest.commit
   // GENERIC-NEXT: "nest.commit"() : () -> ()
   nest.commit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import ml_dtypes
@@ -200,6 +201,45 @@ def test_rows_are_copied_and_loaded_together(name: str, options: str):
     assert "nest.copy" in kernel
     assert "nest.fragment" in kernel
     check_by_reference(schedule, a, b, expected, target=NVIDIA)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("mma_m16n8k16_bf16", (28, 24, 56)),
+        ("mma_m16n8k16_f16", (26, 30, 58)),
+        ("mma_m16n8k16_f16", (29, 27, 59)),
+        ("mma_m16n8k8_tf32", (29, 27, 59)),
+    ],
+)
+def test_copies_at_edges(name: str, shape: tuple[int, int, int]):
+    """What is outside is zeros that are copied too, 16 bytes at a time or as many as rows allow."""
+    k, dtype = MMA[name]
+    a, b, expected = matrices(*shape, dtype)
+    vectors = [np.gcd(rows.shape[1], 8) for rows in (a, b)]
+    stages = [f"local at 32*k async copies 3 rotate 8 vector {n}" for n in vectors]
+    blocks = BLOCKS.format(name=name, k=k, steps=32 // k).replace("k : 3", "k : 2")
+    blocks = blocks.replace("group.y 32*i : 2, group.x 32*j : 2, ", "")
+    schedule = f"{blocks}stage <A {stages[0]}, B {stages[1]}>"
+    kernel = str(compiled(schedule, a, b, target=NVIDIA))
+    if min(vectors) * a.itemsize >= 4:
+        assert re.search(r"nest.copy \d .* if ", kernel)
+    check_by_reference(schedule, a, b, expected, target=NVIDIA)
+
+
+def test_what_fills_edges_of_largest_elements():
+    """No zeros, so that they are stored in the place of what is copied."""
+    program = "function largest(A[M, L]) -> (C) { C[i: M] = >(A[i, k]); }"
+    schedule = (
+        "C: <local.x 2*i : 4, serial 4*k : 3, unroll k : 4, unroll i : 2> "
+        "stage <A local at 4*k async copies 3 vector 2>"
+    )
+    a = -np.arange(1, 71, dtype=np.float32).reshape(7, 10)
+    kernel = compile_module(load(program), "largest", [type_of(a)], NVIDIA, (), None, (schedule,))
+    assert "nest.copy 2" in str(kernel)
+    assert not re.search(r"nest.copy .* if ", str(kernel))
+    (result,) = run_host(kernel, "largest", (a,))
+    np.testing.assert_array_equal(result, a.max(1))
 
 
 TURNED = "function product(A[L, M], B[N, L]) -> (C) { C[i, j: M, N] = +(A[k, i] * B[j, k]); }"

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i1, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.schedule.leaves import COPIED_BYTES
 
 
 @irdl_op_definition
@@ -58,12 +65,14 @@ class WaitOp(IRDLOperation):
 class CopyOp(IRDLOperation):
     """Starts to copy neighbours from one array to another, at the kernel level.
 
-    They are there after the `nest.wait` for the group that it is in.
+    They are there after the `nest.wait` for the group that it is in. With a condition that does
+    not hold nothing is read, and they are zeros.
 
     Example:
 
     ```mlir
     nest.copy 4 %A[%i] to %tile[%j] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
+    nest.copy 4 %A[%i] to %tile[%j] if %b : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
     ```
     """
 
@@ -73,6 +82,7 @@ class CopyOp(IRDLOperation):
     source_index = operand_def(IndexType())
     target = operand_def(MemRefType)
     target_index = operand_def(IndexType())
+    inside = opt_operand_def(i1)
     lanes = prop_def(IntegerAttr)
 
     def __init__(
@@ -82,10 +92,11 @@ class CopyOp(IRDLOperation):
         source_index: SSAValue,
         target: SSAValue,
         target_index: SSAValue,
+        inside: SSAValue | None = None,
     ):
         """A copy of so many elements from an index of one array to an index of another."""
         super().__init__(
-            operands=[source, source_index, target, target_index],
+            operands=[source, source_index, target, target_index, inside],
             properties={"lanes": IntegerAttr(lanes, i64)},
         )
 
@@ -110,6 +121,9 @@ class CopyOp(IRDLOperation):
         printer.print_ssa_value(self.target)
         with printer.in_square_brackets():
             printer.print_ssa_value(self.target_index)
+        if self.inside is not None:
+            printer.print_string(" if ")
+            printer.print_ssa_value(self.inside)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.source.type)
@@ -127,6 +141,9 @@ class CopyOp(IRDLOperation):
         target = parser.parse_unresolved_operand()
         with parser.in_square_brackets():
             target_index = _parse_index(parser)
+        inside = None
+        if parser.parse_optional_keyword("if"):
+            inside = parser.resolve_operand(parser.parse_unresolved_operand(), i1)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         from_type = parser.parse_type()
@@ -138,6 +155,7 @@ class CopyOp(IRDLOperation):
             source_index,
             parser.resolve_operand(target, to_type),
             target_index,
+            inside,
         )
         op.attributes.update(attributes)
         return op
@@ -145,7 +163,3 @@ class CopyOp(IRDLOperation):
 
 def _parse_index(parser: Parser) -> SSAValue:
     return parser.resolve_operand(parser.parse_unresolved_operand(), IndexType())
-
-
-COPIED_BYTES = (4, 8, 16)
-"""How many bytes one copy can move."""
