@@ -1,9 +1,8 @@
-"""tile-join-axes: kernels over short rows of tensors run over several axes as one."""
+"""tile-join-axes: kernels over short axes of tensors run over several of them as one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
@@ -12,109 +11,31 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.attributes import AccessAttr, DomainAttr
-from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.rows import Map, Rows, shape
+from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.schedule_text import (
     named_kernels,
     parse_schedule_text,
     read_schedules,
 )
-from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
+from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.index.expr import Range
+from tiledialect.passes.joint import Joint, joint
 from tiledialect.schedule.device import Kind, device_of
 
 SHORT = 8
 """Rows of so many vectors have an end that fills no vector, and a loop's beginning, too often."""
 
 
-@dataclass(frozen=True)
-class Joint:
-    """The last two axes of a kernel, as one."""
-
-    axes: Mapping[str, Range]
-    """All axes of the kernel."""
-    dropped: Mapping[SSAValue, int | None]
-    """For each value in it the axis that goes, into the one before; None if the value stays."""
-
-    @property
-    def ranges(self) -> dict[str, Range]:
-        """The axes that are left."""
-        *kept, (name, before), (_, last) = self.axes.items()
-        return {**dict(kept), name: Range(0, before.extent * last.extent)}
-
-    def shape(self, value: SSAValue) -> Shape:
-        """What shape a value gets."""
-        old, k = shape(value), self.dropped.get(value)
-        return old if k is None else (*old[: k - 1], old[k - 1] * old[k], *old[k + 1 :])
-
-    def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
-        """Where a contraction reads or writes a value then."""
-        k = self.dropped.get(value)
-        return access if k is None else AccessAttr((*access.data[:k], *access.data[k + 1 :]))
-
-
-def joint(kernel: KernelOp) -> Joint | None:
-    """The last two axes of a kernel, if whatever lies along one of them lies along both."""
-    if any(isinstance(op, IndexOp | GatherOp) for op in kernel.block.ops):
-        return None
-    axes = _axes(kernel)
-    if len(axes) < 2 or (len({*[*axes][-2:]} & kernel.reduced) == 1):
-        return None
-    try:
-        rows = Rows.of([op for op in kernel.block.ops if not isinstance(op, YieldOp)], axes)
-    except VerifyException:
-        return None
-    dropped: dict[SSAValue, int | None] = {}
-    for value, along in _places(kernel, rows):
-        found = _dropped(along, [*axes])
-        if found == -1 or dropped.setdefault(value, found) != found:
-            return None
-    return Joint(axes, dropped)
-
-
-def _axes(kernel: KernelOp) -> dict[str, Range]:
-    """Those of a row kernel, or of one of elementwise ops alone; else none."""
-    if kernel.axes is not None:
-        return dict(kernel.axes.ranges)
-    if not all(isinstance(op, ElementwiseOp | YieldOp) for op in kernel.block.ops):
-        return {}
-    return {index.name: index.range for index in kernel.indices}
-
-
-def _places(kernel: KernelOp, rows: Rows) -> Iterator[tuple[SSAValue, Map]]:
-    """The values in a kernel, and along which axes they are made and read."""
-    for op in kernel.block.ops:
-        if not isinstance(op, ConstantOp | YieldOp):
-            yield op.results[0], rows.maps[op.results[0]]
-            yield from zip(op.operands, rows.reads(op), strict=True)
-
-
-def _dropped(along: Map, axes: Sequence[str]) -> int | None:
-    """Which axis of a value goes; None if none does, and -1 if the axes cannot be joined."""
-    *_, before, last = axes
-    if last in along:
-        k = along.index(last)
-        return k if k and along[k - 1] == before else -1
-    if before in along:
-        return -1
-    aligned = axes[len(axes) - len(along) :]
-    if any(a not in (None, b) for a, b in zip(along, aligned, strict=True)):
-        # It has fewer axes than what it is computed from, and all that is computed with it has.
-        return None
-    return len(along) - 1 if len(along) > 1 else None
-
-
 def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
     """The kernel with two axes as one, not in the block yet; None if that is no kernel."""
     body = kernel.body.clone()
     made = dict(zip(_values(kernel.block), _values(body.block), strict=True))
-    joint = Joint(found.axes, {made[v]: k for v, k in found.dropped.items() if v in made})
+    joint = replace(found, dropped={made[v]: k for v, k in found.dropped.items() if v in made})
     for op in body.block.ops:
         if isinstance(op, ContractionOp):
             _join(op, joint)
@@ -172,12 +93,14 @@ def put(new: KernelOp, kernel: KernelOp) -> None:
 
 @dataclass(frozen=True)
 class TileJoinAxesPass(ModulePass):
-    """Lets kernels of CPUs run over their last two axes as one, where the last one is short.
+    """Lets kernels of CPUs run over two axes as one, where the second one is short.
 
     Pictures whose channels come before their rows, say, then have rows of height * width elements,
-    which fill vectors. That is possible where all tensors of a row kernel, or of one of elementwise
-    ops alone, have both axes, next to one another, or none of them; reshapes, which cost nothing,
-    stand around the kernel then. What gets a schedule over the axes as they are stays.
+    which fill vectors. Of a row kernel, or of one of elementwise ops alone, the last two axes are
+    joined, where all tensors have both, next to one another, or none of them. So are the last two
+    indices of a tensor in a contraction, both summed over or neither: those of
+    `A[a, b, c, d] * B[c, d, e]` are `a`, `b`, `cd` and `e`. Reshapes, which cost nothing, stand
+    around the kernel then. What gets a schedule over the axes as they are stays.
     """
 
     name = "tile-join-axes"
@@ -196,9 +119,8 @@ class TileJoinAxesPass(ModulePass):
                 self._join(kernel, SHORT * device.native_vector_width, given.get(name))
 
     def _join(self, kernel: KernelOp, least: int, given: str | None) -> None:
-        while kernel.indices and kernel.indices[-1].range.extent < least:
-            found = joint(kernel)
-            if found is None or (given is not None and _runs_over_more(given, kernel, found)):
+        while (found := joint(kernel, least)) is not None:
+            if given is not None and _runs_over_more(given, kernel, found):
                 return
             new = joined(kernel, found)
             if new is None:

@@ -28,6 +28,32 @@ CASES = {
         }""",
         ((3, 5, 6), (5, 6), (6,), (3, 1, 1), (3, 5, 1)),
     ),
+    "product of many indices": (
+        """function (A[M, N, C, D], B[C, D, E, F], S[E, F], T[N, 1, 1]) -> (P, O) {
+          X = A * A + T; P[m, n, e, f: M, N, E, F] = +(X[m, n, c, d] * B[c, d, e, f]); O = P + S;
+        }""",
+        ((3, 4, 5, 6), (5, 6, 7, 2), (7, 2), (4, 1, 1)),
+    ),
+    "planes": (
+        """function (I[N, C, H, W], K[F, C, 1, 1], B[F, 1, 1]) -> (R) {
+          O[n, f, y, x: N, F, H, W] = +(I[n, c, y + j, x + i] * K[f, c, j, i]); R = relu(O + B);
+        }""",
+        ((2, 5, 6, 7), (3, 5, 1, 1), (3, 1, 1)),
+    ),
+    "default": (
+        """function (A[M, N, K], B[M, N], D[K]) -> (C) {
+          C[k: K] = +(A[m, n, k] * B[m, n]) default D;
+        }""",
+        ((3, 4, 5), (3, 4), (5,)),
+    ),
+    "diagonal": (
+        "function (A[M, M, K], B[M, M, K]) -> (C) { C[m: M] = +(A[m, m, k] * B[m, m, k]); }",
+        ((4, 4, 5), (4, 4, 5)),
+    ),
+    "parts of axes": (
+        "function (A[M, N], B[M, N]) -> (C) { C[m, n: M, N - 1] = +(A[m, n] * B[m, n + 1]); }",
+        ((4, 5), (4, 5)),
+    ),
     "ones": ("function (X[N, 1, 1], Y[N, M, 1]) -> (O) { O = X + 2 * Y; }", ((3, 1, 1), (3, 4, 1))),
     "places": ("function (X[N, H, W]) -> (O) { O = X + index(X, 1) * X; }", ((3, 5, 6),)),
 }

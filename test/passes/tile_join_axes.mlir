@@ -40,6 +40,43 @@ func.func @elements(%X: tensor<50x8x9xf32>, %S: tensor<1xf32>) -> tensor<50x8x9x
   func.return %Z : tensor<50x8x9xf32>
 }
 
+// The last two indices of a tensor are one where every tensor has both or neither; what is computed
+// before and after goes along, and the one value of k stands in its place.
+// CHECK-LABEL: @contraction
+// CHECK-DAG:  [[A:%.*]] = tile.reshape %A to [] : tensor<9x8x5x4xf32> -> tensor<9x8x20xf32>
+// CHECK-DAG:  [[B:%.*]] = tile.reshape {{.*}} -> tensor<1x20x42xf32>
+// CHECK-DAG:  [[S:%.*]] = tile.reshape %S to [] : tensor<1x1xf32> -> tensor<1xf32>
+// CHECK:      %Y = tile.kernel(%a = [[A]] : tensor<9x8x20xf32>, %b = [[B]] : tensor<1x20x42xf32>, %s = [[S]] : tensor<1xf32>) -> tensor<9x8x42xf32> {
+// CHECK:        tile.exp %a : (tensor<9x8x20xf32>)
+// CHECK-NEXT:   tile.contraction add(%x[m, n, c] mul %b[0, c, e]) -> [m, n, e] domain <m = 0 to 9, n = 0 to 8, e = 0 to 42, c = 0 to 20>
+// CHECK-NEXT:   tile.add %c, %s : (tensor<9x8x42xf32>, tensor<1xf32>)
+// CHECK:      tile.reshape %Y to [] : tensor<9x8x42xf32> -> tensor<9x8x6x7xf32>
+func.func @contraction(%A: tensor<9x8x5x4xf32>, %B: tensor<1x5x4x6x7xf32>, %S: tensor<1x1xf32>) -> tensor<9x8x6x7xf32> {
+  %Y = tile.kernel(%a = %A : tensor<9x8x5x4xf32>, %b = %B : tensor<1x5x4x6x7xf32>, %s = %S : tensor<1x1xf32>) -> tensor<9x8x6x7xf32> {
+    %x = tile.exp %a : (tensor<9x8x5x4xf32>) -> tensor<9x8x5x4xf32>
+    %c = tile.contraction add(%x[m, n, c, d] mul %b[k, c, d, e, f]) -> [m, n, e, f] domain <k = 0 to 1, m = 0 to 9, n = 0 to 8, c = 0 to 5, d = 0 to 4, e = 0 to 6, f = 0 to 7> : (tensor<9x8x5x4xf32>, tensor<1x5x4x6x7xf32>) -> tensor<9x8x6x7xf32>
+    %y = tile.add %c, %s : (tensor<9x8x6x7xf32>, tensor<1x1xf32>) -> tensor<9x8x6x7xf32>
+    tile.yield %y : tensor<9x8x6x7xf32>
+  }
+  func.return %Y : tensor<9x8x6x7xf32>
+}
+
+// Not so windows, nor where a factor lies along one of two indices alone.
+// CHECK-LABEL: @apart
+// CHECK-NOT: tile.reshape
+// CHECK: return
+func.func @apart(%A: tensor<9x8xf32>, %B: tensor<8xf32>, %I: tensor<9x8xf32>) -> (tensor<9xf32>, tensor<9x7xf32>) {
+  %P = tile.kernel(%a = %A : tensor<9x8xf32>, %b = %B : tensor<8xf32>) -> tensor<9xf32> {
+    %p = tile.contraction add(%a[i, k] mul %b[k]) -> [i] domain <i = 0 to 9, k = 0 to 8> : (tensor<9x8xf32>, tensor<8xf32>) -> tensor<9xf32>
+    tile.yield %p : tensor<9xf32>
+  }
+  %Q = tile.kernel(%a = %I : tensor<9x8xf32>) -> tensor<9x7xf32> {
+    %q = tile.contraction add(%a[y, x + i]) -> [y, x] domain <y = 0 to 9, x = 0 to 7, i = -6 to 8> : (tensor<9x8xf32>) -> tensor<9x7xf32>
+    tile.yield %q : tensor<9x7xf32>
+  }
+  func.return %P, %Q : tensor<9xf32>, tensor<9x7xf32>
+}
+
 // Not so what lies along one of two axes, what counts along an axis, and long rows.
 // CHECK-LABEL: @stay
 // CHECK-NOT: tile.reshape
