@@ -345,6 +345,11 @@ EXAMPLES = {
         'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose',
     ),
     "tile-factor-sums": ("shares", 'tile-specialize{arguments="8xf32","8xf32"},tile-factor-sums'),
+    "tile-broadcast": (
+        "shares",
+        'tile-gradient,tile-specialize{function=shares_gradient arguments="8xf32","8xf32","8xf32"}'
+        ",tile-decompose,tile-broadcast",
+    ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
     "tile-one-hot": ("histogram", f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot"),

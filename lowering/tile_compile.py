@@ -22,6 +22,7 @@ from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.lift_lower import LiftLowerPass
 from tiledialect.passes.tile_bounds import TileBoundsPass
+from tiledialect.passes.tile_broadcast import TileBroadcastPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
 from tiledialect.passes.tile_defract import TileDefractPass
 from tiledialect.passes.tile_factor_sums import TileFactorSumsPass
@@ -51,6 +52,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         CommonSubexpressionElimination(),
         TileDecomposePass(),
         TileFactorSumsPass(),
+        TileBroadcastPass(),
         TileBoundsPass(),
         TileOneHotPass(),
         TileScanPass(),

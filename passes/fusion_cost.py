@@ -41,8 +41,6 @@ class Machine:
     """Bytes that a work-group can keep near it, in registers, local memory or a cache."""
     bandwidth: float = 200.0
     """GB/s."""
-    recomputes: bool = True
-    """Whether bytes of global memory are what elementwise kernels wait for; CPUs have caches."""
 
     @staticmethod
     def of(device: Device | None) -> Machine:
@@ -59,7 +57,6 @@ class Machine:
             if cpu
             else int(4 * KEEPING * min(device.registers_unit, device.registers * most)),
             device.bandwidth,
-            not cpu,
         )
 
     def time(self, moved: float) -> float:

@@ -76,7 +76,7 @@ class Fusion:
                     last: KernelOp | None = kernel
                     while last is not None and last.parent is not None:
                         last = self._merged(rule, last, partners)
-        if self.machine.recomputes if self.again is None else self.again:
+        if self.again is not False:
             # The last ones first: what makes their operands may then be computed again, too.
             for kernel in reversed(kernels_in(self.block)):
                 self._recompute(kernel)

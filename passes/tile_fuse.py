@@ -174,8 +174,24 @@ def writes_everything(op: Operation) -> bool:
     return not isinstance(op, ContractionOp) or not leaves_unwritten(op.space(), ranges_of(op))
 
 
+def _is_written_over(op: ContractionOp) -> bool:
+    """Whether a contraction can write into its default, which is in memory for it alone.
+
+    Elementwise ops would join a kernel that writes every element, and save more.
+    """
+    start = op.default
+    if start is None or start.type != op.result.type or not start.has_one_use():
+        return False
+    is_made = isinstance(start.owner, TileOp) and not isinstance(
+        start.owner, ConstantOp | ReshapeOp
+    )
+    return is_made and not any(isinstance(u.operation, ElementwiseOp) for u in op.result.uses)
+
+
 def _widen_domain(op: ContractionOp) -> None:
     """Let the loops of a contraction visit every element of its result, where they can."""
+    if _is_written_over(op):
+        return
     ranges = widened(op.space(), ranges_of(op))
     op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
     check_one_owner(op)
@@ -288,7 +304,8 @@ class TileFusePass(ModulePass):
     can visit every element of the result. Each element must have one owner among the values of
     the result's indices, which `tile-reduce` and `tile-defract` see to. A contraction that leaves
     elements of its result unwritten is alone in its kernel, and writes over what another one has
-    filled with its default, or 0.
+    filled with its default, or 0. So does one that takes as its default what nothing else does, as
+    in a concatenation, where no elementwise ops follow.
 
     A contraction's kernel takes a tensor that it reads at several places once for each.
 
@@ -307,8 +324,8 @@ class TileFusePass(ModulePass):
     rows: bool | None = None
     """Whether contractions over the same rows share a kernel; by default, if that pays."""
     again: bool | None = None
-    """Whether elementwise ops that several kernels take are computed in each; by default, on GPUs,
-    if that pays."""
+    """Whether elementwise ops that several kernels take are computed in each; by default, if that
+    pays."""
     apart: tuple[str, ...] = ()
     """The names of results that are written to memory, and that nothing is computed with."""
     explain: bool = False

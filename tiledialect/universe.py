@@ -26,6 +26,7 @@ TILE_UNIVERSE = Universe(
         "tile-bounds": _load("passes.tile_bounds", "TileBoundsPass"),
         "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),
         "tile-factor-sums": _load("passes.tile_factor_sums", "TileFactorSumsPass"),
+        "tile-broadcast": _load("passes.tile_broadcast", "TileBroadcastPass"),
         "tile-one-hot": _load("passes.tile_one_hot", "TileOneHotPass"),
         "tile-scan": _load("passes.tile_scan", "TileScanPass"),
         "tile-split-scan": _load("passes.tile_split_scan", "TileSplitScanPass"),

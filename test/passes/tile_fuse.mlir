@@ -58,6 +58,25 @@ func.func @skip(%X: tensor<4xf32>) -> tensor<8xf32> {
   func.return %R : tensor<8xf32>
 }
 
+// A concatenation's second part writes beside the first one; where all of it is taken at once, and
+// where the first one is needed as it is, it writes all.
+// CHECK-LABEL: func.func @concatenated
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [i] domain <i = 0 to 8>
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [i + 4] default %{{.*}} domain <i = 0 to 4>
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [i + 4] default %{{.*}} domain <i = -4 to 4>
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [i + 4] default %{{.*}} domain <i = -4 to 4>
+// CHECK-NEXT:    tile.neg
+func.func @concatenated(%X: tensor<4xf32>, %Y: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %A = tile.contraction assign(%X[i]) -> [i] : (tensor<4xf32>) -> tensor<8xf32>
+  %B = tile.contraction assign(%Y[i]) -> [i + 4] default %A : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %C = tile.contraction assign(%X[i]) -> [i + 4] default %B : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %D = tile.exp %Y : (tensor<4xf32>) -> tensor<4xf32>
+  %E = tile.contraction assign(%D[i]) -> [i] : (tensor<4xf32>) -> tensor<8xf32>
+  %F = tile.contraction assign(%X[i]) -> [i + 4] default %E : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %N = tile.neg %F : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %B, %C, %N : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
 // The domain of output variables grows to all of the output: unwritten elements are visited too.
 // CHECK-LABEL: func.func @pad
 // CHECK:         tile.contraction add(%{{.*}}[i - 2]) -> [i] domain <i = 0 to 8> :

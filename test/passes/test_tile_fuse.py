@@ -1,0 +1,40 @@
+"""Contractions that write into their default, on every device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+
+PROGRAMS = {
+    "columns": """function (A[R, C], B[R, D]) -> (Y) {
+      L[i, j: R, C + D] = =(A[i, j]); Y[i, j + C: R, C + D] = =(B[i, j]) default L; }""",
+    "rows, then more": """function (A[R, C], B[R, D]) -> (Y, Z) {
+      L[i, j: 2*R, C] = =(A[i, j]); Y[i + R, j: 2*R, C] = =(A[i, j]) default L;
+      K[i, j + 1: R, D + 2] = =(B[i, j]); Z[i, j: R, D + 2] = +(B[i, j]) default K; }""",
+    "taken elsewhere": """function (A[R, C], B[R, D]) -> (L, Y) {
+      L[i, j: R, C + D] = =(A[i, j]); Y[i, j + C: R, C + D] = =(B[i, j]) default L; }""",
+    "of an input": """function (A[R, C], B[R, D]) -> (Y, Z) {
+      Y[i, j + C - D: R, C] = =(B[i, j]) default A; S = -A;
+      Z[i, j + C - D: R, C] = =(B[i, j]) default S; }""",
+    "computed with": """function (A[R, C], B[R, D]) -> (Y) {
+      L[i, j: R, C + D] = =(A[i, j]); F[i, j + C: R, C + D] = =(B[i, j]) default L;
+      Y = F * 2.0; }""",
+    "every third": """function (A[R, C], B[R, D]) -> (Y) {
+      L = exp(A) * 0.0 - 1.0; Y[i, 3*j: R, C] = =(B[i, j]) default L; }""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("shape", [(3, 17, 5), (40, 70, 33)], ids=str)
+def test_results(name: str, shape: tuple[int, int, int], device: td.Device) -> None:
+    rows, columns, others = shape
+    random = np.random.default_rng(0)
+    arrays = [random.integers(-9, 10, (rows, n)).astype(np.float32) for n in (columns, others)]
+    function = td.compile(PROGRAMS[name], device=device)
+    found, expected = function(*arrays), function.reference(*arrays)
+    if isinstance(found, np.ndarray):
+        found, expected = [found], [expected]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -1,0 +1,44 @@
+// RUN: tile-opt %s --split-input-file -p tile-broadcast | filecheck %s
+
+// What is repeated along the rows is broadcast where it is taken.
+// CHECK-LABEL: @both
+// CHECK-NEXT:    %y = tile.mul %s, %x : (tensor<1x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    func.return %y
+func.func @both(%x: tensor<3x4xf32>, %s: tensor<1x4xf32>) -> tensor<3x4xf32> {
+  %t = tile.contraction add(%s[0, j]) -> [i, j] : (tensor<1x4xf32>) -> tensor<3x4xf32>
+  %y = tile.mul %t, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// It stays where no other operand has all elements, or it is a result itself.
+// CHECK-LABEL: @alone
+// CHECK-NEXT:    %t = tile.contraction
+// CHECK-NEXT:    %u = tile.contraction
+// CHECK-NEXT:    %y = tile.mul %s, %u
+// CHECK-NEXT:    %z = tile.exp %t
+func.func @alone(%s: tensor<1x4xf32>, %r: tensor<1x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %t = tile.contraction add(%s[0, j]) -> [i, j] : (tensor<1x4xf32>) -> tensor<3x4xf32>
+  %u = tile.contraction add(%r[0, j]) -> [i, j] : (tensor<1x4xf32>) -> tensor<3x4xf32>
+  %y = tile.mul %t, %u : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %z = tile.exp %t : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %y, %z, %t : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// One row of several, columns past the end of the operand, and rows that are not written: these
+// are no copies.
+// CHECK-LABEL: @others
+// CHECK-COUNT-3: tile.contraction
+func.func @others(%x: tensor<3x4xf32>, %r: tensor<2x4xf32>, %s: tensor<1x3xf32>, %t: tensor<1x4xf32>)
+    -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %a = tile.contraction add(%r[0, j]) -> [i, j] : (tensor<2x4xf32>) -> tensor<3x4xf32>
+  %b = tile.contraction add(%s[0, j]) -> [i, j] : (tensor<1x3xf32>) -> tensor<3x4xf32>
+  %c = tile.contraction add(%t[0, j]) -> [0, j] : (tensor<1x4xf32>) -> tensor<3x4xf32>
+  %d = tile.mul %a, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %e = tile.mul %b, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %f = tile.mul %c, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %d, %e, %f : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
