@@ -26,6 +26,7 @@ from tiledialect.lowering.host_memory import nbytes, root
 from tiledialect.lowering.kernel_parts import add_parts
 from tiledialect.lowering.memory_plan import Lifetime, plan_memory
 from tiledialect.lowering.runtime.devices import SIMULATOR
+from tiledialect.rounding import ceil_div
 from tiledialect.signature import kernels_of
 from tiledialect.target_spec import entries, limit
 
@@ -60,7 +61,7 @@ def lifetimes(host: func.FuncOp, alignment: int = 1) -> list[Lifetime]:
             uses.setdefault(root(value), []).append(moment)
     # What is allocated is not alive before it is used.
     used = {op: uses[op.result][1:] or uses[op.result] for op in intermediates(host)}
-    sizes = (-(-max(1, _size(op)) // alignment) * alignment for op in used)
+    sizes = (ceil_div(max(1, _size(op)), alignment) * alignment for op in used)
     return [Lifetime(s, u[0], u[-1]) for s, u in zip(sizes, used.values(), strict=True)]
 
 

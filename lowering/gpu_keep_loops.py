@@ -37,12 +37,13 @@ class GpuKeepLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the loops of every kernel."""
+        private = set(filter(_is_private, ops_in(op)))
         for loop in ops_of(op, scf.ForOp):
             loops = ops_of(loop.body.block, scf.ForOp)
             if all(map(_is_short, (loop, *loops))):
                 continue
             if loops:
-                keep = not any(map(_is_private, ops_in(loop.body.block)))
+                keep = private.isdisjoint(ops_in(loop.body.block))
             else:
                 keep = bool(ops_of(loop.body.block, scf.IfOp))
             if keep:

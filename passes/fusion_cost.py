@@ -19,6 +19,7 @@ from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.kernel_facts import COSTLY, phases
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.device import Device, Kind
 
 KEEPING = 0.625
@@ -74,7 +75,7 @@ class Machine:
         axes = kernel.axes.ranges
         last = next((n for n, r in reversed(axes.items()) if r.extent > 1), None)
         rows = _rows(kernel)
-        return rows if last in kernel.reduced else -(-rows // self.lanes)
+        return rows if last in kernel.reduced else ceil_div(rows, self.lanes)
 
     def rows_moved(self, kernel: KernelOp) -> int:
         """The bytes that a row kernel moves: for each phase anew where rows are not kept near."""

@@ -22,6 +22,7 @@ from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.passes.change_indices import set_domain, unbounded
 from tiledialect.passes.starts import filled
 from tiledialect.passes.tile_bounds import needed_constraints
+from tiledialect.rounding import ceil_div
 
 
 class Split:
@@ -40,8 +41,8 @@ class Split:
         if extent < 2:
             self.fail(f"{index} takes {'one value' if extent else 'no values'}")
         # Parts that begin at a multiple of the width of vectors are read with these.
-        self.size = -(-extent // (parts * multiple)) * multiple
-        self.parts = -(-extent // self.size)
+        self.size = ceil_div(extent, parts * multiple) * multiple
+        self.parts = ceil_div(extent, self.size)
         self.part = next(n for n in _names(f"{index}_part") if n not in op.index_names)
 
     def fail(self, reason: str) -> None:

@@ -23,6 +23,7 @@ from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ops_in import ops_of
 from tiledialect.passes.change_indices import set_domain
 from tiledialect.passes.starts import filled
+from tiledialect.rounding import ceil_div
 from tiledialect.target_spec import is_gpu, limit
 
 LEAST_BLOCK = 4096
@@ -38,7 +39,7 @@ def block_for(op: ScanOp, units: int, gpu: bool) -> int | None:
     rows = prod(size for axis, size in enumerate(shape) if axis != op.along)
     if rows >= ROWS_OF_UNIT[gpu] * units or op.size < 4 * LEAST_BLOCK:
         return None
-    return max(LEAST_BLOCK, 1 << (-(-op.size // MOST_BLOCKS) - 1).bit_length())
+    return max(LEAST_BLOCK, 1 << (ceil_div(op.size, MOST_BLOCKS) - 1).bit_length())
 
 
 class SplitScan:
@@ -48,7 +49,7 @@ class SplitScan:
         self.op = op
         self.block = block
         self.shape: Shape = shape_of(tensor_type(op.result)) or ()
-        self.blocks = -(-op.size // block)
+        self.blocks = ceil_div(op.size, block)
         self.made: list[Operation] = []
 
     def ops(self) -> list[Operation]:

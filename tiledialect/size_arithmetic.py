@@ -7,6 +7,8 @@ from collections.abc import Callable
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
+from tiledialect.rounding import ceil_div
+
 
 def _truncate(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
@@ -19,7 +21,7 @@ SIZE_ARITHMETIC: dict[type[Operation], Callable[[int, int], int]] = {
     arith.DivSIOp: _truncate,
     arith.RemSIOp: lambda a, b: a - b * _truncate(a, b),
     arith.FloorDivSIOp: lambda a, b: a // b,
-    arith.CeilDivSIOp: lambda a, b: -(-a // b),
+    arith.CeilDivSIOp: ceil_div,
     arith.MaxSIOp: max,
     arith.MinSIOp: min,
 }

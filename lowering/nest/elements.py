@@ -26,6 +26,7 @@ from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, floordiv, mod
 from tiledialect.lowering.nest.builder import NestBuilder
 from tiledialect.lowering.nest.philox import philox
+from tiledialect.rounding import ceil_div
 
 Coordinates = tuple[Expr, ...]
 
@@ -210,7 +211,7 @@ def _add_to_counter(
 def _prng_state(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, PrngStateOp)
     nest, scalars = elements.nest, elements.nest.scalars
-    blocks = -(-prod(static_shape(op.drawn)) // 4)
+    blocks = ceil_div(prod(static_shape(op.drawn)), 4)
     old = elements.at(op.state)
     words = _state_words(elements, op.state, 4)
     counter = _add_to_counter(elements, words[2], words[3], scalars.constant(blocks, i64))

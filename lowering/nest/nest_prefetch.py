@@ -9,7 +9,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -20,8 +20,7 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
-from tiledialect.lowering.nest.builder import GLOBAL
-from tiledialect.lowering.nest.neighbours import LINE
+from tiledialect.lowering.nest.neighbours import LINE, is_wide, value_of
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes
 from tiledialect.ops_in import ops_in
@@ -75,7 +74,11 @@ class Pass:
         """The accesses to neighbours in global memory, and their places."""
         numbered = {str(scope.name(x.index)): _step(k) for k, x in enumerate(self.loops)}
         for op in self.block.ops:
-            if isinstance(op, LoadOp | StoreOp) and op.condition is None and _is_cached(op):
+            if (
+                isinstance(op, LoadOp | StoreOp)
+                and is_wide(op)
+                and NONTEMPORAL not in op.attributes
+            ):
                 access = tuple(e.substitute(numbered) for e in scope.access(op))
                 yield (op.memory, access), op
 
@@ -84,23 +87,11 @@ def _step(number: int) -> Expr:
     return Expr.var(f"step{number}")
 
 
-def _is_cached(op: LoadOp | StoreOp) -> bool:
-    """Whether an access to neighbours goes through the caches."""
-    t = op.memory.type
-    assert isinstance(t, MemRefType)
-    is_wide = t.memory_space == GLOBAL and isinstance(_value(op).type, VectorType)
-    return is_wide and NONTEMPORAL not in op.attributes
-
-
-def _value(op: LoadOp | StoreOp) -> SSAValue:
-    return op.result if isinstance(op, LoadOp) else op.value
-
-
 def _bytes(op: LoadOp | StoreOp) -> int:
     """How many bytes an access moves."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
-    return lanes_of(_value(op)) * element_bytes(t)
+    return lanes_of(value_of(op)) * element_bytes(t)
 
 
 def passes_over_rows(block: Block) -> list[Pass]:

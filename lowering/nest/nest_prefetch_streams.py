@@ -7,15 +7,14 @@ from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
-from tiledialect.lowering.nest.builder import GLOBAL
-from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
+from tiledialect.lowering.nest.neighbours import is_wide, loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
 from tiledialect.ops_in import ops_in, ops_of
@@ -50,14 +49,6 @@ def is_stream(op: LoadOp, scope: NestScope) -> bool:
     return is_alone and all(moved_by(x, op, scope) != 0 for x in outer if x.extent != 1)
 
 
-def _is_wide(op: LoadOp) -> bool:
-    """Whether neighbours are read from global memory, whatever the indices."""
-    t = op.memory.type
-    assert isinstance(t, MemRefType)
-    is_plain = op.condition is None and t.memory_space == GLOBAL and t.has_static_shape()
-    return is_plain and isinstance(op.result.type, VectorType)
-
-
 def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
     """Let the first load of each large array ask for what comes later."""
     ops = ops_in(kernel)
@@ -65,11 +56,13 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
     often = max((times(op) for op in ops if isinstance(op, LoadOp | StoreOp)), default=0)
     scope = NestScope()
     for op in ops:
-        if not isinstance(op, LoadOp) or op.memory in seen or not _is_wide(op):
+        if not isinstance(op, LoadOp) or op.memory in seen or not is_wide(op):
             continue
-        seen.add(op.memory)
         t = op.memory.type
         assert isinstance(t, MemRefType)
+        if not t.has_static_shape():
+            continue
+        seen.add(op.memory)
         is_large = extent_of(t) * element_bytes(t) > cache
         if is_large and often <= MOST_USES * times(op) and is_stream(op, scope):
             *outer, last = scope.access(op)

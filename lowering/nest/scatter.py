@@ -26,6 +26,7 @@ from tiledialect.index.integer import Condition, Expr, both, floordiv, less, les
 from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
 from tiledialect.lowering.nest.elements import element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import Role
 from tiledialect.schedule.scatters import ROW, rows_of_item
 from tiledialect.schedule.tiles import step_name
@@ -136,7 +137,7 @@ class Search:
         self.group = [k for k in range(self.kernel.parallel) if k not in local]
         self.shape = static_shape(scatter.op.indices)
         self.block = self.items * NEIGHBOURS
-        self.words = -(-self.items // NEIGHBOURS)
+        self.words = ceil_div(self.items, NEIGHBOURS)
         self.row_type = et.CONCRETE["i64" if scatter.shape[0] > 1 << 31 else "i32"]
 
     def build(self) -> None:
@@ -151,7 +152,7 @@ class Search:
         )
         serial, owns = LoopRole(Role.SERIAL), self.scatter.owns
         place = [floordiv(self.item, NEIGHBOURS), mod(self.item, NEIGHBOURS)]
-        with self.nest.loop(serial, -(-prod(self.shape) // self.block), "block") as block:
+        with self.nest.loop(serial, ceil_div(prod(self.shape), self.block), "block") as block:
             first = block * self.block
             self._copy(first, rows)
             self._mark(words, place, lambda k: owns(self._row(rows, self.item, k), self.group))

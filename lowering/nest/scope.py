@@ -16,6 +16,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr, map_expressions, negate
 from tiledialect.index.ranges import Env
+from tiledialect.rounding import ceil_div
 
 
 def flat_strides(t: MemRefType) -> tuple[int, ...]:
@@ -32,7 +33,7 @@ def extent_of(t: MemRefType[Attribute]) -> int:
 
 def element_bytes(t: MemRefType[Attribute]) -> int:
     """The size of an element in memory, where a truth value takes a byte."""
-    return -(-getattr(t.element_type, "bitwidth", 64) // 8)
+    return ceil_div(getattr(t.element_type, "bitwidth", 64), 8)
 
 
 FACTS = "nest.facts"
@@ -71,7 +72,9 @@ class NestScope:
 
     def name(self, value: SSAValue) -> Expr:
         """The name of an index value; that of a loop has the loop's range."""
-        if value not in self.names and isinstance(value.owner, IndexOp):
+        if (known := self.names.get(value)) is not None:
+            return known
+        if isinstance(value.owner, IndexOp):
             op = value.owner
             (self.names[value],) = op.exprs_of(self.operands(op), op.expr)
         if isinstance(value.owner, arith.ConstantOp):

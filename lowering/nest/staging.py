@@ -32,6 +32,7 @@ from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lone_copies import LoneCopy, transposed
 from tiledialect.lowering.nest.scalars import storage_type
 from tiledialect.lowering.nest.scope import element_bytes
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import Role, Stage, place_of
 from tiledialect.schedule.tiles import UNROLLED_COPIES, Footprint, stage_footprint
 
@@ -261,7 +262,7 @@ class Staging:
         width = self._vector(tile.stage, extents[-1])
         items = self.kernel.schedule.work_items
         chunks = prod(extents) // width
-        steps = -(-chunks // items)
+        steps = ceil_div(chunks, items)
         role = LoopRole(Role.UNROLL if steps <= UNROLLED_COPIES else Role.SERIAL)
         with ExitStack() as stack:
             step = stack.enter_context(self.nest.loop(role, steps, "t", always=True))

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tiledialect.rounding import ceil_div
+
 Array = npt.NDArray[Any]
 
 ROUNDS = 10
@@ -36,7 +38,7 @@ def philox(counters: Array, key: Array) -> Array:
 def uniform(state: Array, count: int) -> Array:
     """The next ``count`` numbers from [0, 1), as float32; the state is `tile.prng_value`'s."""
     words = state.ravel()
-    blocks = _counter(words) + np.arange(-(-count // 4), dtype=np.uint64)
+    blocks = _counter(words) + np.arange(ceil_div(count, 4), dtype=np.uint64)
     counters = np.zeros((len(blocks), 4), np.uint64)
     counters[:, 0], counters[:, 1] = blocks & _WORD, blocks >> _WIDTH
     drawn = philox(counters, words[:2]).ravel()[:count]
@@ -46,7 +48,7 @@ def uniform(state: Array, count: int) -> Array:
 def advance(state: Array, count: int) -> Array:
     """The state after ``count`` numbers have been drawn."""
     words = state.ravel().copy()
-    counter = _counter(words) + np.uint64(-(-count // 4))
+    counter = _counter(words) + np.uint64(ceil_div(count, 4))
     words[2], words[3] = counter & _WORD, counter >> _WIDTH
     return words.reshape(state.shape)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role
 
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
@@ -43,7 +44,7 @@ def default_leaves(indices: Sequence[LoopIndex], local_size: int) -> tuple[Leaf,
         budget //= tile
         if tile > 1:
             items.insert(0, Leaf(index.name, 1, tile, Role.LOCAL, "x"))
-        blocks.insert(0, (index.name, tile, -(-extent // tile)))
+        blocks.insert(0, (index.name, tile, ceil_div(extent, tile)))
     serial = [
         Leaf(index.name, 1, index.range.extent, Role.SERIAL)
         for index in indices

@@ -11,6 +11,7 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.index.sets import Collision
+from tiledialect.rounding import ceil_div
 
 Ranges = Mapping[str, Range]
 
@@ -68,7 +69,7 @@ def _digits(expr: IndexExpr, offset: int, size: int) -> dict[str, Range] | None:
     ranges = {n: Range(0, radix) for n, radix in zip(ordered, radices, strict=False)}
     for name, weight in reversed([*zip(ordered, weights, strict=True)]):
         # Where the top digit has a single value, the next one is the top of what is left.
-        ranges[name] = Range(-offset // weight, -(-(size - offset) // weight))
+        ranges[name] = Range(-offset // weight, ceil_div(size - offset, weight))
         if ranges[name].extent != 1:
             break
         offset += weight * ranges[name].lower

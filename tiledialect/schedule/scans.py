@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
 
 
@@ -109,7 +110,7 @@ class ScanShape:
         """What is scanned alike and apart, the nearest in memory last."""
         found = [Row(f"d{k}", 1, size) for k, size in enumerate(self.shape) if k != self.axis]
         if self.block is not None:
-            blocks = -(-self.shape[self.axis] // self.block)
+            blocks = ceil_div(self.shape[self.axis], self.block)
             found.insert(self.axis, Row(self.name, self.block, blocks))
         return [row for row in found if row.extent > 1]
 
@@ -169,7 +170,7 @@ def _cpu_row(scan: ScanShape) -> tuple[Leaf, ...]:
 def _cpu_column(scan: ScanShape) -> tuple[Leaf, ...]:
     row = scan.rows[-1]
     lanes = min(CPU_LANES, 1 << (row.extent.bit_length() - 1))
-    vectors = min(CPU_VECTORS, -(-row.extent // lanes))
+    vectors = min(CPU_VECTORS, ceil_div(row.extent, lanes))
     return (
         *_groups(scan.rows, {row: lanes * vectors}),
         *_serial(scan, 1),
@@ -231,12 +232,12 @@ def _power(extent: int) -> int:
 
 def _serial(scan: ScanShape, step: int) -> tuple[Leaf, ...]:
     """The loop along the axis, by steps of so many elements."""
-    return (Leaf(scan.name, step, -(-scan.length // step), Role.SERIAL),)
+    return (Leaf(scan.name, step, ceil_div(scan.length, step), Role.SERIAL),)
 
 
 def _groups(rows: list[Row], tiles: dict[Row, int]) -> list[Leaf]:
     """Work-groups for all rows, several of some together."""
     return [
-        row.leaf(tiles.get(row, 1), -(-row.extent // tiles.get(row, 1)), Role.GROUP, "x")
+        row.leaf(tiles.get(row, 1), ceil_div(row.extent, tiles.get(row, 1)), Role.GROUP, "x")
         for row in rows
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd, prod
 
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
 
@@ -48,16 +49,16 @@ def scatter_schedule(shape: tuple[int, ...], device: Device) -> Schedule:
         together = max(1, min(most // items, shape[0]))
     else:
         items, lanes = 1, min(CPU_LANES, 1 << (last.bit_length() - 1))
-        vectors = min(CPU_VECTORS, -(-last // lanes))
+        vectors = min(CPU_VECTORS, ceil_div(last, lanes))
     tile = items * lanes * vectors
-    groups = -(-last // tile) * prod(outer)
-    slabs = max(1, -(-SLABS_OF_UNIT[device.kind] * device.compute_units // groups)) * together
-    rows = -(-shape[0] // min(shape[0], slabs))
+    groups = ceil_div(last, tile) * prod(outer)
+    slabs = max(1, ceil_div(SLABS_OF_UNIT[device.kind] * device.compute_units, groups)) * together
+    rows = ceil_div(shape[0], min(shape[0], slabs))
     name = f"d{len(shape) - 1}"
     leaves = [
-        Leaf(ROW, rows * together, -(-shape[0] // (rows * together)), Role.GROUP, "x"),
+        Leaf(ROW, rows * together, ceil_div(shape[0], rows * together), Role.GROUP, "x"),
         *(Leaf(f"d{k + 1}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
-        Leaf(name, tile, -(-last // tile), Role.GROUP, "x"),
+        Leaf(name, tile, ceil_div(last, tile), Role.GROUP, "x"),
         Leaf(ROW, rows, together, Role.LOCAL, "y"),
         Leaf(name, lanes * vectors, items, Role.LOCAL, "x"),
         Leaf(ROW, 1, rows, Role.SERIAL),

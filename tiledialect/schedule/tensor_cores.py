@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 
 from tiledialect.index.expr import IndexExpr
-from tiledialect.schedule.candidates.loops import ceil_div
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts, Tensor

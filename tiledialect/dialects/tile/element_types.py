@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile.attributes import AnyType, RealType
+from tiledialect.rounding import ceil_div
 
 any_type = AnyType()
 real = RealType()
@@ -145,7 +146,7 @@ def _signed(width: int) -> Attribute:
 
 def element_bytes(t: Attribute) -> int:
     """The bytes that an element takes in memory: a bool takes one, what has no width yet four."""
-    return -(-getattr(concrete(t), "bitwidth", 32) // 8)
+    return ceil_div(getattr(concrete(t), "bitwidth", 32), 8)
 
 
 def as_float(t: Attribute) -> Attribute:

@@ -30,6 +30,7 @@ from tiledialect.dialects.tile.base import (
     shape_of,
     tensor_type,
 )
+from tiledialect.rounding import ceil_div
 
 
 @irdl_op_definition
@@ -130,7 +131,7 @@ class ScanOp(TileOp):
         if DYNAMIC_INDEX in shape:
             raise VerifyException("the start of a tile.scan is for an operand of a known shape")
         wanted = list(shape)
-        wanted[self.along] = -(-self.size // self.block) if self.block else 1
+        wanted[self.along] = ceil_div(self.size, self.block) if self.block else 1
         t = make_type(tuple(wanted), tensor_type(self.result).element_type)
         if start.type != t:
             raise VerifyException(

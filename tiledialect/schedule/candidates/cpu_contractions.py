@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from tiledialect.schedule.candidates.loops import ceil_div, fastest, kept
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.candidates.loops import fastest, kept
 from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from tiledialect.schedule.candidates.loops import ceil_div, kept
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.candidates.loops import kept
 from tiledialect.schedule.candidates.memory import even_share
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind

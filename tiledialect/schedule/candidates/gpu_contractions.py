@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, prod
 
-from tiledialect.schedule.candidates.loops import ceil_div, digits, kept
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.candidates.loops import digits, kept
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind

@@ -24,11 +24,6 @@ def digits(index: str, inner: Sequence[Digit]) -> tuple[int, list[Leaf]]:
     return reach, found
 
 
-def ceil_div(a: int, b: int) -> int:
-    """The quotient, rounded up."""
-    return -(-a // b)
-
-
 def kept(leaves: Iterable[Leaf]) -> tuple[Leaf, ...]:
     """The leaves that have more than one step."""
     return tuple(leaf for leaf in leaves if leaf.extent > 1)

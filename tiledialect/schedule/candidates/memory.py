@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
-from tiledialect.schedule.candidates.loops import ceil_div, kept
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.candidates.loops import kept
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
