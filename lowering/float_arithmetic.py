@@ -95,6 +95,12 @@ class FloatArithmetic:
         """The floats that have these bits."""
         return self.emit(arith.BitcastOp(value, self.type))
 
+    def with_sign_of(self, sign: SSAValue, size: SSAValue) -> SSAValue:
+        """Floats of 32 bits that are not negative, with the signs of others."""
+        bits = self.bits(sign)
+        alone = self.emit(arith.AndIOp(bits, self.constant(-(2**31), bits.type)))
+        return self.from_bits(self.emit(arith.OrIOp(alone, self.bits(size))))
+
     def shift_left(self, value: SSAValue, count: int) -> SSAValue:
         """Integers times a power of two."""
         return self.emit(arith.ShLIOp(value, self.constant(count, value.type)))

@@ -1,14 +1,15 @@
-"""math-polynomial-approximation: exponentials as arithmetic that loops on vectors keep in line."""
+"""math-polynomial-approximation: functions as arithmetic that loops on vectors keep in line."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp, VectorType, f16, f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -54,27 +55,57 @@ def exp(f: FloatArithmetic, x: SSAValue) -> SSAValue:
     return f.mul(f.polynomial(x, EXP), power)
 
 
+NEAR = 0.927734375
+"""Up to here the error function is a polynomial, beyond it 1 less an exponential of one."""
+ERF_NEAR = (
+    *(-5.96761703e-4, 4.99119423e-3, -2.67681349e-2),
+    *(1.12819925e-1, -3.76125336e-1, 1.28379166e-1),
+)
+"""The polynomial nearest to erf(x) / x - 1, of x squared."""
+ERF_FAR = (
+    *(-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2),
+    *(-1.06777877e-1, -6.34846687e-1, -1.28717512e-1),
+)
+"""The polynomial nearest to log(1 - erf(x)) / x + 1."""
+
+
+def erf(f: FloatArithmetic, x: SSAValue) -> SSAValue:
+    """The error function of floats of 32 bits, to 1.5 units in the last place."""
+    size = f.emit(math.AbsFOp(x))
+    near = f.add(f.mul(f.polynomial(f.mul(x, x), ERF_NEAR), x), x)
+    rest = exp(f, f.sub(f.mul(f.polynomial(size, ERF_FAR), size), size))
+    far = f.with_sign_of(x, f.sub(f.constant(1), rest))
+    return f.where("ogt", size, f.constant(NEAR), (far, near))
+
+
+FUNCTIONS: dict[type[Operation], Callable[[FloatArithmetic, SSAValue], SSAValue]] = {
+    math.ExpOp: exp,
+    math.ErfOp: erf,
+}
+
+
 @dataclass(frozen=True)
 class MathPolynomialApproximationPass(ModulePass):
-    """Computes `math.exp` of f32, and of vectors of it, by a polynomial.
+    """Computes `math.exp` and `math.erf` of f32, and of vectors of it, by polynomials.
 
-    The result is at most 1.5 units in the last place off, where OpenCL allows its own 3;
+    The result is at most 1.5 units in the last place off, where OpenCL allows its own 3 and 16;
     infinities and numbers that are none are right, and what is below the least normal number is 0.
-    That of f16 is computed in f32, and rounded.
+    Those of f16 are computed in f32, and rounded.
     """
 
     name = "math-polynomial-approximation"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite every exponential."""
-        for old in ops_of(op, math.ExpOp):
+        """Rewrite every such op."""
+        for old in ops_of(op, math.ExpOp, math.ErfOp):
+            function = FUNCTIONS[type(old)]
             t, builder = old.result.type, Builder(InsertPoint.before(old))
             element = t.element_type if isinstance(t, VectorType) else t
             if element == f32:
-                new = exp(FloatArithmetic(builder, t), old.operand)
+                new = function(FloatArithmetic(builder, t), old.operand)
             elif element == f16:
                 f = FloatArithmetic(builder, FloatArithmetic(builder, t).with_lanes(f32))
-                wide = exp(f, f.emit(arith.ExtFOp(old.operand, f.type)))
+                wide = function(f, f.emit(arith.ExtFOp(old.operand, f.type)))
                 new = f.emit(arith.TruncFOp(wide, t))
             else:
                 continue

@@ -19,6 +19,11 @@
 // OPENCL-NEXT: float8 v_4 = v_1 - v_3 * 0.6933594f - v_3 * -0.00021219444f;
 // OPENCL-NEXT: float8 v_5 = (((({{.*}} * v_4 + 0.5f) * v_4 + 1.0f;
 // OPENCL-NEXT: vstore8((v_5 * v_4 + 1.0f) * as_float8(as_int8(as_uint8(as_int8(v_2)) << (int8)(23))), 0, X);
+
+// Beyond a bound the error function takes an exponential, and the sign of its argument.
+// OPENCL:      float [[SIZE:v_.*]] = fabs(t);
+// OPENCL:      int [[FAR:v_.*]] = (as_int(t) & INT_MIN) | as_int(1.0f - {{.*}});
+// OPENCL-NEXT: X[0] = [[SIZE]] > 0.9277344f ? as_float([[FAR]]) : ({{.*}} + 0.12837917f) * t + t;
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<1xf16, 1 : i32>, memref<1xf64, 1 : i32>) -> (), kernel}> ({
   ^bb0(%X: memref<8xf32, 1 : i32>, %H: memref<1xf16, 1 : i32>, %D: memref<1xf64, 1 : i32>):
@@ -35,6 +40,9 @@
     %d = memref.load %D[%zero] : memref<1xf64, 1 : i32>
     %k = math.exp %d : f64
     memref.store %k, %D[%zero] : memref<1xf64, 1 : i32>
+    %t = memref.load %X[%zero] : memref<8xf32, 1 : i32>
+    %u = math.erf %t : f32
+    memref.store %u, %X[%zero] : memref<8xf32, 1 : i32>
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()

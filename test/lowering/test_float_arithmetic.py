@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import erf
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,22 @@ def test_exp(device: td.Device) -> None:
     # OpenCL's own may be 3 units off, and there may be no denormal numbers.
     normal = ~ends & np.isfinite(nearest) & (nearest > 1.2e-38)
     assert np.max(off[normal]) <= (1.5 if device.short_platform in ("intel", "pocl") else 3)
+
+
+def test_erf(device: td.Device) -> None:
+    random = np.random.default_rng(0)
+    count = 1 << (9 if device.type == "simulator" else 18)
+    tiny = 10.0 ** random.uniform(-37, 1, count)
+    dense = [np.linspace(-6, 6, count), tiny, -tiny, 0.927734375 + np.arange(-9, 10) * 2.0**-24]
+    x = np.float32([*SPECIAL, *np.concatenate(dense)])
+    y = td.compile("function (X[N]) -> (Y) { Y = erf(X); }", device=device)(x)
+    exact = np.array([erf(v) for v in x.astype(np.float64)])
+    with np.errstate(invalid="ignore"):
+        off = np.abs(y - exact) / np.spacing(np.abs(exact).astype(np.float32))
+    normal = np.abs(x) > 1.2e-38
+    assert np.max(off[normal]) <= (1.5 if device.short_platform in ("intel", "pocl") else 16)
+    np.testing.assert_array_equal(np.isnan(y), np.isnan(x))
+    np.testing.assert_allclose(y[~normal], exact[~normal], atol=1.2e-38)
 
 
 @pytest.mark.parametrize("columns", [64, 37])
