@@ -123,6 +123,11 @@ def test_patterns(shape: tuple[int, ...], device: td.Device):
     check(f, [np.ones(shape, np.float32)])
 
 
+def test_the_shape_of_a_scalar(device: td.Device):
+    f = td.compile("function (A[]) -> (S) { S = shape(A); }", device=device)
+    check(f, [np.float32(1)])
+
+
 def test_nothing_to_gather_from(device: td.Device):
     f = td.compile("function (X[V, R], I[P]) -> (O) { O = gather(X, I); }", device=device)
     for call in (f, f.reference):

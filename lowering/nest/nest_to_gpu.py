@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tiledialect.dialects.nest import Nest
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
@@ -86,6 +87,9 @@ LOWERINGS: dict[type[Operation], Lowering] = {
 }
 """How each op of a nest is lowered; the others stay as they are."""
 
+OF_NESTS = tuple(kind for kind in LOWERINGS if kind.dialect_name() == Nest.name)
+"""The ops of which a function has one that is to be lowered."""
+
 
 def lower_function(kernel: GpuKernel) -> None:
     """Put what the nest is lowered to in the place of a function's body."""
@@ -121,6 +125,6 @@ class NestToGpuPass(ModulePass):
         alignment = GPU_ALIGNMENT if is_gpu(op) else 0
         asynchronous = limit(op, "compute_capability", 0) >= ASYNCHRONOUS
         for function in ops_of(op, gpu.FuncOp):
-            if ops_of(function, ForOp, LoadOp, StoreOp, BufferOp):
+            if ops_of(function, *OF_NESTS):
                 kernel = GpuKernel(function, LOWERINGS, alignment, asynchronous=asynchronous)
                 lower_function(kernel)

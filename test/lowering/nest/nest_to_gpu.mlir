@@ -162,3 +162,19 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// Of a nest without loops and accesses, whose only branch is never taken, nothing is left.
+// CHECK:      "gpu.func"
+// CHECK-NEXT: ^{{.*}}(%S: memref<0xi32, 1 : i32>):
+// CHECK-NEXT:   "gpu.return"
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<0xi32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%S: memref<0xi32, 1 : i32>):
+    nest.if false {
+      %zero = arith.constant 0 : i32
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
