@@ -174,8 +174,10 @@ def test_vectors_are_as_wide_as_the_hardware(case: str):
         assert (last.role, last.extent) == (Role.VECTOR, device.native_vector_width)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_sums_fit_the_registers_without_embedded_broadcast(case: Facts):
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"uneven convolution"}))
+def test_sums_fit_the_registers_without_embedded_broadcast(name: str):
+    """All but those of a kernel that is started in ten times the time that it runs."""
+    case = CASES[name]
     device = described(Kind.CPU, {"native_vector_width": 8})
     for candidate in ranked(case, device)[:1]:
         model = CpuModel(case, candidate.schedule, device)
@@ -354,6 +356,23 @@ def test_columns_are_added_in_long_rows():
     (row,) = (x for x in best.leaves if x.role is Role.GROUP)
     assert row.stride == 2048 // row.extent >= 128
     assert next(x for x in best.leaves if x.role is Role.SERIAL).index == "i"
+
+
+def test_taps_that_classes_lack_are_left_out():
+    """The gradient of a convolution of stride 2 in planes: a class has one or two of three taps."""
+    p, q, x, t = (IndexExpr.of(name) for name in "pqxt")
+    case = facts(
+        3,
+        {"n": 64, "p": 2, "q": 28, "x": 14, "k": 128, "t": 2},
+        tensor(0, (64, 56, 14), "n", p + 2 * q, x),
+        tensor(1, (64, 128, 3), "n", "k", p + 2 * t - 1),
+        tensor(0, (128, 28, 14), "k", q - t + 1, x),
+    )
+    device = replace(DEVICES["wide"], compute_units=2, local_mem_size=1 << 18)
+    (names, share), *_ = case.tests
+    assert names == {"p", "t"} and share == 0.75
+    order = [x.index for x in ranked(case, device)[0].schedule.leaves if x.role is Role.SERIAL]
+    assert order.index("t") < order.index("k")
 
 
 def test_lanes_run_along_an_index_that_fills_them():
