@@ -129,10 +129,11 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
     elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
     outputs, width = _outputs(facts), device.lanes(largest.type, largest.bytes)
     long = [name for name in facts.reduced_indices if facts.extents[name] >= width]
-    if not any(abs(largest.strides.get(name, 0)) == 1 for name in (*outputs[:1], *long)):
-        return False
-    if facts.is_product and any(n not in largest.names for n in outputs):
-        return False
+    along = {name for name, stride in largest.strides.items() if abs(stride) == 1}
+    if along.isdisjoint(long):
+        is_used_by_several = facts.is_product and not largest.names.issuperset(outputs)
+        if along.isdisjoint(outputs[:1]) or is_used_by_several:
+            return False
     # Sums for few results are no windows, nor are products without sums of indices.
     uses = FEW_USES if _is_window(facts) and results > elements // FEW_USES else READ_TWICE
     return results <= elements and facts.points <= uses * elements
