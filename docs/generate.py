@@ -355,6 +355,10 @@ EXAMPLES = {
     "tile-one-hot": ("histogram", f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot"),
     "tile-scan": ("totals", TOTALS),
     "tile-split-scan": ("totals", f"{TOTALS},tile-split-scan{{block=8}}"),
+    "tile-split-scatter": (
+        "histogram",
+        f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot,tile-split-scatter{{parts=3}}",
+    ),
     "tile-split-product": (
         "bilinear",
         'tile-specialize{arguments="8x4xf32","4x5xf32","6x5xf32"},tile-bounds'

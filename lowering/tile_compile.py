@@ -36,6 +36,7 @@ from tiledialect.passes.tile_scan import TileScanPass
 from tiledialect.passes.tile_split_product import TileSplitProductPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
+from tiledialect.passes.tile_split_scatter import TileSplitScatterPass
 from tiledialect.signature import find_function
 from tiledialect.target_spec import describe, limit
 
@@ -57,6 +58,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileOneHotPass(),
         TileScanPass(),
         TileSplitScanPass(),
+        TileSplitScatterPass(keep=_whole(schedules)),
         TileReducePass(),
         TileDefractPass(),
         TileSplitProductPass(keep=_whole(schedules)),

@@ -133,6 +133,9 @@ def _scan(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
 
 
 def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
+    assert isinstance(op, special.ScatterOp)
+    if op.parts is not None:
+        raise TileError.at(op, "a tile.scatter in parts has no gradient: it is for kernels")
     updates, indices, _ = op.operands
     shape, index_shape = shape_of(tensor_type(updates)), shape_of(tensor_type(indices))
     result_shape = shape_of(tensor_type(op.results[0]))

@@ -32,8 +32,12 @@ class Split:
     variables. So the second contraction writes just what the first one did, to the same places.
     """
 
-    def __init__(self, op: ContractionOp, index: str, parts: int, multiple: int = 1):
+    def __init__(
+        self, op: ContractionOp, index: str, parts: int, multiple: int = 1, *, each: bool = False
+    ):
+        """Of ``each`` value a part of its own needs no index in it."""
         self.op = op
+        self.each = each
         self.index = index
         self.space = op.space()
         self.ranges = _ranges(op)
@@ -67,7 +71,8 @@ class Split:
     def partial_space(self) -> IndexSpace:
         """The points of the partial results: those of the contraction, each in its part."""
         part = self.ranges[self.index].lower + self.size * IndexExpr.of(self.part)
-        moved = self.space.substitute({self.index: part + IndexExpr.of(self.index)})
+        inner = IndexExpr.of(0 if self.each else self.index)
+        moved = self.space.substitute({self.index: part + inner})
         space = IndexSpace(
             (IndexExpr.of(self.part), *self.places),
             (self.parts, *self.extents),
@@ -75,7 +80,7 @@ class Split:
             moved.input_shapes,
             (
                 *moved.constraints,
-                Constraint(IndexExpr.of(self.index), IndexExpr.of(self.size)),
+                Constraint(inner, IndexExpr.of(self.size)),
                 *self.written,
             ),
         )

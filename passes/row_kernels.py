@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Operation, SSAValue
@@ -11,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.attributes import AccessAttr, DomainAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by, shape
+from tiledialect.dialects.tile.rows import Rows, check_results, names_in, reduced_by, shape
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving
 from tiledialect.passes.kernel_merging import merged
@@ -43,7 +44,21 @@ def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machi
     why, groups = moving(machine.rows_moved(kernel), before), machine.row_groups(kernel)
     if groups < machine.groups:
         why += f", with {groups} work-groups where {machine.groups} keep the device busy"
-    return Gain(apart, machine.rows_time(kernel), why)
+    if again := _points_again(kernel):
+        why += f", with {again:.3g} operations again"
+    return Gain(apart, machine.rows_time(kernel) + again / machine.operations, why)
+
+
+def _points_again(kernel: KernelOp) -> int:
+    """At how many points contractions aggregate what they have aggregated for other rows."""
+    assert kernel.axes is not None
+    axes = {name: r.extent for name, r in kernel.axes.ranges.items()}
+    rows, again = prod(n for name, n in axes.items() if name not in kernel.reduced), 0
+    for op in kernel.contractions:
+        own = names_in(e for access in op.accesses for e in access.data)
+        visited = rows * prod(axes[name] for name in own & kernel.reduced)
+        again += visited - prod(axes[name] for name in own)
+    return again
 
 
 def _reads_at_axes(op: ContractionOp) -> bool:

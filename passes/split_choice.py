@@ -49,6 +49,8 @@ class Weighed:
     """Index, number of parts and seconds, or what these are at least: whether they are known."""
     ops: list[Operation]
     """Those of the best split; none if the contraction is better as it is."""
+    why: str = ""
+    """Why a split is best that was not weighed."""
 
     def __str__(self) -> str:
         lines = [f"  whole: {self.whole * 1e6:.1f} us"]
@@ -66,6 +68,8 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     if op.domain is None:
         return "the ranges of its indices are not known yet"
     facts = contraction_facts(op)
+    if (split := _row_sums(op, facts, device)) is not None:
+        return split
     outputs = prod(facts.extents[name] for name in facts.output_indices)
     if reason := _why_whole(op, facts, outputs, device, precision):
         return reason
@@ -85,6 +89,52 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
         for unused in reversed(made):
             unused.erase()
     return Weighed(whole, tuple(splits), found) if splits else "it has no sum that can be split"
+
+
+def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None:
+    """The split into the sums of rows, where what is summed needs other aggregates of its row.
+
+    As in a cross entropy: a row kernel then reads each row once, and its elements are never
+    written.
+    """
+    if device.kind is Kind.CPU or (index := _row_index(op)) is None:
+        return None
+    rows = facts.extents[index]
+    if rows * FEW_ROWS <= device.compute_units or why_not_split(op, index) is not None:
+        return None
+    why = f"each {index} has a sum of its own, for which its elements are never written"
+    return Weighed(0.0, (), Split(op, index, rows, each=True).ops(), why)
+
+
+def _row_index(op: ContractionOp) -> str | None:
+    """The index of rows that a sum goes over whose elements need aggregates of their rows."""
+    (value, *others), (access, *_) = op.inputs, op.accesses
+    names = [e.variable for e in access.data]
+    aggregates = [] if others else [v for v in _operands_of(value) if _size(v) < _size(value)]
+    summed = {n for n in op.index_names if n not in {m for e in op.output.data for m in e.names}}
+    for aggregate in aggregates:
+        shape = shape_of(tensor_type(aggregate)) or ()
+        if len(shape) == len(names) and len(set(names)) == len(names):
+            rows = [n for n, size in zip(names, shape, strict=True) if size > 1 and n in summed]
+            along = [n for n, size in zip(names, shape, strict=True) if size == 1 and n in summed]
+            if len(rows) == 1 and along:
+                return rows[0]
+    return None
+
+
+def _operands_of(value: SSAValue) -> set[SSAValue]:
+    """The results of contractions that elementwise ops make a tensor of."""
+    found, pending, seen = set[SSAValue](), [value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value.owner, ContractionOp):
+            found.add(value)
+        elif isinstance(value.owner, ElementwiseOp):
+            pending += value.owner.operands
+    return found
 
 
 def _why_whole(
@@ -119,9 +169,11 @@ def _splits(
 ) -> Iterator[tuple[str, int]]:
     """The index that moves the inputs farthest, and numbers of parts that fill the device.
 
-    On a GPU an index of few values, as taps have, has no parts if there is another.
+    On a GPU an index of few values, as taps have, or fewer than the parts that few results need,
+    has no parts if there is another.
     """
     is_gpu = device.kind is Kind.GPU
+    needed = min(2 * device.compute_units, ceil(2 * device.compute_units * TILES[0] / outputs))
     summed = [
         name
         for name in facts.reduced_indices
@@ -129,7 +181,7 @@ def _splits(
     ]
 
     def reach(name: str) -> tuple[bool, int]:
-        is_long = is_gpu and facts.extents[name] >= FEW_PARTS
+        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, needed)
         strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
         return is_long, max(strides) * facts.extents[name]
 

@@ -41,7 +41,7 @@ class DecomposeScatter(RewritePattern):
         shape = shape_of(tensor_type(op.result))
         if updates is None or indices is None or like is None or shape is None:
             return
-        if isinstance(op.parent_op(), KernelOp):
+        if isinstance(op.parent_op(), KernelOp) or op.parts is not None:
             return
         points = [IndexExpr.of(f"i{k}") for k in range(len(indices))]
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]

@@ -62,7 +62,7 @@ def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate |
         family, schedule = "scan", scan_schedule_of(kernel.scan, device)
     elif kernel.scatter is not None:
         shape = shape_of(tensor_type(kernel.scatter.result)) or ()
-        family, schedule = "scatter", scatter_schedule(shape, device)
+        family, schedule = "scatter", scatter_schedule(shape, kernel.scatter.row_axis, device)
     else:
         # Nothing else comes near them, which the model does not know.
         family = "tensor cores"

@@ -105,6 +105,8 @@ def _explained(found: Weighed | str) -> str:
     """What was weighed for a contraction, for people to read."""
     if isinstance(found, str):
         return f"not split into partial results, as {found}"
+    if found.why:
+        return f"split into partial results, as {found.why}"
     done, which = ("split", "a") if found.ops else ("not split", "no")
     gain = f"takes less than {GAIN:.0%} of the time of the whole"
     return f"{done} into partial results, as {which} split {gain}\n{found}"

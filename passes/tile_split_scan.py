@@ -57,22 +57,21 @@ class SplitScan:
         op, t = self.op, accumulator_type(self.op)
         aggregation, reverse = op.aggregation.data, op.reverse is not None
         operand = self._as_type(op.operand, t, "wide")
+        start, default = neutral(aggregation, t), None
+        if start != 0:
+            self.made += filled(start, t, self._with_axis(self.blocks))
+            default = self.made[-1].results[0]
+        # That of the block before each; so the running sums are what the blocks start with.
+        other = IndexExpr.of("block") + (1 if reverse else -1)
         sums = self._contraction(
             "sums",
             aggregation,
             operand,
-            self.block * IndexExpr.of("block") + IndexExpr.of("k"),
+            self.block * other + IndexExpr.of("k"),
             [Constraint(IndexExpr.of("k"), IndexExpr.of(self.block))],
-            None,
+            default,
         )
-        running = self._add("running", ScanOp(aggregation, sums, op.along, reverse=reverse))
-        before = IndexExpr.of("block") + (1 if reverse else -1)
-        start = neutral(aggregation, t)
-        default = None
-        if start != 0:
-            self.made += filled(start, t, self._with_axis(self.blocks))
-            default = self.made[-1].results[0]
-        starts = self._contraction("before", Aggregation.assign, running, before, [], default)
+        starts = self._add("before", ScanOp(aggregation, sums, op.along, reverse=reverse))
         scan = ScanOp(
             aggregation, operand, op.along, reverse=reverse, every=self.block, start=starts
         )

@@ -67,7 +67,7 @@ def test_on_devices(device: Any):
 def test_chosen_schedules(shape: tuple[int, ...], dtype: Any, kind: Kind, device: Any):
     """Those of both kinds of devices, on every device; all that a u8 can be may name a row."""
     size = replace(described(kind, {}), compute_units=4, max_work_group_size=64)
-    schedule = scatter_schedule(shape, size)
+    schedule = scatter_schedule(shape, 0, size)
     result = "x".join(map(str, shape))
     updates = "x".join(map(str, (13, *shape[1:])))
     t = {np.int32: "i32", np.uint8: "ui8"}[dtype]
@@ -86,6 +86,38 @@ def test_chosen_schedules(shape: tuple[int, ...], dtype: Any, kind: Kind, device
     inputs = [numbers((13, *shape[1:])), indices((13,), dtype), numbers(shape[:1])]
     (found,), (expected,) = run(module, inputs, device), reference(module, inputs)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("shape", [(11,), (30, 9)])
+def test_in_parts(shape: tuple[int, ...], kind: Kind, device: Any):
+    """More indices than a block has, in parts that no block divides."""
+    size = replace(described(kind, {}), compute_units=4, max_work_group_size=4)
+    points, whole = (5, 41), (3, *shape)
+    schedule = scatter_schedule(whole, 1, size)
+    u, i, v, r = (
+        f"tensor<{'x'.join(map(str, s))}x{t}>"
+        for s, t in (
+            ((*points, *shape[1:]), "f32"),
+            (points, "i32"),
+            (shape[:1], "f32"),
+            (whole, "f32"),
+        )
+    )
+    text = f"""func.func @f(%U: {u}, %I: {i}, %V: {v}) -> {r} {{
+  %R = tile.kernel(%u = %U : {u}, %i = %I : {i}, %v = %V : {v}) -> {r}
+    schedule <{", ".join(map(str, schedule.leaves))}> {{
+    %s = tile.scatter %u, %i, %v parts 3 : ({u}, {i}, {v}) -> {r}
+    tile.yield %s : {r}
+  }}
+  func.return %R : {r}
+}}"""
+    module = parse_mlir(text, "parts.mlir")
+    module.verify()
+    inputs = [numbers((*points, *shape[1:])), indices(points, np.int32), numbers(shape[:1])]
+    (found,), (expected,) = run(module, inputs, device), reference(module, inputs)
+    np.testing.assert_array_equal(found, expected)
+    assert np.abs(expected).sum(axis=tuple(range(1, len(whole)))).all()
 
 
 def test_the_order_of_sums(device: Any):

@@ -30,6 +30,7 @@ TILE_UNIVERSE = Universe(
         "tile-one-hot": _load("passes.tile_one_hot", "TileOneHotPass"),
         "tile-scan": _load("passes.tile_scan", "TileScanPass"),
         "tile-split-scan": _load("passes.tile_split_scan", "TileSplitScanPass"),
+        "tile-split-scatter": _load("passes.tile_split_scatter", "TileSplitScatterPass"),
         "tile-reduce": _load("passes.tile_reduce", "TileReducePass"),
         "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
         "tile-split-product": _load("passes.tile_split_product", "TileSplitProductPass"),

@@ -163,6 +163,13 @@ def test_modules_print_all_their_functions():
             "Tile has no form for tile.kernel",
         ),
         (
+            f"%A: {F32}, %I: tensor<4xi32>) -> tensor<2x4xf32>",
+            f"""%0 = tile.scatter %A, %I, %A parts 2
+              : ({F32}, tensor<4xi32>, {F32}) -> tensor<2x4xf32>
+            func.return %0 : tensor<2x4xf32>""",
+            "Tile has no form for a scatter in parts",
+        ),
+        (
             "%A: tensor<4xui32>, %B: tensor<4xf32>) -> tensor<4xui32>",
             """%0 = tile.prng_state %A, %B : (tensor<4xui32>, tensor<4xf32>) -> tensor<4xui32>
             func.return %0 : tensor<4xui32>""",

@@ -8,6 +8,14 @@ func.func @f(%X: tensor<8xf32> {tile.name = "X"}) -> (tensor<8xf32> {tile.name =
 
 // -----
 
+// CHECK: a tile.scatter in parts has no gradient: it is for kernels
+func.func @parts(%X: tensor<8xf32> {tile.name = "X"}, %I: tensor<8xi32>, %V: tensor<4xf32>) -> (tensor<2x4xf32> {tile.name = "Y"}) {
+  %Y = tile.scatter %X, %I, %V parts 2 : (tensor<8xf32>, tensor<8xi32>, tensor<4xf32>) -> tensor<2x4xf32>
+  func.return %Y : tensor<2x4xf32>
+}
+
+// -----
+
 // CHECK: tile.kernel has no gradient
 func.func @g(%X: tensor<8xf32> {tile.name = "X"}) -> (tensor<8xf32> {tile.name = "Y"}) {
   %Y = tile.kernel(%x = %X : tensor<8xf32>) -> tensor<8xf32> {

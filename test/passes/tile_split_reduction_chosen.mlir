@@ -16,6 +16,8 @@
 // WHY:      S: not split into partial results, as its 4096 points are too few for a second kernel
 // WHY-NEXT: M: not split into partial results, as its schedule is given
 
+// WHY:      S: split into partial results, as each r has a sum of its own, for which its elements are never written
+
 // WHERE: tile-split-reduction needs the index to split at
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
@@ -93,5 +95,26 @@ func.func @some_rows(%X: tensor<96x65536xf32>) -> tensor<96x65536xf32> {
 func.func @small_pictures(%I: tensor<32x7x7x512xf32>, %K: tensor<3x3x512x512xf32>) -> tensor<32x7x7x512xf32> {
   %O = tile.contraction add(%I[n, y + j - 1, x + i - 1, ci] mul %K[j, i, ci, co]) -> [n, y, x, co] domain <n = 0 to 32, y = 0 to 7, x = 0 to 7, co = 0 to 512, j = 0 to 3, i = 0 to 3, ci = 0 to 512> : (tensor<32x7x7x512xf32>, tensor<3x3x512x512xf32>) -> tensor<32x7x7x512xf32>
   func.return %O : tensor<32x7x7x512xf32>
+}
+
+// A sum over rows that need their own sums is one of rows first: a row kernel then never writes
+// what is summed, as in a cross entropy.
+// CHECK-LABEL: @row_sums
+// CHECK: %S_parts = tile.contraction add(%P[r_part, c]) -> [r_part] domain <r_part = 0 to 1000, c = 0 to 500>
+// CHECK-NEXT: %S = tile.contraction add(%S_parts[r_part]) -> []
+// Too few rows keep no unit busy.
+// CHECK-LABEL: @few_row_sums
+// CHECK: %S_parts = tile.contraction add(%P[r, {{[0-9]+}}*c_part + c]) -> [c_part]
+func.func @row_sums(%X: tensor<1000x500xf32>) -> tensor<f32> {
+  %T = tile.contraction add(%X[r, c]) -> [r, 0] domain <r = 0 to 1000, c = 0 to 500> : (tensor<1000x500xf32>) -> tensor<1000x1xf32>
+  %P = tile.sub %X, %T : (tensor<1000x500xf32>, tensor<1000x1xf32>) -> tensor<1000x500xf32>
+  %S = tile.contraction add(%P[r, c]) -> [] domain <r = 0 to 1000, c = 0 to 500> : (tensor<1000x500xf32>) -> tensor<f32>
+  func.return %S : tensor<f32>
+}
+func.func @few_row_sums(%X: tensor<4x1048576xf32>) -> tensor<f32> {
+  %T = tile.contraction add(%X[r, c]) -> [r, 0] domain <r = 0 to 4, c = 0 to 1048576> : (tensor<4x1048576xf32>) -> tensor<4x1xf32>
+  %P = tile.sub %X, %T : (tensor<4x1048576xf32>, tensor<4x1xf32>) -> tensor<4x1048576xf32>
+  %S = tile.contraction add(%P[r, c]) -> [] domain <r = 0 to 4, c = 0 to 1048576> : (tensor<4x1048576xf32>) -> tensor<f32>
+  func.return %S : tensor<f32>
 }
 }

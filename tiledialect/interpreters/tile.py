@@ -160,10 +160,12 @@ class TileFunctions(InterpreterFunctions):
         updates, indices, like = args
         element_type = _element_type(op.result)
         dtype = np.float64 if et.is_float(element_type) else numeric.NUMPY_TYPES[element_type]
-        total = np.zeros((len(like), *updates.shape[indices.ndim :]), dtype)
+        total = np.zeros((op.part_count, len(like), *updates.shape[indices.ndim :]), dtype)
         inside = (indices >= 0) & (indices < len(like))
-        np.add.at(total, indices[inside].astype(np.int64), updates[inside].astype(dtype))
-        return (numeric.convert(total, element_type),)
+        part = np.arange(indices.size).reshape(indices.shape) // max(op.part_size, 1)
+        places = part[inside], indices[inside].astype(np.int64)
+        np.add.at(total, places, updates[inside].astype(dtype))
+        return (numeric.convert(total if op.parts else total[0], element_type),)
 
     @impl(SumToOp)
     def run_sum_to(self, interpreter: Interpreter, op: SumToOp, args: PythonValues) -> PythonValues:

@@ -402,6 +402,8 @@ class FunctionText:
 
     def special(self, op: TileOp, is_whole: bool) -> Text:
         """A function of tensors."""
+        if isinstance(op, ops.ScatterOp) and op.parts is not None:
+            raise TileError.at(op, "Tile has no form for a scatter in parts")
         return call(op.name.removeprefix("tile."), *self.operands(op))
 
     def prng_value(self, op: ops.PrngValueOp, is_whole: bool) -> Text:

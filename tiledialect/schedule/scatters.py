@@ -8,8 +8,11 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
 
-ROW = "d0"
-"""The index that the scattered indices name."""
+
+def row_index(axis: int) -> str:
+    """The loop index of the axis that the scattered indices name places of."""
+    return f"d{axis}"
+
 
 CPU_LANES = 16
 CPU_VECTORS = 4
@@ -20,13 +23,13 @@ SLABS_OF_UNIT = {Kind.CPU: 2, Kind.GPU: 8}
 """Among how many work-groups the rows are divided for each compute unit, over all columns."""
 
 
-def rows_of_item(schedule: Schedule, size: int) -> int:
-    """How many rows, which lie together, each work-item has of ``size``.
+def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
+    """How many rows, which lie together along an axis, each work-item has of ``size``.
 
     Raises:
         ScheduleError: they do not lie together.
     """
-    own = [leaf for leaf in schedule.leaves if leaf.index == ROW]
+    own = [leaf for leaf in schedule.leaves if leaf.index == row_index(axis)]
     rows = min((leaf.stride for leaf in own if leaf.role in PARALLEL), default=size)
     for leaf in own:
         if leaf.role not in PARALLEL and leaf.stride >= rows and leaf.extent > 1:
@@ -37,9 +40,14 @@ def rows_of_item(schedule: Schedule, size: int) -> int:
     return rows
 
 
-def scatter_schedule(shape: tuple[int, ...], device: Device) -> Schedule:
-    """The schedule of a scatter: work-items for the columns, and for slabs of the rows."""
+def scatter_schedule(whole: tuple[int, ...], axis: int, device: Device) -> Schedule:
+    """The schedule of a scatter: work-items for the columns, and for slabs of the rows.
+
+    The rows are those along ``axis`` of the result; what is before are parts, for work-groups.
+    """
     gpu = device.kind is Kind.GPU
+    shape, parts = whole[axis:], prod(whole[:axis])
+    row, first = row_index(axis), axis + 1
     *outer, last = shape[1:] or (1,)
     together = 1
     if gpu:
@@ -51,17 +59,18 @@ def scatter_schedule(shape: tuple[int, ...], device: Device) -> Schedule:
         items, lanes = 1, min(CPU_LANES, 1 << (last.bit_length() - 1))
         vectors = min(CPU_VECTORS, ceil_div(last, lanes))
     tile = items * lanes * vectors
-    groups = ceil_div(last, tile) * prod(outer)
+    groups = ceil_div(last, tile) * prod(outer) * parts
     slabs = max(1, ceil_div(SLABS_OF_UNIT[device.kind] * device.compute_units, groups)) * together
     rows = ceil_div(shape[0], min(shape[0], slabs))
-    name = f"d{len(shape) - 1}"
+    name = f"d{len(whole) - 1}"
     leaves = [
-        Leaf(ROW, rows * together, ceil_div(shape[0], rows * together), Role.GROUP, "x"),
-        *(Leaf(f"d{k + 1}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
+        *(Leaf(f"d{k}", 1, size, Role.GROUP, "x") for k, size in enumerate(whole[:axis])),
+        Leaf(row, rows * together, ceil_div(shape[0], rows * together), Role.GROUP, "x"),
+        *(Leaf(f"d{first + k}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
         Leaf(name, tile, ceil_div(last, tile), Role.GROUP, "x"),
-        Leaf(ROW, rows, together, Role.LOCAL, "y"),
+        Leaf(row, rows, together, Role.LOCAL, "y"),
         Leaf(name, lanes * vectors, items, Role.LOCAL, "x"),
-        Leaf(ROW, 1, rows, Role.SERIAL),
+        Leaf(row, 1, rows, Role.SERIAL),
         Leaf(name, lanes, vectors, Role.UNROLL),
         Leaf(name, 1, lanes, Role.VECTOR),
     ]

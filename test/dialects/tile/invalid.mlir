@@ -294,6 +294,12 @@
 
 // -----
 
+// CHECK: error: scatter has 1 part at least, not 0
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xi32>)
+%r = tile.scatter %a, %b, %a parts 0 : (tensor<4xf32>, tensor<4xi32>, tensor<4xf32>) -> tensor<0x4xf32>
+
+// -----
+
 // CHECK: error: a (4) must begin with the axes of b (5)
 %a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<5xi32>)
 %r = tile.scatter %a, %b, %a : (tensor<4xf32>, tensor<5xi32>, tensor<4xf32>) -> tensor<4xf32>

@@ -12,6 +12,10 @@
 // GENERIC: "tile.scatter"(%U, %I, %V) : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
 %scatter = tile.scatter %U, %I, %V : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
 
+// CHECK-NEXT: tile.scatter %U, %I, %V parts 5 : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<5x9x8xf32>
+// GENERIC: "tile.scatter"(%U, %I, %V) <{parts = 5 : index}> : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<5x9x8xf32>
+%scatter_parts = tile.scatter %U, %I, %V parts 5 : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<5x9x8xf32>
+
 // CHECK-NEXT: tile.sum_to %U, %W : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
 // GENERIC: "tile.sum_to"(%U, %W) : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
 %sum = tile.sum_to %U, %W : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>

@@ -105,9 +105,19 @@ class TileOp(IRDLOperation, ABC):
         """
 
     @classmethod
-    def make(cls, *operands: SSAValue, attributes: dict[str, Attribute] | None = None):
+    def make(
+        cls,
+        *operands: SSAValue,
+        attributes: dict[str, Attribute] | None = None,
+        properties: dict[str, Attribute] | None = None,
+    ):
         """The op on these operands, which determine the result's type."""
-        op = cls.create(operands=operands, result_types=[any_type], attributes=attributes or {})
+        op = cls.create(
+            operands=operands,
+            result_types=[any_type],
+            attributes=attributes or {},
+            properties=properties or {},
+        )
         try:
             inferred = op.inferred_type()
         except VerifyException:

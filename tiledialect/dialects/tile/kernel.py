@@ -259,8 +259,8 @@ class KernelOp(IRDLOperation):
                 self._verify_kept(stage)
             self._verify_global(schedule.data.global_stages)
             instruction_box(op, schedule.data)
-            if self.scatter is not None:
-                rows_of_item(schedule.data, 1)
+            if (scatter := self.scatter) is not None:
+                rows_of_item(schedule.data, scatter.row_axis, 1)
             if (scan := self.scan) is not None:
                 ScanLeaves.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:

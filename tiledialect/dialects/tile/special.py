@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import prod
+from math import ceil, prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     result_def,
     traits_def,
     var_operand_def,
@@ -75,8 +76,17 @@ class ScatterOp(TileOp):
     result has a first axis of the size of `like`'s and then those of a slice. Slices for one
     place are summed (bools as integers); an index outside the result is left out.
 
-    Example: `%r = tile.scatter %u, %i, %v
-    : (tensor<4x8xf32>, tensor<4xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>`
+    With `parts n` the indices, in order, are divided into so many parts of the same number, but
+    for the last; the result has another first axis, along which it is that of each part.
+
+    Example:
+
+    ```mlir
+    %r = tile.scatter %u, %i, %v
+         : (tensor<4x8xf32>, tensor<4xi32>, tensor<9x8xf32>) -> tensor<9x8xf32>
+    %s = tile.scatter %u, %i, %v parts 2
+         : (tensor<4x8xf32>, tensor<4xi32>, tensor<9x8xf32>) -> tensor<2x9x8xf32>
+    ```
     """
 
     name = "tile.scatter"
@@ -86,13 +96,31 @@ class ScatterOp(TileOp):
     like = operand_def(AnyAttr())
     result = result_def(AnyAttr())
 
+    parts = opt_prop_def(IntegerAttr[IndexType])
+
     traits = traits_def(Pure())
     assembly_format = (
-        "$updates `,` $indices `,` $like attr-dict `:` functional-type(operands, results)"
+        "$updates `,` $indices `,` $like (`parts` $parts^)? attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
+    @property
+    def row_axis(self) -> int:
+        """The axis of the result that the indices name places of."""
+        return 0 if self.parts is None else 1
+
+    @property
+    def part_count(self) -> int:
+        """Into how many parts the indices are divided."""
+        return 1 if self.parts is None else self.parts.value.data
+
+    @property
+    def part_size(self) -> int:
+        """How many indices a part has, but for the last."""
+        return ceil(prod(shape_of(tensor_type(self.indices)) or ()) / self.part_count)
+
     def inferred_type(self) -> AnyTensor:
-        """The first axis of `like`, then the updates' axes that the indices do not have."""
+        """The parts, the first axis of `like`, the updates' axes that the indices do not have."""
         updates, indices, like = map(shape_of, map(tensor_type, self.operands))
         _check_integers(self.indices, "as indices of scatter")
         element_type = et.concrete(et.as_number(tensor_type(self.updates).element_type))
@@ -106,7 +134,10 @@ class ScatterOp(TileOp):
                 f"{name_of(self.updates)} ({format_shape(updates)}) must begin with the axes "
                 f"of {name_of(self.indices)} ({format_shape(indices)})"
             )
-        return make_type((like[0], *updates[rank:]), element_type)
+        if self.part_count < 1:
+            raise VerifyException(f"scatter has 1 part at least, not {self.part_count}")
+        parts = () if self.parts is None else (self.part_count,)
+        return make_type((*parts, like[0], *updates[rank:]), element_type)
 
 
 @irdl_op_definition
