@@ -68,7 +68,7 @@ class ScatterNest:
     def _coordinates(self, row: Expr | None = None) -> list[Expr]:
         """Where the loops being built are in the result; in another row if that is given."""
         own = [IndexExpr.of(f"d{axis}") for axis in range(len(self.shape))]
-        at = self.kernel.at(own)
+        at = [*self.kernel.at(own)]
         return at if row is None else [*at[: self.axis], row, *at[self.axis + 1 :]]
 
     @property
