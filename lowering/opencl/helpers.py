@@ -162,8 +162,8 @@ static inline TYPE NAME(TYPE a, TYPE b)
     return a ORDER b || a != a ? a : b;
 }
 """
-# An instruction for what is chosen, b where one is NaN; to select what is NaN would take two more
-# comparisons. All bits set are a NaN.
+# An instruction for what is chosen, b where one is NaN. All bits set are a NaN: selecting a itself
+# would be two comparisons more to LLVM.
 EITHER_VECTOR = """
 static inline TYPE NAME(TYPE a, TYPE b)
 {

@@ -198,6 +198,21 @@ def channels_first(size: int, channels: int) -> Facts:
     )
 
 
+def test_the_fewer_of_rows_and_vectors_are_kept_in_registers():
+    case, device = product(510, 512, 512), described(Kind.CPU, {"native_vector_width": 8})
+    rows, columns = Leaf("i", 1, 3, Role.UNROLL), Leaf("j", 8, 4, Role.UNROLL)
+    loops = Leaf("i", 3, 170, Role.SERIAL), Leaf("j", 32, 16, Role.SERIAL)
+    sums, lanes = Leaf("k", 1, 512, Role.SERIAL), Leaf("j", 1, 8, Role.VECTOR)
+    by_vectors, by_rows = (
+        CpuModel(case, Schedule((*loops, sums, *tile, lanes)), device)
+        for tile in ((columns, rows), (rows, columns))
+    )
+    assert (by_vectors.held, by_rows.held) == (16, 17)
+    assert by_vectors.spilled < by_rows.spilled
+    proposed = {c.schedule.leaves[-3:] for c in ranked(case, device)}
+    assert (columns, rows, lanes) in proposed and (rows, columns, lanes) not in proposed
+
+
 @pytest.mark.parametrize("size", [28, 56, 64])
 def test_what_windows_share_fits_the_registers(size: int):
     device = replace(DEVICES["wide"], local_mem_size=1 << 18)

@@ -20,8 +20,8 @@ from tiledialect.schedule.model import Copy, Model
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
-CHAIN = 4.0
-"""Cycles until a sum can be added to."""
+CHAIN = {True: 4.0, False: 5.0}
+"""Cycles until a sum can be added to, by processors with AVX-512, and by those before them."""
 STEP = 1.5
 """Cycles of a step of a loop."""
 COPY = {True: 2.0, False: 5.0}
@@ -178,7 +178,8 @@ class CpuModel(Model):
         """Cycles of the innermost body for what is in registers and the first cache."""
         operations = self.operations
         loads = [self.loads(walk) * self._lines(walk) for walk in self.walks]
-        return max(operations / 2, sum(loads) / 2, CHAIN * operations / self.vectors)
+        chain = CHAIN[self.device.native_vector_width >= BROADCAST] * operations / self.vectors
+        return max(operations / 2, sum(loads) / 2, chain)
 
     @cached_property
     def lost_cycles(self) -> float:
@@ -189,14 +190,37 @@ class CpuModel(Model):
     def held(self) -> float:
         """How many registers a step of the summation needs, if there is one.
 
-        The sums, the vectors that meet several elements, and one of these elements.
+        The sums, the vectors that meet several elements, and one of these elements; or the elements
+        and one vector, if each vector meets all elements before the next one is read.
         """
         vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
         sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
+        if self._is_by_vectors:
+            tile = tuple(x for x in self.row_steps if x[0] in self.facts.output_indices)
+            rows = (walk.elements(tile) for walk in self.walks if not self.is_vector(walk))
+            return sums + max(rows, default=0) + self.hardware
         return sums + min(vectors, default=0.0) / self._summed_steps + 1
 
+    @cached_property
+    def _is_by_vectors(self) -> bool:
+        """Whether rows that share vectors are inside those with vectors of their own.
+
+        It matters where elements take up registers.
+        """
+        if self.device.native_vector_width >= BROADCAST:
+            return False
+        leaves = [leaf for leaf in self.rows if leaf.index in self.facts.output_indices]
+        vectors = [walk for walk in self.walks if self.is_vector(walk)]
+        own = [any(walk.moved_by(leaf) for walk in vectors) for leaf in leaves]
+        return len(own) > 1 and own[0] and not own[-1]
+
     def _carried(self, walk: Walk) -> int:
-        """How many elements or vectors of an operand the next step of the summation needs, too."""
+        """How many elements or vectors of an operand the next step of the summation needs, too.
+
+        They are others than those that are held.
+        """
+        if self._is_by_vectors and not self.is_vector(walk):
+            return 0
         outputs, size = self.facts.output_indices, self.hardware if self.is_vector(walk) else 1
         most = 0
         for k, leaf in enumerate(self.rows):

@@ -15,7 +15,7 @@ from math import prod
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.loops import fastest, kept
-from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
+from tiledialect.schedule.cpu_cost import BROADCAST, FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, steps_of
@@ -85,6 +85,8 @@ class Shape:
     """In how many parts the outermost sums are made."""
     packed: tuple[int, ...] = ()
     """The operands that are staged."""
+    by_vectors: bool = False
+    """Whether a vector meets all elements of its step before the next vector is read."""
     inside: str = ""
     """The index in each tile of which operands are staged; empty: once for the group."""
 
@@ -114,7 +116,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
                 below = min(below, cpu_cost(model).seconds)
         return below
 
-    found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r))
+    found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r, device))
     for r, tile in fastest(MOST_TILES, found, seconds):
         # Of different numbers of groups many are the same.
         for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
@@ -198,7 +200,7 @@ def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator
         yield Roles(n, order, taps_first, tuple(lanes))
 
 
-def _tiles(facts: Facts, r: Roles) -> Iterator[Shape]:
+def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     """Tiles with the operands staged that must be, the whole rest in work-groups.
 
     Rows along an index that moves no padded axis, as that of pictures, need neither tests nor
@@ -215,7 +217,25 @@ def _tiles(facts: Facts, r: Roles) -> Iterator[Shape]:
                 continue
             for tile in _row_tiles(facts, r, rows, along):
                 shape = Shape(lanes, columns, tile)
+                if device.native_vector_width < BROADCAST:
+                    shape = replace(shape, by_vectors=_has_more_vectors(facts, r, shape))
                 yield replace(shape, packed=_must_pack(facts, r, shape, padded))
+
+
+def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
+    """Whether a step reads fewer elements than vectors: the fewer are kept in registers."""
+    vectors, elements = shape.columns, 1
+    for name, count in shape.tile:
+        if _has_vectors(facts, r, name):
+            vectors *= count
+        else:
+            elements *= count
+    return 1 < elements < vectors
+
+
+def _has_vectors(facts: Facts, r: Roles, name: str) -> bool:
+    """Whether rows along an index read vectors of their own."""
+    return any(name in t.names for t in facts.inputs if r.n in t.names)
 
 
 def _fitted(facts: Facts, r: Roles) -> Iterator[tuple[int, int]]:
@@ -401,11 +421,11 @@ class Builder:
         serial = [Leaf(n, self.steps.get(n, 1), count, Role.SERIAL) for n, count in s.blocks]
         outer, sums, written = self._sums()
         rows = [Leaf(n, 1, count, Role.UNROLL) for n, count in s.tile]
-        columns = [
-            Leaf(r.n, s.lanes, s.columns, Role.UNROLL),
-            Leaf(r.n, 1, s.lanes, Role.VECTOR),
-        ]
-        inner = kept((*outer, *serial, *sums, *written, *rows, *columns))
+        tile = [*rows, Leaf(r.n, s.lanes, s.columns, Role.UNROLL)]
+        if s.by_vectors:
+            tile.sort(key=lambda leaf: not _has_vectors(self.facts, r, leaf.index))
+        lanes = Leaf(r.n, 1, s.lanes, Role.VECTOR)
+        inner = kept((*outer, *serial, *sums, *written, *tile, lanes))
         return Schedule((*on_grid(grid), *inner), tuple(self._stages(outer, inner)))
 
     def _sums(self) -> tuple[list[Leaf], list[Leaf], list[Leaf]]:
