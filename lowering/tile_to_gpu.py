@@ -99,8 +99,8 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
     passes = nest_passes(hints=platform(op) in TAKES_HINTS, edges=not is_gpu(op))
     PassPipeline(passes).apply(ctx, op)
-    if platform(op) in APPROXIMATES:
-        MathPolynomialApproximationPass().apply(ctx, op)
+    if (halves := APPROXIMATES.get(platform(op) or "")) is not None:
+        MathPolynomialApproximationPass(halves).apply(ctx, op)
     if platform(op) in SHARES:
         ArithShareReciprocalsPass().apply(ctx, op)
     if platform(op) in LOSES_ARMS:

@@ -1,4 +1,5 @@
 // RUN: tile-opt %s -p math-polynomial-approximation | filecheck %s
+// RUN: tile-opt %s -p 'math-polynomial-approximation{halves=erf}' | filecheck %s --check-prefix=FLOATS
 // RUN: tile-opt %s -p math-polynomial-approximation -t opencl | filecheck %s --check-prefix=OPENCL
 
 // Exponentials of f32 become arithmetic, on vectors too, those of f16 in f32; others stay.
@@ -11,6 +12,8 @@
 // CHECK:      %g = arith.truncf {{.*}} : f32 to f16
 // CHECK:      math.exp %d : f64
 // CHECK-NOT:  math.exp
+// FLOATS:     math.exp %h : f16
+// FLOATS:     math.exp %d : f64
 
 // OPENCL:      float8 v = x < (float8)(-88.0f) ? (float8)(-88.0f) : x;
 // OPENCL-NEXT: float8 v_1 = v > (float8)(89.0f) ? (float8)(89.0f) : v;
