@@ -22,9 +22,9 @@ from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.neighbours import LINE, is_wide, value_of
 from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, element_bytes
+from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
 from tiledialect.ops_in import ops_in
-from tiledialect.schedule.device import Kind, described, device_of
+from tiledialect.schedule.device import Device, Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 
 SHORTEST = 16 * LINE
@@ -104,13 +104,22 @@ def passes_over_rows(block: Block) -> list[Pass]:
     return found if len(found) > 1 else []
 
 
-def prefetch(passes: Sequence[Pass], cache: int) -> None:
+def _array_bytes(op: LoadOp | StoreOp) -> int:
+    """The bytes of the array that an access is to; 0 if they are not known."""
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    return extent_of(t) * element_bytes(t) if t.has_static_shape() else 0
+
+
+def prefetch(passes: Sequence[Pass], device: Device) -> None:
     """Let the pass that computes most ask for what the later ones and the next row will use."""
     scope = NestScope()
     first: dict[Place, tuple[int, LoadOp | StoreOp]] = {}
     for number, one in enumerate(passes):
         for place, op in one.accesses(scope):
-            first.setdefault(place, (number, op))
+            # What is written and stays in the caches needs no asking, which takes room from rows.
+            if isinstance(op, LoadOp) or _array_bytes(op) > device.cache_sizes[-1]:
+                first.setdefault(place, (number, op))
     host = max(range(len(passes) - 1), key=lambda k: passes[k].cost)
     row = _next_row(passes[host].loops[0], scope)
     wanted: list[PrefetchOp] = []
@@ -128,7 +137,7 @@ def prefetch(passes: Sequence[Pass], cache: int) -> None:
             place = [e.substitute(steps) for e in where]
             to_write = isinstance(op, StoreOp)
             wanted.append(PrefetchOp(scope.values, memory, place, to_write=to_write))
-    if wanted and total <= cache:
+    if wanted and total <= device.second_cache:
         Rewriter.insert_op(wanted, InsertPoint.at_end(passes[host].block))
 
 
@@ -147,7 +156,8 @@ class NestPrefetchPass(ModulePass):
 
     The pass that computes most asks for what the later ones will read and write, and for what the
     next row is the first to read: memory arrives during the computation. Rows that are short, for
-    which the processor does that by itself, or do not fit its second cache, are left alone.
+    which the processor does that by itself, or do not fit its second cache, are left alone, and so
+    is what is written to arrays that the last cache holds.
     """
 
     name = "nest-prefetch"
@@ -158,4 +168,4 @@ class NestPrefetchPass(ModulePass):
         blocks = [b for x in ops_in(op) for region in x.regions for b in region.blocks]
         for block in blocks:
             if passes := passes_over_rows(block):
-                prefetch(passes, device.second_cache)
+                prefetch(passes, device)

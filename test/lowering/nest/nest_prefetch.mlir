@@ -2,7 +2,7 @@
 // RUN: tile-opt %s -p nest-prefetch,nest-to-gpu --split-input-file -t opencl | filecheck %s --check-prefix=OPENCL
 
 // The pass that computes most asks for what the next row reads first, and for what the later passes
-// over its own row read and write.
+// over its own row read, and write to arrays that no cache holds.
 // CHECK:      nest.for %r : serial to 8 {
 // CHECK:        nest.for %i : serial to 32 {
 // CHECK-NOT:      nest.prefetch
@@ -10,7 +10,7 @@
 // CHECK:          math.exp
 // CHECK:          nest.prefetch %X[8*%g + %r + 1, 16*%j] : memref<16x512xf32, 1 : i32>
 // CHECK-NEXT:     nest.prefetch %Z[8*%g + %r, 16*%j] : memref<16x512xf32, 1 : i32>
-// CHECK-NEXT:     nest.prefetch to_write %Y[8*%g + %r, 16*%j] : memref<16x512xf32, 1 : i32>
+// CHECK-NEXT:     nest.prefetch to_write %Y[8*%g + %r, 16*%j] : memref<16384x512xf32, 1 : i32>
 // CHECK-NEXT:   }
 // CHECK:        nest.for %k : serial to 32 {
 // CHECK-NOT:      nest.prefetch
@@ -18,8 +18,8 @@
 // OPENCL:     __builtin_prefetch(Z + v_{{[0-9]}}, 0);
 // OPENCL:     __builtin_prefetch(Y + v_{{[0-9]}}, 1);
 "gpu.module"() <{sym_name = "m"}> ({
-  "gpu.func"() <{function_type = (memref<16x512xf32, 1 : i32>, memref<512xf32, 1 : i32>, memref<16x512xf32, 1 : i32>, memref<16x512xf32, 1 : i32>) -> (), kernel}> ({
-  ^bb0(%X: memref<16x512xf32, 1 : i32>, %W: memref<512xf32, 1 : i32>, %Z: memref<16x512xf32, 1 : i32>, %Y: memref<16x512xf32, 1 : i32>):
+  "gpu.func"() <{function_type = (memref<16x512xf32, 1 : i32>, memref<512xf32, 1 : i32>, memref<16x512xf32, 1 : i32>, memref<16384x512xf32, 1 : i32>, memref<16x512xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%X: memref<16x512xf32, 1 : i32>, %W: memref<512xf32, 1 : i32>, %Z: memref<16x512xf32, 1 : i32>, %Y: memref<16384x512xf32, 1 : i32>, %V: memref<16x512xf32, 1 : i32>):
     nest.for %g : group.x to 2 {
       nest.for %r : serial to 8 {
         %s = nest.buffer : memref<16xf32, 5 : i32>
@@ -38,7 +38,8 @@
           %z = nest.load %Z[8*%g + %r, 16*%k] : memref<16x512xf32, 1 : i32>, vector<16xf32>
           %t = nest.load %s[0] : memref<16xf32, 5 : i32>, vector<16xf32>
           %y = arith.mulf %z, %t : vector<16xf32>
-          nest.store %y, %Y[8*%g + %r, 16*%k] : vector<16xf32>, memref<16x512xf32, 1 : i32>
+          nest.store %y, %Y[8*%g + %r, 16*%k] : vector<16xf32>, memref<16384x512xf32, 1 : i32>
+          nest.store %y, %V[8*%g + %r, 16*%k] : vector<16xf32>, memref<16x512xf32, 1 : i32>
         }
       }
     }
