@@ -8,6 +8,7 @@ from programs import Program, programs
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_specialize import specialize
@@ -59,7 +60,12 @@ def says_the_same(program: Program) -> None:
 
 def prints_when_specialized(program: Program) -> None:
     """With its sizes known a program prints as one that has the same types."""
-    module = specialized(program)
+    try:
+        module = specialized(program)
+    except TileError as error:
+        # Numbers may be none of the types that they turn out to take, as -1 beside u8.
+        assert "does not fit" in str(error)
+        return
     module.verify()
     function = find_function(module)
     shapes = [t.get_shape() for t in function.function_type.outputs]

@@ -84,7 +84,7 @@ def _fastest(facts: Facts, device: Device, below: float = inf) -> Candidate | No
     """The first candidate of fewest seconds, if these are fewer than that."""
     found = None
     for name, model in _models(facts, device):
-        if isinstance(model, CpuModel) and least_cpu_seconds(model) >= below:
+        if isinstance(model, CpuModel) and least_cpu_seconds(model, below) >= below:
             continue
         estimate = estimated(model)
         if estimate.seconds < below:
@@ -170,21 +170,21 @@ def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
         # Outputs are written all the same, by the default schedule.
         return
     seen: set[Schedule] = set()
+    reads_again = len({t.number for t in facts.inputs}) < len(facts.inputs)
     for name, family in FAMILIES.items():
         for plain in family(facts, device):
-            schedule = in_sub_groups(facts, _staged_once(facts, plain), device)
+            staged = _staged_once(plain) if reads_again else plain
+            schedule = in_sub_groups(facts, staged, device)
             if schedule not in seen:
                 seen.add(schedule)
                 yield name, schedule
 
 
-def _staged_once(facts: Facts, schedule: Schedule) -> Schedule:
+def _staged_once(schedule: Schedule) -> Schedule:
     """The same, but that a tensor which is read twice has one stage of a kind: it is for each read.
 
     Families propose one for each read.
     """
-    if len({t.number for t in facts.inputs}) == len(facts.inputs):
-        return schedule
     kinds = {(stage.operand, stage.local): stage for stage in reversed(schedule.stages)}
     kept = tuple(s for s in schedule.stages if s is kinds[s.operand, s.local])
     return replace(schedule, stages=kept)

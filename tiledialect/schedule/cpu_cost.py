@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import ceil, gcd, prod
+from math import ceil, gcd, inf, prod
 
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
@@ -497,8 +497,11 @@ class CpuModel(Model):
         times = self.trips(self.body) * self.edges
         return times * ALONE * self.items / self.width if self.items > 1 else times
 
-    def busy(self, streamed: float) -> float:
-        """Seconds of the cores, if what the innermost body fetches takes so many cycles."""
+    def busy(self, streamed: float, overhead: float) -> float:
+        """Seconds of the cores.
+
+        If what the innermost body fetches takes so many cycles, and all outside of it so many.
+        """
         device = self.device
         units = device.compute_units
         rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
@@ -507,7 +510,7 @@ class CpuModel(Model):
         # Groups are handed out as cores are free, of which one may be late.
         uneven = UNEVEN[self.groups % units == 0]
         groups = uneven + (self.groups / units if rounds > 8 else rounds)
-        return (self.bodies * body + self.overhead) / rate * groups
+        return (self.bodies * body + overhead) / rate * groups
 
 
 def _used_share(row: int, run: int) -> float:
@@ -516,15 +519,20 @@ def _used_share(row: int, run: int) -> float:
     return min(1.0, places * ceil(run / LINE) * LINE / PAGE)
 
 
-def least_cpu_seconds(m: CpuModel) -> float:
-    """What a contraction takes at least by a schedule: all that it reads might be near."""
-    return m.busy(0.0) + m.device.launch * 1e-6
+def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
+    """What a contraction takes at least by a schedule: all that it reads might be near.
+
+    Where a part of that is enough already, the rest is not counted.
+    """
+    launch = m.device.launch * 1e-6
+    least = m.busy(0.0, GROUP) + launch
+    return least if least >= enough else m.busy(0.0, m.overhead) + launch
 
 
 def cpu_cost(m: CpuModel) -> Estimate:
     """How long a contraction takes on a CPU by a schedule."""
     facts, device = m.facts, m.device
-    busy = m.busy(sum(map(m.streamed, m.walks)))
+    busy = m.busy(sum(map(m.streamed, m.walks)), m.overhead)
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)

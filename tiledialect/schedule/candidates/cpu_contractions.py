@@ -112,7 +112,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         )
         for shape in shapes:
             model = CpuModel(facts, Builder(facts, r, shape).schedule(), device)
-            if least_cpu_seconds(model) < below:
+            if least_cpu_seconds(model, below) < below:
                 below = min(below, cpu_cost(model).seconds)
         return below
 
