@@ -1,4 +1,4 @@
-"""What a schedule stages in global memory: a kernel of its own copies it with other axes."""
+"""What a schedule stages in global memory: a kernel of its own copies it, with other rows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tiledialect.dialects.tile.attributes import (
     AccessAttr,
     Aggregation,
     Combination,
+    DomainAttr,
     ScheduleAttr,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import STAGING, KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.change_indices import set_domain
+from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.leaves import GlobalStage
 
 
@@ -41,7 +41,7 @@ def stage_in_global(module: ModuleOp) -> None:
 def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
     """Let a kernel read a copy of an operand; the kernel that makes it."""
     number, order = stage.operand, stage.order
-    copy = _copy(kernel.inputs[number], order, name)
+    copy = _copy(kernel.inputs[number], stage, name)
     copy.location = kernel.location
     Rewriter.insert_op(copy, InsertPoint.before(kernel))
     kernel.operands[number] = copy.outputs[0]
@@ -59,10 +59,13 @@ def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
     return copy
 
 
-def _copy(value: SSAValue, order: tuple[int, ...], name: str) -> KernelOp:
-    """A kernel that copies a tensor with its axes in another order."""
+def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
+    """A kernel that copies a tensor, its axes in an order and its rows padded."""
     assert isinstance(value.type, TensorType)
-    shape = value.type.get_shape()
+    shape, order = value.type.get_shape(), stage.order
+    sizes = [shape[axis] for axis in order]
+    if stage.pad:
+        sizes[-1] += stage.pad
     block = Block(arg_types=[value.type])
     (argument,) = block.args
     argument.name_hint = value.name_hint
@@ -72,9 +75,11 @@ def _copy(value: SSAValue, order: tuple[int, ...], name: str) -> KernelOp:
         Combination.none,
         [axes[axis] for axis in order],
         [(argument, axes)],
-        shape=tuple(shape[axis] for axis in order),
+        shape=tuple(sizes),
     )
-    set_domain(op, op.space())
+    # Where there is nothing to copy, zeros are written.
+    ranges = {f"d{axis}": Range(0, size) for axis, size in zip(order, sizes, strict=True)}
+    op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
     op.result.name_hint = name
     block.add_ops([op, YieldOp([op.result])])
     kernel = KernelOp([value], [op.result.type], Region(block))

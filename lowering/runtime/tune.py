@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tiledialect import disk
-from tiledialect.dialects.tile.global_stage import copied_order
+from tiledialect.dialects.tile.global_stage import copied
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
@@ -114,7 +114,9 @@ def _times(
     names = [*kernels]
     for kernel in chosen:
         if len(names) == len(profile.kernels):
-            made = {v.owner for v in kernels[kernel].inputs if copied_order(v) is not None}
+            made = {
+                v.owner for k, v in enumerate(kernels[kernel].inputs) if copied(k, v) is not None
+            }
             # The copies that it reads are a part of its schedule.
             own = [n for n in names if n == kernel or kernels[n] in made]
             yield kernel, sum(profile.kernels[names.index(n)].seconds for n in own)

@@ -41,15 +41,37 @@ module attributes {tile.precision = "tf32", dlti.target_system_spec = #dlti.targ
 // -----
 
 // Operands may lie otherwise, tiles need not fit, and there may be many products. Few results have
-// smaller tiles.
+// smaller tiles. As much is copied together as divides rows.
 // CHECK-LABEL: @otherwise
-// CHECK:         %C = tile.kernel({{.*}} schedule <group.y 128*i : 9, group.x 128*j : 32, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 8, %B_1 local at 32*k async copies 3 rotate 8 vector 8>
+// CHECK:         %C = tile.kernel({{.*}} schedule <group.y 128*i : 9, group.x 128*j : 32, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 2, %B_1 local at 32*k async copies 3 rotate 8 vector 4>
 // CHECK:         %D = tile.kernel({{.*}} schedule <group.z b : 8, group.y 64*i : 4, group.x 64*j : 4, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k>
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
   func.func @otherwise(%A: tensor<500x1030xf16>, %B: tensor<4096x500xf16>, %P: tensor<8x256x200xf16>, %Q: tensor<8x200x256xf16>) -> (tensor<1030x4096xf16>, tensor<8x256x256xf16>) {
     %C = tile.contraction add(%A[k, i] mul %B[j, k]) -> [i, j] : (tensor<500x1030xf16>, tensor<4096x500xf16>) -> tensor<1030x4096xf16>
     %D = tile.contraction add(%P[b, i, k] mul %Q[b, k, j]) -> [b, i, j] : (tensor<8x256x200xf16>, tensor<8x200x256xf16>) -> tensor<8x256x256xf16>
     func.return %C, %D : tensor<1030x4096xf16>, tensor<8x256x256xf16>
+  }
+}
+
+// -----
+
+// Rows that copies cannot read, or that begin amidst sectors, are copied with zeros at their ends,
+// if they are read often enough.
+// CHECK-LABEL: @uneven
+// CHECK: tile.contraction assign({{.*}} : (tensor<1027x1027xf16>) -> tensor<1027x1088xf16>
+// CHECK: tile.contraction assign({{.*}} : (tensor<1027x1027xf16>) -> tensor<1027x1088xf16>
+// CHECK: stage <%A_1 local at 32*k async copies 3 rotate 8 vector 8, %B_1 local at 32*k async copies 3 rotate 8 vector 8>
+// CHECK: tile.contraction assign({{.*}} : (tensor<3000x5000xf16>) -> tensor<3000x5056xf16>
+// CHECK-NOT: assign
+// CHECK: %D = tile.kernel
+// CHECK-NOT: assign
+// CHECK: func.return
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
+  func.func @uneven(%A: tensor<1027x1027xf16>, %B: tensor<1027x1027xf16>, %P: tensor<3000x5000xf16>, %Q: tensor<5000x4000xf16>, %R: tensor<300x500xf16>, %S: tensor<500x301xf16>) -> (tensor<1027x1027xf16>, tensor<3000x4000xf16>, tensor<300x301xf16>) {
+    %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<1027x1027xf16>, tensor<1027x1027xf16>) -> tensor<1027x1027xf16>
+    %D = tile.contraction add(%P[i, k] mul %Q[k, j]) -> [i, j] : (tensor<3000x5000xf16>, tensor<5000x4000xf16>) -> tensor<3000x4000xf16>
+    %E = tile.contraction add(%R[i, k] mul %S[k, j]) -> [i, j] : (tensor<300x500xf16>, tensor<500x301xf16>) -> tensor<300x301xf16>
+    func.return %C, %D, %E : tensor<1027x1027xf16>, tensor<3000x4000xf16>, tensor<300x301xf16>
   }
 }
 

@@ -53,6 +53,26 @@ def test_a_copy_in_global_memory_has_a_schedule_of_its_own(device: td.Device) ->
         np.testing.assert_array_equal(g(A, B), 2 * (A @ B))
 
 
+@pytest.mark.parametrize(
+    ("product", "second"), [("A[i, k] * B[k, j]", (29, 13)), ("A[i, k] * B[j, k]", (13, 29))]
+)
+def test_rows_of_copies_may_be_padded(
+    product: str, second: tuple[int, int], device: td.Device
+) -> None:
+    """Also where both factors are, and tiles reach beyond the sum."""
+    sizes = "B[L, N]" if second[0] == 29 else "B[N, L]"
+    source = f"function (A[M, L], {sizes}) -> (C) {{ C[i, j: M, N] = +({product}); }}"
+    text = (
+        "<group.x 8*i : 2, local.x i : 8, serial 8*k : 5, serial 4*j : 4, unroll k : 8, vector j : 4> "
+        "stage <A global order (0, 1) pad 7, B global order (0, 1) pad 3, A local at 8*k vector 4>"
+    )
+    a = np.arange(11 * 29, dtype=np.float32).reshape(11, 29) % 7 - 3
+    b = np.arange(13 * 29, dtype=np.float32).reshape(second) % 5 - 2
+    f = td.compile(source, device=device).with_schedules({"C": text})
+    assert f.schedules(a, b)["C"] == text
+    np.testing.assert_array_equal(f(a, b), f.reference(a, b))
+
+
 def test_names_that_are_taken() -> None:
     taken = "function (A[M, L], B[L, N]) -> (D_B, D) { D_B = A + 1; D[i, j: M, N] = +(A[i, k] * B[k, j]); }"
     g = td.compile(taken).with_schedules({"D": STAGED["D"]})

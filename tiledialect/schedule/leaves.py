@@ -112,7 +112,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class GlobalStage:
-    """An operand that a kernel of its own copies in global memory, with its axes in another order.
+    """An operand that a kernel of its own copies in global memory, its axes in an order.
 
     The order that other stages of it give, and that of its axes where they give none, remain those
     of the operand and of its copy.
@@ -122,10 +122,13 @@ class GlobalStage:
     """Which input of the kernel."""
     order: tuple[int, ...]
     """The axes of the operand from slowest to fastest in the copy."""
+    pad: int = 0
+    """By how many zeros the rows of the copy are longer."""
 
     def __str__(self) -> str:
-        """All but the operand: ``global order (1, 0)``."""
-        return f"global order ({', '.join(map(str, self.order))})"
+        """All but the operand: ``global order (1, 0) pad 4``."""
+        pad = f" pad {self.pad}" if self.pad else ""
+        return f"global order ({', '.join(map(str, self.order))}){pad}"
 
 
 @dataclass(frozen=True)

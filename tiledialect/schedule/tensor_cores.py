@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from tiledialect.index.expr import IndexExpr
@@ -12,16 +12,34 @@ from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.instructions import find, refusal
-from tiledialect.schedule.leaves import COPIED_BYTES, Leaf, Placement, Role, Schedule, Stage
+from tiledialect.schedule.leaves import (
+    COPIED_BYTES,
+    GlobalStage,
+    Leaf,
+    Placement,
+    Role,
+    Schedule,
+    Stage,
+)
 
 PRECISIONS = ("f32", "tf32")
 """As what the factors of sums of f32 may be multiplied."""
 
-BLOCKS = {128: 1.0, 64: 1.4}
-"""The sides of the tiles of a work-group, and what a product costs there: smaller tiles are read
-more often. Those of the group's four sub-groups are half as long."""
+BLOCKS = {(128, 128): 1.0, (64, 128): 1.5, (128, 64): 1.5, (64, 64): 2.0}
+"""Rows and columns of the tiles of a work-group, and what a product costs there: the last cache is
+the limit, from which smaller tiles are read more often. Those of the group's four sub-groups are
+half as long and wide."""
 LEAST = 16
 """Fewer rows or columns than these waste most of a tile."""
+ROW = 128
+"""The bytes of which rows are multiples in copies of operands: lines of caches."""
+SECTOR = 32
+"""What is read of rows that begin elsewhere than at multiples of so many bytes takes one more of
+these, and often one more line."""
+PADS = ((4, 1 << 29, 256), (SECTOR, 1 << 33, 2048))
+"""Rows that are no multiples of so many bytes are copied, with zeros at their ends, for products of
+at least so many points that read each element so often. Those of the first are not copied to local
+memory asynchronously."""
 TIMES = 8
 """How many times as fast as others tensor cores are: fewer of them than this share lose."""
 
@@ -108,31 +126,60 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     if min(m, n) < LEAST or sizes[found.k] < 4 * way.chunk:
         return None
     others = prod(sizes[name] for name in found.rest)
-    groups = {b: others * ceil_div(m, b) * ceil_div(n, b) for b in BLOCKS}
-    block = min(BLOCKS, key=lambda b: ceil_div(groups[b], units) * b * b * BLOCKS[b])
-    return _schedule(way, found, sizes, block) if TIMES * groups[block] >= units else None
+    groups = {b: others * ceil_div(m, b[0]) * ceil_div(n, b[1]) for b in BLOCKS}
+    block = min(BLOCKS, key=lambda b: ceil_div(groups[b], units) * prod(b) * BLOCKS[b])
+    if TIMES * groups[block] < units:
+        return None
+    # What is read after the sum, too, is read as it is.
+    after = {t.number for t in facts.after}
+    factors = (found.first, found.second)
+    pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
+    return _schedule(way, found, sizes, block, pads)
 
 
-def _schedule(way: Way, p: Product, sizes: Mapping[str, int], block: int) -> Schedule:
+def _pad(tensor: Tensor, points: int) -> int:
+    """By how many elements the rows of a factor are too short."""
+    *_, size = tensor.shape
+    often = points // prod(tensor.shape)
+    for multiple, least, times in PADS:
+        if size * tensor.bytes % multiple and points >= least and often >= times:
+            return -size % (ROW // tensor.bytes)
+    return 0
+
+
+def _padded(tensor: Tensor, pad: int) -> Tensor:
+    *outer, size = tensor.shape
+    return replace(tensor, shape=(*outer, size + pad))
+
+
+def _schedule(
+    way: Way,
+    p: Product,
+    sizes: Mapping[str, int],
+    block: tuple[int, int],
+    pads: Mapping[int, int],
+) -> Schedule:
     beside = _names(p.second)[-1] == p.n
     wide = way.columns if beside else 1
     box = dict(find(way.instruction).box)
-    depth, across, warp = box["k"], box["n"] * wide, block // 2
+    depth, across = box["k"], box["n"] * wide
+    rows, columns = (size // 2 for size in block)
     pair = [Leaf(p.n, wide, 2, Role.UNROLL), Leaf(p.n, 1, wide, Role.VECTOR)]
     if wide == 1:
         pair = [Leaf(p.n, 1, 2, Role.VECTOR)]
     tiles = [(name, 1, sizes[name]) for name in p.rest]
-    tiles += [(name, block, ceil_div(sizes[name], block)) for name in (p.m, p.n)]
+    sides = zip((p.m, p.n), block, strict=True)
+    tiles += [(name, side, ceil_div(sizes[name], side)) for name, side in sides]
     leaves = (
         *on_grid(tiles),
-        Leaf(p.m, warp, 2, Role.LOCAL, "x"),
-        Leaf(p.n, warp, 2, Role.LOCAL, "x"),
+        Leaf(p.m, rows, 2, Role.LOCAL, "x"),
+        Leaf(p.n, columns, 2, Role.LOCAL, "x"),
         Leaf(p.m, 1, 8, Role.LOCAL, "x"),
         Leaf(p.n, 2 * wide, 4, Role.LOCAL, "x"),
         Leaf(p.k, way.chunk, ceil_div(sizes[p.k], way.chunk), Role.SERIAL),
         Leaf(p.k, depth, way.chunk // depth, Role.UNROLL),
-        Leaf(p.m, 16, warp // 16, Role.UNROLL),
-        Leaf(p.n, across, warp // across, Role.UNROLL),
+        Leaf(p.m, 16, rows // 16, Role.UNROLL),
+        Leaf(p.n, across, columns // across, Role.UNROLL),
         Leaf(p.m, 8, 2, Role.UNROLL),
         Leaf(p.n, 8 * wide, box["n"] // 8, Role.UNROLL),
         *pair[:-1],
@@ -140,10 +187,15 @@ def _schedule(way: Way, p: Product, sizes: Mapping[str, int], block: int) -> Sch
         pair[-1],
     )
     # What is both factors has one stage, of both.
-    stages = {t.number: _stage(way, p, t) for t in sorted((p.second, p.first), key=_number)}
+    factors = {t.number: t for t in sorted((p.second, p.first), key=_number)}
+    stages = [_stage(way, p, _padded(t, pads.get(n, 0))) for n, t in factors.items()]
+    copies = [
+        GlobalStage(n, tuple(range(len(factors[n].shape))), pad) for n, pad in pads.items() if pad
+    ]
     leaves = tuple(leaf for leaf in leaves if leaf.extent > 1 or leaf.role is Role.GROUP)
     steps = ((p.m, 1), (p.n, wide), (p.k, 1))
-    return Schedule(leaves, tuple(stages.values()), Placement(way.instruction, steps))
+    instruction = Placement(way.instruction, steps)
+    return Schedule(leaves, tuple(stages), instruction, global_stages=tuple(copies))
 
 
 def _number(tensor: Tensor) -> int:

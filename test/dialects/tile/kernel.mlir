@@ -35,11 +35,11 @@
 }
 
 // What is copied before a kernel stands first among its stages.
-// CHECK:   stage <%b global order (1, 0), %a local at k> {
-// GENERIC: stage <input 1 global order (1, 0), input 0 local at k>
+// CHECK:   stage <%b global order (1, 0) pad 3, %a local at k> {
+// GENERIC: stage <input 1 global order (1, 0) pad 3, input 0 local at k>
 %A, %B = "test.op"() : () -> (tensor<8x4xf32>, tensor<4x8xf32>)
 %M = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
-  schedule <serial i : 8, serial k : 4, serial j : 8> stage <%a local at k, %b global order (1, 0)> {
+  schedule <serial i : 8, serial k : 4, serial j : 8> stage <%a local at k, %b global order (1, 0) pad 3> {
   %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
   tile.yield %c : tensor<8x8xf32>
 }

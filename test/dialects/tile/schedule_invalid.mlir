@@ -353,6 +353,18 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
+// CHECK: the stage 'a global order (0, 1) pad 4' pads rows with 0s, which change a result
+func.func @largest(%A: tensor<8x4xf32>) -> tensor<8xf32> {
+  %C = tile.kernel(%a = %A : tensor<8x4xf32>) -> tensor<8xf32>
+    schedule <serial i : 8, serial k : 4> stage <%a global order (0, 1) pad 4> {
+    %c = tile.contraction max(%a[i, k]) -> [i] domain <i = 0 to 8, k = 0 to 4> : (tensor<8x4xf32>) -> tensor<8xf32>
+    tile.yield %c : tensor<8xf32>
+  }
+  func.return %C : tensor<8xf32>
+}
+
+// -----
+
 // CHECK: there is no input 7 to stage
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>

@@ -293,7 +293,10 @@ def _parse_stage(parser: AttrParser, parse_operand: StageOperand) -> Stage | Glo
         operand = parser.parse_integer(allow_boolean=False, allow_negative=False)
     if parser.parse_optional_keyword("global"):
         parser.parse_keyword("order")
-        return GlobalStage(operand, _parse_order(parser))
+        order, pad = _parse_order(parser), 0
+        if parser.parse_optional_keyword("pad"):
+            pad = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        return GlobalStage(operand, order, pad)
     local = parser.parse_optional_keyword("local") is not None
     if not local and parser.parse_optional_keyword("private") is None:
         parser.raise_error("expected local, private or global")

@@ -6,18 +6,22 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import STAGING, KernelOp
 from tiledialect.schedule.leaves import GlobalStage, Schedule
 
 
-def copied_order(value: SSAValue) -> tuple[int, ...] | None:
-    """In which order the axes of an operand lie in a value, if that is a copy of it."""
+def copied(number: int, value: SSAValue) -> GlobalStage | None:
+    """The stage of an operand, of which a value is the copy; None if it is none."""
     kernel = value.owner
     if not isinstance(kernel, KernelOp) or STAGING not in kernel.attributes:
         return None
     op = kernel.contraction
     assert op is not None
-    return tuple(op.accesses.data[0].data.index(e) for e in op.output.data)
+    order = tuple(op.accesses.data[0].data.index(e) for e in op.output.data)
+    source, result = (list(shape_of(tensor_type(v)) or ()) for v in (op.inputs[0], op.result))
+    pad = result[-1] - source[order[-1]] if order else 0
+    return GlobalStage(number, order, pad)
 
 
 def as_given(kernel: KernelOp) -> Schedule:
@@ -25,8 +29,7 @@ def as_given(kernel: KernelOp) -> Schedule:
     assert kernel.schedule is not None
     schedule = kernel.schedule.data
     for k, value in enumerate(kernel.inputs):
-        if (order := copied_order(value)) is not None:
-            schedule = schedule.with_axes(k, order.__getitem__)
-            stages = (*schedule.global_stages, GlobalStage(k, order))
-            schedule = replace(schedule, global_stages=stages)
+        if (stage := copied(k, value)) is not None:
+            schedule = schedule.with_axes(k, stage.order.__getitem__)
+            schedule = replace(schedule, global_stages=(*schedule.global_stages, stage))
     return schedule

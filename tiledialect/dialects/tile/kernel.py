@@ -314,6 +314,12 @@ class KernelOp(IRDLOperation):
             rank = len(shape_of(tensor_type(value)) or ())
             if sorted(stage.order) != list(range(rank)):
                 raise VerifyException(f"the stage '{text}' must order the axes 0 to {rank - 1}")
+            is_product = op.combination.data in (Combination.none, Combination.mul)
+            is_sum = op.aggregation.data is Aggregation.add and is_product
+            if stage.pad and not (rank and is_sum):
+                raise VerifyException(
+                    f"the stage '{text}' pads rows with 0s, which change a result"
+                )
             if sum(other.operand == stage.operand for other in stages) > 1:
                 raise VerifyException(f"the stage '{text}' has another one in global memory")
 
