@@ -59,6 +59,18 @@ func.func @long_rows(%X: tensor<512x1048576xf32>) -> tensor<512x1048576xf32> {
   func.return %D : tensor<512x1048576xf32>
 }
 
+// Many rows of which not all fits keep what is read most often.
+// CHECK-LABEL: @rows_kept_in_part
+// CHECK: schedule <group.x d0 : 4096, local.x 4*d1 : 512, unroll 2048*d1 : 16, vector d1 : 4> stage <%X{{[_0-9]*}} private vector 4>
+func.func @rows_kept_in_part(%X: tensor<4096x32000xf32>, %DY: tensor<4096x32000xf32>) -> tensor<4096x32000xf32> {
+  %M = tile.contraction max(%X[i, j]) -> [i, 0] : (tensor<4096x32000xf32>) -> tensor<4096x1xf32>
+  %D = tile.sub %X, %M : (tensor<4096x32000xf32>, tensor<4096x1xf32>) -> tensor<4096x32000xf32>
+  %P = tile.mul %D, %DY : (tensor<4096x32000xf32>, tensor<4096x32000xf32>) -> tensor<4096x32000xf32>
+  %S = tile.contraction add(%P[i, j]) -> [i, 0] : (tensor<4096x32000xf32>) -> tensor<4096x1xf32>
+  %Y = tile.sub %P, %S : (tensor<4096x32000xf32>, tensor<4096x1xf32>) -> tensor<4096x32000xf32>
+  func.return %Y : tensor<4096x32000xf32>
+}
+
 // Sums of one term each are streams, too: gradients of row sums, and of a matrix times a vector.
 // CHECK: @broadcast
 // CHECK: schedule <group.y i : 4096, group.x {{[0-9]+}}*j : {{[0-9]+}}, local.x 4*j : {{[0-9]+}}, unroll {{[0-9]+}}*j : 2, vector j : 4>

@@ -35,6 +35,8 @@ MOST_STEPS = 32
 """How many accesses of a work-item are written out, twice as many where no more could share."""
 WRITTEN_OUT = 8
 """Loops of so few steps are written out by compilers, and large groups lack registers for that."""
+WAVES = 8
+"""How many groups a unit of a GPU has at least, one after the other, where it has one at a time."""
 LEAST_LANES = 8
 """How many work-items of a GPU share a row at least, so that they read whole lines."""
 TOGETHER = {256: 4, 1024: 2}
@@ -98,6 +100,8 @@ def _rows_on_gpu(
             fits = True
             yield loops.schedule(kept)
         items *= 2
+    if not fits:
+        yield from _kept_in_part(facts, device, summed, rows, width)
     for items in () if fits else (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
@@ -107,6 +111,33 @@ def _rows_on_gpu(
         if steps > WRITTEN_OUT or 4 * width * steps <= room(device, items):
             loops.serial(summed)
             yield loops.schedule()
+
+
+def _kept_in_part(
+    facts: Facts, device: Device, summed: list[str], rows: list[str], width: int
+) -> Iterator[Schedule]:
+    """Of rows of which not all fits in registers what is needed most often.
+
+    A unit has one such group, so there must be many; and the last cache is too small for what two
+    read again.
+    """
+    passes = {t.number: n for t, n in zip(facts.inputs, facts.passes, strict=False)}
+    number = max(facts.kept, key=lambda n: passes.get(n, 0), default=None)
+    count = prod(facts.extents[n] for n in rows)
+    again = sum(t.size for t in facts.inputs if passes.get(t.number, 1) > 1) / count
+    fits = 2 * device.compute_units * again <= device.cache_sizes[-1]
+    if number not in passes or len(summed) > 1 or count < WAVES * device.compute_units or fits:
+        return
+    for items in (MOST_ITEMS // 2, MOST_ITEMS):
+        loops = Loops(facts)
+        loops.add(summed[0], width, Role.VECTOR)
+        loops.share(summed, items)
+        loops.share(rows, 1)
+        steps = loops.rest(summed[0])
+        if steps * width <= room(device, items) and steps <= 2 * MOST_STEPS:
+            loops.add(summed[0], steps, Role.UNROLL)
+            yield loops.schedule([Stage(number, False, vector=width)])
+            return
 
 
 def _columns_on_gpu(
