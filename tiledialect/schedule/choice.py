@@ -26,7 +26,7 @@ LOCAL_SIZE = 64
 """How many work-items the groups of the default schedule have."""
 MOST_SUMS = 2 << 20
 """Bytes of sums that a work-item of a CPU may have: they are on its stack."""
-COPY_GAIN = 0.92
+COPY_GAIN = 0.95
 """What reads a copy in global memory must take at most this share of the time of what does not."""
 MOST_COPIED = 4
 """How many candidates that read a copy are kept."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import ceil, gcd, inf, prod
+from math import ceil, gcd, inf, log2, prod
 
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
@@ -28,7 +28,7 @@ COPY = {True: 2.0, False: 5.0}
 """Cycles to copy a vector of neighbours, or one element by itself."""
 TRANSPOSED = 8.0
 """Cycles to copy a vector of a square that is transposed in registers."""
-WAITING = {True: 4.0, False: 16.0}
+WAITING = {True: 12.0, False: 16.0}
 """Cycles to read and write a vector of sums that wait in the second cache, or further away."""
 SPILLED = 2.0
 """Cycles for each time that a register is missing."""
@@ -36,6 +36,8 @@ REORDERED = 4
 """How many registers compilers save by another order where windows have elements in common."""
 BROADCAST = 16
 """Lanes of the hardware (AVX-512) that can add up products with an element that is in memory."""
+POWERS = (0, 1, 2, 4, 8, 16)
+"""How many vectors compilers that may load ahead do not load so."""
 COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
 LINE = 64
@@ -70,12 +72,13 @@ GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
 """How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
-TESTED = 0.9
+TESTED = 0.4
 """How much longer a group takes some of whose tiles have tested rows."""
 ALONE = 8.0
 """How much slower the same is by work-items of one element, which a compiler makes vectors of."""
 UNEVEN = {True: 0.15, False: 0.3}
-"""Which part of a group cores wait for one another in the end, if all have as many, or not."""
+"""Which part of a group two cores wait for one another in the end, if both have as many, or not;
+the more cores there are, the later is the last of them."""
 OVERLAP_LOSS = 0.15
 """How much of what is not the bottleneck shows all the same."""
 READ_TWICE = 2
@@ -84,6 +87,10 @@ BEGIN = 256
 """How many bytes could be read while a piece elsewhere is found."""
 SHARED_RATE = 3.0
 """How much faster the last cache is than memory."""
+SHARED_LOSS = 0.5
+"""How much of fetching from the last cache shows while a core computes."""
+UNKNOWN = 2.0
+"""How much slower the last vectors of an index are where rows may end, too."""
 
 
 class CpuModel(Model):
@@ -193,13 +200,18 @@ class CpuModel(Model):
         The sums, the vectors that meet several elements, and one of these elements; or the elements
         and one vector, if each vector meets all elements before the next one is read.
         """
-        vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
         sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
         if self._is_by_vectors:
             tile = tuple(x for x in self.row_steps if x[0] in self.facts.output_indices)
             rows = (walk.elements(tile) for walk in self.walks if not self.is_vector(walk))
             return sums + max(rows, default=0) + self.hardware
-        return sums + min(vectors, default=0.0) / self._summed_steps + 1
+        return sums + self._columns + 1
+
+    @property
+    def _columns(self) -> float:
+        """How many vectors a step of the summation loads, which meet several elements."""
+        vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
+        return min(vectors, default=0.0) / self._summed_steps
 
     @cached_property
     def _is_by_vectors(self) -> bool:
@@ -247,6 +259,8 @@ class CpuModel(Model):
         # Elements need no registers of their own; what is loaded ahead shows once a body.
         ahead = max(map(self.loads, self.walks), default=0) / 4
         needed = self.held + carried - REORDERED if carried else self.vectors + ahead + 1
+        if self.device.loads_first and self._columns not in POWERS:
+            needed = max(needed, self.held + (self._summed_steps - 1) * self._columns)
         return max(0.0, needed - registers)
 
     def streamed(self, walk: Walk) -> float:
@@ -466,7 +480,7 @@ class CpuModel(Model):
             groups = prod(x.extent for x in own if x.role is Role.GROUP)
             if readers and is_lanes:
                 is_known = len(uneven) == 1 or name in self.facts.reduced_indices
-                slower += share * (self._pieces(name) if is_known else self.vector)
+                slower += share * self._pieces(name) * (1.0 if is_known else UNKNOWN)
             elif readers:
                 # All of a group's tiles are tested; in the only group, the last one alone.
                 slower += max(share * EDGE, TESTED / groups if groups > 1 else 0.0)
@@ -508,7 +522,7 @@ class CpuModel(Model):
         body = max(self.busy_cycles, streamed) + self.lost_cycles
         rounds = ceil(self.groups / units)
         # Groups are handed out as cores are free, of which one may be late.
-        uneven = UNEVEN[self.groups % units == 0]
+        uneven = UNEVEN[self.groups % units == 0] * (1 + log2(units)) / 2
         groups = uneven + (self.groups / units if rounds > 8 else rounds)
         return (self.bodies * body + overhead) / rate * groups
 
@@ -537,10 +551,10 @@ def cpu_cost(m: CpuModel) -> Estimate:
     read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
     cache = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
-    parts = sorted((busy, cache, memory), reverse=True)
+    cores = max(busy, cache) + SHARED_LOSS * min(busy, cache)
     launch = device.launch * 1e-6
     return Estimate(
-        seconds=parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
+        seconds=max(cores, memory) + OVERLAP_LOSS * min(cores, memory) + launch,
         arithmetic=busy,
         local=0.0,
         cache=cache,
@@ -565,6 +579,16 @@ def _read(m: CpuModel, walk: Walk) -> float:
 
 
 def _first_reads(m: CpuModel) -> float:
-    """Bytes that groups fetch from the last cache, each what it touches once."""
+    """Bytes that groups fetch from the last cache, each what it touches once.
+
+    A core's second cache keeps from one group to the next what fits beside the rest.
+    """
     inside = m.steps[m.parallel :]
-    return float(sum(w.elements(inside) * w.tensor.bytes for w in m.walks) * m.groups)
+    touched = {w: w.elements(inside) * w.tensor.bytes for w in m.walks}
+    room = KEPT * m.caches[1] - sum(touched.values())
+    total = 0.0
+    for walk, once in touched.items():
+        is_kept = walk.tensor.size - once <= room
+        fetched = once * m.groups
+        total += min(fetched, walk.tensor.size * m.device.compute_units) if is_kept else fetched
+    return total

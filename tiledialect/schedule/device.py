@@ -66,6 +66,9 @@ class Device:
     launch: float
     """What starting a kernel costs, in microseconds."""
     fp16: bool
+    loads_first: bool = False
+    """Whether its compiler loads the vectors of all steps that are written out before the first,
+    where those of a step are no power of two."""
     compute_capability: int = 0
     """Of a device of NVIDIA: 80 is 8.0."""
     sub_group_sizes: tuple[int, ...] = ()
@@ -140,6 +143,9 @@ PLATFORMS: dict[str, Mapping[str, Any]] = {
 }
 """What GPUs of a platform, whose name contains the key, have in common."""
 
+LOADS_FIRST = "portable computing"
+"""The platform, by a part of its name, whose compiler for CPUs loads first."""
+
 UNIT_FLOPS = {Kind.GPU: 480.0, Kind.CPU: 12.0}
 """GFLOP/s of a compute unit: on a CPU, of a lane of its vectors."""
 UNIT_BANDWIDTH = {Kind.GPU: 20.0, Kind.CPU: 10.0}
@@ -175,6 +181,7 @@ def described(kind: Kind, given: Mapping[str, Any]) -> Device:
     }
     if is_cpu and lanes > 8:
         found["registers"] = 32
+    found["loads_first"] = is_cpu and LOADS_FIRST in platform
     return Device(kind=kind, platform=platform, **{**found, **rates, **own})
 
 
