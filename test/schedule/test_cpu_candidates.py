@@ -15,7 +15,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule import choice
 from tiledialect.schedule.candidates.cpu_contractions import padded_indices
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
-from tiledialect.schedule.cpu_cost import CpuModel, least_cpu_seconds
+from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
@@ -496,3 +496,49 @@ def test_the_chosen_one_computes_the_same(name: str, device: td.Device):
     for shapes in SHAPES[name]:
         arrays = [rng.integers(-9, 9, shape).astype(np.float32) for shape in shapes]
         np.testing.assert_array_equal(f(*arrays), f.reference(*arrays))
+
+
+@pytest.mark.parametrize("size", [1000, 1024, 2048])
+def test_many_cores_have_several_groups_each(size: int):
+    entries = {"compute_units": 16, "native_vector_width": 16, "local_mem_size": 1 << 20}
+    device = described(Kind.CPU, {**entries, "arithmetic": 2000.0, "bandwidth": 75.0})
+    case = product(size, size, size)
+    assert CpuModel(case, ranked(case, device)[0].schedule, device).groups >= 2 * 16
+
+
+def test_compilers_that_load_first_spill_tiles_of_three_vectors():
+    case = product(960, 960, 960)
+
+    def spilled(platform: str, rows: int, columns: int) -> float:
+        device = described(Kind.CPU, {"platform": platform, "native_vector_width": 16})
+        leaves = (
+            Leaf("j", 16 * columns, -(-960 // (16 * columns)), Role.GROUP, "x"),
+            Leaf("i", rows, 960 // rows, Role.SERIAL),
+            Leaf("k", 4, 240, Role.SERIAL),
+            Leaf("k", 1, 4, Role.UNROLL),
+            Leaf("i", 1, rows, Role.UNROLL),
+            Leaf("j", 16, columns, Role.UNROLL),
+            Leaf("j", 1, 16, Role.VECTOR),
+        )
+        return CpuModel(case, Schedule(leaves), device).spilled
+
+    assert spilled("Portable Computing Language", 8, 3) > spilled("Intel(R) OpenCL", 8, 3)
+    assert spilled("Portable Computing Language", 6, 4) == 0
+
+
+def test_what_the_second_cache_keeps_is_fetched_once_by_each_core():
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+
+    def fetched(rows: int) -> float:
+        case = product(rows, 3200, 100)
+        leaves = (
+            Leaf("j", 32, 100, Role.GROUP, "x"),
+            Leaf("i", 1, rows, Role.SERIAL),
+            Leaf("k", 1, 100, Role.SERIAL),
+            Leaf("j", 16, 2, Role.UNROLL),
+            Leaf("j", 1, 16, Role.VECTOR),
+        )
+        return cpu_cost(CpuModel(case, Schedule(leaves), device)).cache
+
+    # The first factor, of 40 kB, stays in a core's cache; of 4 MB, each group reads it anew.
+    assert fetched(10000) > 2 * 100 * fetched(100)
