@@ -19,7 +19,7 @@ from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, LoopIndex, Role, Schedule, check
+from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, LoopIndex, Role, Schedule, Stage, check
 
 DEVICES = {
     "narrow": described(Kind.CPU, {"compute_units": 2, "native_vector_width": 4}),
@@ -196,6 +196,16 @@ def channels_first(size: int, channels: int) -> Facts:
         tensor(0, image, "n", "ci", y + j - 1, x + i - 1),
         tensor(1, kernel, "co", "ci", "j", "i"),
     )
+
+
+def test_rows_of_a_copy_that_pages_part_meet_in_the_first_cache():
+    rows, lanes = Leaf("i", 1, 14, Role.UNROLL), Leaf("j", 1, 8, Role.VECTOR)
+    device = described(Kind.CPU, {"native_vector_width": 8})
+    for length, meet in ((1024, True), (1000, False)):
+        case = product(14, 8, length)
+        leaves = (Leaf("k", 1, length, Role.SERIAL), rows, lanes)
+        model = CpuModel(case, Schedule(leaves, (Stage(0, local=True),)), device)
+        assert (model.conflicts > 0) is meet
 
 
 def test_the_fewer_of_rows_and_vectors_are_kept_in_registers():

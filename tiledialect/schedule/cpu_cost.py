@@ -382,13 +382,22 @@ class CpuModel(Model):
         """Cycles for rows of the body that the first cache cannot have at the same time."""
         rows = 0
         for walk in self.walks:
-            if self.copies(walk.tensor):
-                continue
             for leaf in self.rows:
-                step = self._stride(walk, leaf) * walk.tensor.bytes
+                step = self._step(walk, leaf) * walk.tensor.bytes
                 if step and step % PAGE == 0:
                     rows += leaf.extent
         return max(0.0, rows - WAYS) * 2.0
+
+    def _step(self, walk: Walk, leaf: Leaf) -> int:
+        """How far a step of a leaf goes in memory, or in the copy that is read, in elements."""
+        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        if not copies:
+            return self._stride(walk, leaf)
+        extents, step, size = walk.extents(copies[-1].inside), 0, 1
+        for axis in reversed(copies[-1].stage.order or range(len(extents))):
+            step += abs(walk.moves[axis].get(leaf.index, 0)) * leaf.stride * size
+            size *= extents[axis]
+        return step
 
     @cached_property
     def _loops(self) -> list[Leaf]:
