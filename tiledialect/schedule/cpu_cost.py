@@ -72,8 +72,8 @@ GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
 """How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
-TESTED = 0.4
-"""How much longer a group takes some of whose tiles have tested rows."""
+TESTED = {True: 0.4, False: 0.9}
+"""How much longer a group takes some of whose tiles have tested rows, with AVX-512 and without."""
 ALONE = 8.0
 """How much slower the same is by work-items of one element, which a compiler makes vectors of."""
 UNEVEN = {True: 0.15, False: 0.3}
@@ -475,7 +475,7 @@ class CpuModel(Model):
     @property
     def edges(self) -> float:
         """How much slower all is by tiles that reach past the end."""
-        slower = 1.0
+        slower, tested = 1.0, TESTED[self.device.native_vector_width >= BROADCAST]
         uneven = [n for n, count in self.facts.extents.items() if self._reach(n) != count]
         for name in uneven:
             own = [x for x in self.leaves if x.index == name]
@@ -492,7 +492,7 @@ class CpuModel(Model):
                 slower += share * self._pieces(name) * (1.0 if is_known else UNKNOWN)
             elif readers:
                 # All of a group's tiles are tested; in the only group, the last one alone.
-                slower += max(share * EDGE, TESTED / groups if groups > 1 else 0.0)
+                slower += max(share * EDGE, tested / groups if groups > 1 else 0.0)
         return slower
 
     def _reach(self, name: str) -> int:
