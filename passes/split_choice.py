@@ -122,16 +122,16 @@ def _row_index(op: ContractionOp) -> str | None:
     return None
 
 
-def _operands_of(value: SSAValue) -> set[SSAValue]:
+def _operands_of(value: SSAValue) -> list[SSAValue]:
     """The results of contractions that elementwise ops make a tensor of."""
-    found, pending, seen = set[SSAValue](), [value], set[SSAValue]()
+    found, pending, seen = list[SSAValue](), [value], set[SSAValue]()
     while pending:
         value = pending.pop()
         if value in seen:
             continue
         seen.add(value)
         if isinstance(value.owner, ContractionOp):
-            found.add(value)
+            found.append(value)
         elif isinstance(value.owner, ElementwiseOp):
             pending += value.owner.operands
     return found

@@ -30,7 +30,7 @@ def repeats(op: ContractionOp) -> bool:
         return False
     axes = zip(op.output.data, access.data, whole, shape, strict=True)
     return all(
-        (a == b != zero and n == m) or (b == zero and m == 1 and (bool(a.names) or n == 1))
+        (a == b and bool(a.names) and n == m) or (b == zero and m == 1 and (bool(a.names) or n == 1))
         for a, b, n, m in axes
     )
 

@@ -28,17 +28,19 @@ func.func @alone(%s: tensor<1x4xf32>, %r: tensor<1x4xf32>) -> (tensor<3x4xf32>, 
 
 // -----
 
-// One row of several, columns past the end of the operand, and rows that are not written: these
-// are no copies.
+// One row of several, columns past the end of the operand, and rows that are not written, also if
+// there are as many: these are no copies.
 // CHECK-LABEL: @others
-// CHECK-COUNT-3: tile.contraction
+// CHECK-COUNT-4: tile.contraction
 func.func @others(%x: tensor<3x4xf32>, %r: tensor<2x4xf32>, %s: tensor<1x3xf32>, %t: tensor<1x4xf32>)
-    -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+    -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
   %a = tile.contraction add(%r[0, j]) -> [i, j] : (tensor<2x4xf32>) -> tensor<3x4xf32>
   %b = tile.contraction add(%s[0, j]) -> [i, j] : (tensor<1x3xf32>) -> tensor<3x4xf32>
   %c = tile.contraction add(%t[0, j]) -> [0, j] : (tensor<1x4xf32>) -> tensor<3x4xf32>
+  %g = tile.contraction add(%x[1, j]) -> [1, j] : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %d = tile.mul %a, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   %e = tile.mul %b, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   %f = tile.mul %c, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
-  func.return %d, %e, %f : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+  %h = tile.mul %g, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %d, %e, %f, %h : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
 }
