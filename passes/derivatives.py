@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import pi, sqrt
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -59,11 +60,17 @@ def _mul(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     return b.mul(g, op.operands[1]), b.mul(g, op.operands[0])
 
 
+LARGE, SCALE = 2.0**125, 0.25
+"""Beyond this end the reciprocal of a number of 32 bits may not be a normal one: it is scaled."""
+
+
 def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     divisor, (quotient,) = op.operands[1], op.results
-    if _is_stretched(divisor, quotient):
-        # One reciprocal serves many elements, and a product is many times as fast as a quotient.
-        first = b.mul(g, b.op(ew.RecipOp, divisor))
+    if _is_stretched(divisor, quotient) and tensor_type(divisor).element_type == f32:
+        # One reciprocal serves many elements, and products are many times as fast as a quotient.
+        is_large = b.op(ew.CmpGtOp, b.op(ew.AbsOp, divisor), LARGE)
+        scale = b.select(is_large, SCALE, 1.0)
+        first = b.mul(b.mul(g, b.op(ew.RecipOp, b.mul(divisor, scale))), scale)
     else:
         first = b.div(g, divisor)
     return first, b.neg(b.mul(first, quotient))

@@ -28,11 +28,11 @@ def repeats(op: ContractionOp) -> bool:
         return False
     if None in names or len(set(names)) != len(names) or len(shape) != len(whole):
         return False
+    places = zip(op.output.data, whole, strict=True)
+    if not all(e.names or (e == zero and n == 1) for e, n in places):
+        return False
     axes = zip(op.output.data, access.data, whole, shape, strict=True)
-    return all(
-        (a == b and bool(a.names) and n == m) or (b == zero and m == 1 and (bool(a.names) or n == 1))
-        for a, b, n, m in axes
-    )
+    return all((b == zero and m == 1) or (a == b and n == m) for a, b, n, m in axes)
 
 
 def _broadcasts(use: Use, source: SSAValue) -> bool:

@@ -111,6 +111,26 @@ def test_gather_by_narrow_indices_from_many_rows(dtype: str, rows: int, device: 
     np.testing.assert_array_equal(gradient.gradient(wrt="A")(a, places, ones), expected)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "divisors"),
+    [("float16", (2e-6, 1.5e-5, 1, 6e4)), ("float32", (4e-38, 1, 1e38, 3e38, np.inf))],
+)
+def test_quotients_whose_reciprocals_are_out_of_range(
+    dtype: str, divisors: tuple[float, ...], device: Any
+):
+    """The gradients of divisions by what is broadcast are those quotients all the same."""
+    source = "function (A[N, M], B[N, 1]) -> (O) { O = A / B; }"
+    b = np.array(divisors, dtype)[:, None]
+    shares = np.where(np.isfinite(b), b, 1).astype(np.float64) * (0, 0.5, 1)
+    cotangent = np.concatenate([shares, np.ones_like(b)], axis=1).astype(dtype)
+    with np.errstate(over="ignore"):
+        expected = (cotangent.astype(np.float64) / b).astype(dtype)
+    found = td.compile(source, device=device).gradient(wrt="A")(cotangent, b, cotangent)
+    # On some devices what is below the least normal number is 0.
+    atol = float(np.finfo(dtype).tiny)
+    np.testing.assert_allclose(found, expected, 4 * np.finfo(dtype).eps, atol)
+
+
 ON_DEVICES = [
     "pow_3x4_4",
     "max_3x4_3x1",

@@ -303,14 +303,22 @@ func.func @f(%x: tensor<4xf32> {tile.name = "X"}, %z: tensor<4xf32> {tile.name =
 
 // -----
 
-// div by what is broadcast: by one reciprocal for all that it divides.
+// div by what is broadcast: by one reciprocal for all that it divides, of the divisor or its quarter.
 // CHECK-LABEL: func.func @f_gradient(
 // CHECK-NEXT:    %y = tile.div %x, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
-// CHECK-NEXT:    %0 = tile.recip %z : (tensor<3x1xf32>) -> tensor<3x1xf32>
-// CHECK-NEXT:    %DX = tile.mul %DY, %0 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
-// CHECK-NEXT:    %1 = tile.mul %DX, %y : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
-// CHECK-NEXT:    %2 = tile.neg %1 : (tensor<3x4xf32>) -> tensor<3x4xf32>
-// CHECK-NEXT:    %DZ = tile.sum_to %2, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %0 = tile.abs %z : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %1 = tile.constant 4.253529586511731e+37 : tensor<!tile.real>
+// CHECK-NEXT:    %2 = tile.cmp_gt %0, %1 : (tensor<3x1xf32>, tensor<!tile.real>) -> tensor<3x1xi1>
+// CHECK-NEXT:    %3 = tile.constant 0.25 : tensor<!tile.real>
+// CHECK-NEXT:    %4 = tile.constant 1.0 : tensor<!tile.real>
+// CHECK-NEXT:    %5 = tile.select %2, %3, %4 : (tensor<3x1xi1>, tensor<!tile.real>, tensor<!tile.real>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %6 = tile.mul %z, %5 : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %7 = tile.recip %6 : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %8 = tile.mul %DY, %7 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %DX = tile.mul %8, %5 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %9 = tile.mul %DX, %y : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %10 = tile.neg %9 : (tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %DZ = tile.sum_to %10, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
 // CHECK-NEXT:    func.return %DX, %DZ : tensor<3x4xf32>, tensor<3x1xf32>
 func.func @f(%x: tensor<3x4xf32> {tile.name = "X"}, %z: tensor<3x1xf32> {tile.name = "Z"}) -> (tensor<3x4xf32> {tile.name = "Y"}) {
   %y = tile.div %x, %z : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
