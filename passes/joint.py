@@ -132,7 +132,8 @@ def _of_contraction(kernel: KernelOp, op: ContractionOp, least: int) -> Joint | 
     single = {n: r.lower for n, r in ranges.items() if r.extent == 1 and n not in output}
     places = list(_places(kernel, op, single))
     for a, b in dict.fromkeys(tuple(map(str, along[-2:])) for _, along in places if along[1:]):
-        if a in ranges and b in ranges and (a in output) == (b in output):
+        # A diagonal is along no two indices.
+        if a != b and {a, b} <= ranges.keys() and (a in output) == (b in output):
             dropped = _dropped_by(places, a, b, ranges)
             if ranges[b].extent < least and dropped is not None:
                 return Joint(a, b, ranges, dropped, single)

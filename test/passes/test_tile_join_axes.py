@@ -50,6 +50,10 @@ CASES = {
         "function (A[M, M, K], B[M, M, K]) -> (C) { C[m: M] = +(A[m, m, k] * B[m, m, k]); }",
         ((4, 4, 5), (4, 4, 5)),
     ),
+    "trace": (
+        "function (A[N, N], B[M, N, N]) -> (S, T) { S[] = +(A[n, n]); T[m: M] = >(B[m, n, n]); }",
+        ((9, 9), (3, 4, 4)),
+    ),
     "parts of axes": (
         "function (A[M, N], B[M, N]) -> (C) { C[m, n: M, N - 1] = +(A[m, n] * B[m, n + 1]); }",
         ((4, 5), (4, 5)),

@@ -61,11 +61,11 @@ func.func @contraction(%A: tensor<9x8x5x4xf32>, %B: tensor<1x5x4x6x7xf32>, %S: t
   func.return %Y : tensor<9x8x6x7xf32>
 }
 
-// Not so windows, nor where a factor lies along one of two indices alone.
+// Not so windows and diagonals, nor where a factor lies along one of two indices alone.
 // CHECK-LABEL: @apart
 // CHECK-NOT: tile.reshape
 // CHECK: return
-func.func @apart(%A: tensor<9x8xf32>, %B: tensor<8xf32>, %I: tensor<9x8xf32>) -> (tensor<9xf32>, tensor<9x7xf32>) {
+func.func @apart(%A: tensor<9x8xf32>, %B: tensor<8xf32>, %I: tensor<9x8xf32>, %D: tensor<9x9xf32>) -> (tensor<9xf32>, tensor<9x7xf32>, tensor<f32>) {
   %P = tile.kernel(%a = %A : tensor<9x8xf32>, %b = %B : tensor<8xf32>) -> tensor<9xf32> {
     %p = tile.contraction add(%a[i, k] mul %b[k]) -> [i] domain <i = 0 to 9, k = 0 to 8> : (tensor<9x8xf32>, tensor<8xf32>) -> tensor<9xf32>
     tile.yield %p : tensor<9xf32>
@@ -74,7 +74,11 @@ func.func @apart(%A: tensor<9x8xf32>, %B: tensor<8xf32>, %I: tensor<9x8xf32>) ->
     %q = tile.contraction add(%a[y, x + i]) -> [y, x] domain <y = 0 to 9, x = 0 to 7, i = -6 to 8> : (tensor<9x8xf32>) -> tensor<9x7xf32>
     tile.yield %q : tensor<9x7xf32>
   }
-  func.return %P, %Q : tensor<9xf32>, tensor<9x7xf32>
+  %T = tile.kernel(%d = %D : tensor<9x9xf32>) -> tensor<f32> {
+    %t = tile.contraction add(%d[i, i]) -> [] domain <i = 0 to 9> : (tensor<9x9xf32>) -> tensor<f32>
+    tile.yield %t : tensor<f32>
+  }
+  func.return %P, %Q, %T : tensor<9xf32>, tensor<9x7xf32>, tensor<f32>
 }
 
 // Not so what lies along one of two axes, what counts along an axis, and long rows.
