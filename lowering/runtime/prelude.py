@@ -5,6 +5,9 @@ everything that the loop keeps in registers goes to memory and back, and a matri
 times as long. An access to a packed structure means the same as `vload`, and what takes an
 instruction or two of the processor is written so.
 
+Intel's compiler ends the process where it vectorizes a loop with some calls of its library, as
+those of `min` and `max` by which gathers keep inside of tensors.
+
 NVIDIA's `vloada_half` and `vstorea_half` move element by element: here the bits of a vector go at
 once.
 
@@ -45,10 +48,11 @@ CLANG = {name: name for name in ("min", "max", "floor", "ceil", "trunc")} | {"ri
 OWN = """#undef {name}
 #define {name}(...) __builtin_elementwise_{own}(__VA_ARGS__)
 """
-SHORT = """#undef fabs
-#define fabs(x) native_fabs(x)
-#if __has_builtin(__builtin_elementwise_roundeven)
+SHORT = """#if __has_builtin(__builtin_elementwise_roundeven)
 {}#endif
+"""
+SHORT_ABSOLUTE = """#undef fabs
+#define fabs(x) native_fabs(x)
 """
 
 # What is written in C, LLVM would move past comparisons, which it has none of for halves.
@@ -107,7 +111,7 @@ DOUBLE = """#ifdef cl_khr_fp64
 @cache
 def prelude(platform: str) -> str:
     """What a program for the platform of this short name begins with."""
-    parts = {"pocl": _pocl, "nvidia": _nvidia}.get(platform)
+    parts = {"intel": _own, "nvidia": _nvidia, "pocl": _pocl}.get(platform)
     return f"{parts()}#line 1\n" if parts is not None else ""
 
 
@@ -121,8 +125,12 @@ def _pocl() -> str:
     floats = "".join(map(_accesses, TYPES)) + _absolute("float")
     doubles = DOUBLE.format(_accesses("double") + _absolute("double"))
     accesses = "".join(MACROS.format(lanes=lanes) for lanes in LANES)
-    own = "".join(OWN.format(name=name, own=own) for name, own in CLANG.items())
-    return floats + doubles + accesses + SHORT.format(own) + HALVES.format(_pocl_halves())
+    return floats + doubles + accesses + SHORT_ABSOLUTE + _own() + HALVES.format(_pocl_halves())
+
+
+def _own() -> str:
+    """Clang's own functions for OpenCL's."""
+    return SHORT.format("".join(OWN.format(name=name, own=own) for name, own in CLANG.items()))
 
 
 def _accesses(type: str) -> str:
