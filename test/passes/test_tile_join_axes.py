@@ -51,7 +51,7 @@ CASES = {
         ((4, 4, 5), (4, 4, 5)),
     ),
     "trace": (
-        "function (A[N, N], B[M, N, N]) -> (S, T) { S[] = +(A[n, n]); T[m: M] = >(B[m, n, n]); }",
+        "function (A[N, N], B[M, K, K]) -> (S, T) { S[] = +(A[n, n]); T[m: M] = >(B[m, k, k]); }",
         ((9, 9), (3, 4, 4)),
     ),
     "parts of axes": (
