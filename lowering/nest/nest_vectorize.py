@@ -39,6 +39,7 @@ from tiledialect.index.integer import (
 from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
+from tiledialect.index.value_sets import Range
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
@@ -273,16 +274,9 @@ def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
             # With rest + factor*lane >= 0, lanes differ where rest is among these numbers.
             ends = sorted((0, -factor * (lanes - 1)))
             first = expr.substitute({name: Expr()})
-            known, values = env.range(first), env.residue(first)
-            return not any(
-                known.lower <= r < known.upper
-                and (
-                    r == values.remainder
-                    if not values.modulus
-                    else (r - values.remainder) % values.modulus == 0
-                )
-                for r in range(ends[0], ends[1])
-            )
+            known = env.range(first)
+            decisive = Range(max(ends[0], known.least), min(ends[1] - 1, known.greatest))
+            return not env.residue(first).is_in(decisive)
         case _:
             return True
 

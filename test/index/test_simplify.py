@@ -3,6 +3,8 @@
 from math import inf
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiledialect.dialects.index_syntax import condition_of, index_of
 from tiledialect.errors import TileError
@@ -276,3 +278,13 @@ def test_names_and_substitution():
 def test_wrong_text(text, message):
     with pytest.raises(TileError, match=message):
         index_of(text)
+
+
+@given(
+    st.integers(-9, 9),
+    st.integers(-9, 9),
+    st.builds(Residue.of, st.integers(0, 7), st.integers(-9, 9)),
+)
+def test_residues_in_ranges(least: int, greatest: int, residue: Residue):
+    found = any(Residue.of(residue.modulus, i) == residue for i in range(least, greatest + 1))
+    assert residue.is_in(Range(least, greatest)) == found

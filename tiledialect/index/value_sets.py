@@ -127,6 +127,15 @@ class Residue:
             return Residue(0, self.remainder % divisor)
         return Residue.of(gcd(self.modulus, divisor), self.remainder)
 
+    def is_in(self, values: Range) -> bool:
+        """Whether some number of a range that is finite, or empty, has the residue."""
+        if values.least > values.greatest:
+            return False
+        first = int(values.least)
+        if not self.modulus:
+            return first <= self.remainder <= values.greatest
+        return first + (self.remainder - first) % self.modulus <= values.greatest
+
     def join(self, other: Residue) -> Residue:
         """A residue of the values of both."""
         difference = self.remainder - other.remainder
