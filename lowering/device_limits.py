@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from tiledialect.dialects.nest.memory import BufferOp
 from tiledialect.errors import TileError
 from tiledialect.lowering.nest.builder import LOCAL
-from tiledialect.lowering.nest.scope import element_bytes, extent_of
+from tiledialect.lowering.nest.scope import bytes_of
 from tiledialect.ops_in import ops_of
 from tiledialect.target_spec import limit
 
@@ -33,7 +33,7 @@ def check_fits(module: ModuleOp, kernel: gpu.FuncOp) -> None:
             f"the device runs at most {most_items}"
         )
     sizes = {
-        op: op.number_of_copies * extent_of(op.result.type) * element_bytes(op.result.type)
+        op: op.number_of_copies * bytes_of(op.result.type)
         for op in ops_of(kernel, BufferOp)
         if isinstance(op.result.type, MemRefType)
         if op.result.type.memory_space == LOCAL

@@ -112,6 +112,11 @@ def in_millions(count: float) -> str:
     return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
 
 
+def computing_again(count: float) -> str:
+    """How many operations one kernel does again that two do once, in words."""
+    return f"with {in_millions(count)} million operations again"
+
+
 def moving(together: int, apart: int) -> str:
     """How many bytes one kernel moves, and two, in words."""
     return f"moving {in_millions(together)} MB instead of {in_millions(apart)} MB"

@@ -66,14 +66,16 @@ def joint(kernel: KernelOp, least: int) -> Joint | None:
     if any(isinstance(op, IndexOp | GatherOp) for op in kernel.block.ops):
         return None
     op = kernel.contraction
-    found = _of_rows(kernel) if op is None else _of_contraction(kernel, op, least)
-    return found if found is not None and found.axes[found.second].extent < least else None
+    return _of_rows(kernel, least) if op is None else _of_contraction(kernel, op, least)
 
 
-def _of_rows(kernel: KernelOp) -> Joint | None:
+def _of_rows(kernel: KernelOp, least: int) -> Joint | None:
     """The last two axes of a row kernel, or of one of elementwise ops alone."""
     axes = _axes(kernel)
-    if len(axes) < 2 or (len({*[*axes][-2:]} & kernel.reduced) == 1):
+    if len(axes) < 2:
+        return None
+    first, second = [*axes][-2:]
+    if len({first, second} & kernel.reduced) == 1 or axes[second].extent >= least:
         return None
     try:
         rows = Rows.of([op for op in kernel.block.ops if not isinstance(op, YieldOp)], axes)
@@ -84,7 +86,6 @@ def _of_rows(kernel: KernelOp) -> Joint | None:
         found = _dropped(along, [*axes])
         if found == KEPT or dropped.setdefault(value, found) != found:
             return None
-    first, second = [*axes][-2:]
     return Joint(first, second, axes, dropped)
 
 
@@ -134,8 +135,8 @@ def _of_contraction(kernel: KernelOp, op: ContractionOp, least: int) -> Joint | 
     for a, b in dict.fromkeys(tuple(map(str, along[-2:])) for _, along in places if along[1:]):
         # A diagonal is along no two indices.
         if a != b and {a, b} <= ranges.keys() and (a in output) == (b in output):
-            dropped = _dropped_by(places, a, b, ranges)
-            if ranges[b].extent < least and dropped is not None:
+            is_short = ranges[b].extent < least
+            if is_short and (dropped := _dropped_by(places, a, b, ranges)) is not None:
                 return Joint(a, b, ranges, dropped, single)
     return None
 

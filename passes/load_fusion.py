@@ -10,7 +10,7 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fusion_cost import (
     Gain,
     Machine,
-    in_millions,
+    computing_again,
     moved,
     moving,
     operations,
@@ -46,11 +46,7 @@ def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Mach
     apart = sum(machine.time(moved(k)) for k in (first, second))
     together = machine.time(moved(kernel)) + again / machine.operations
     why = moving(moved(kernel), moved(first) + moved(second))
-    return Gain(
-        apart,
-        together,
-        why + (f", with {in_millions(again)} million operations again" if again else ""),
-    )
+    return Gain(apart, together, why + (f", {computing_again(again)}" if again else ""))
 
 
 def points_of(kernel: KernelOp) -> int:

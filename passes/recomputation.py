@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fusion_cost import (
     Gain,
     Machine,
-    in_millions,
+    computing_again,
     moved,
     moving,
     operations,
@@ -53,7 +53,7 @@ def recomputing_gain(first: KernelOp, found: Recomputed, machine: Machine) -> Ga
         points = size_of(first.outputs[0])
         again += count * max(points, points_of(user) if user.contraction is not None else 0)
     again -= count * size_of(first.outputs[0])
-    why = f"{moving(after, before)}, with {in_millions(again)} million operations again"
+    why = f"{moving(after, before)}, {computing_again(again)}"
     return Gain(apart, together + again / machine.operations, why)
 
 

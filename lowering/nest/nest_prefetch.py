@@ -22,7 +22,7 @@ from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.neighbours import LINE, is_wide, value_of
 from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
 from tiledialect.ops_in import ops_in
 from tiledialect.schedule.device import Device, Kind, described, device_of
 from tiledialect.schedule.leaves import Role
@@ -108,7 +108,7 @@ def _array_bytes(op: LoadOp | StoreOp) -> int:
     """The bytes of the array that an access is to; 0 if they are not known."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
-    return extent_of(t) * element_bytes(t) if t.has_static_shape() else 0
+    return bytes_of(t) if t.has_static_shape() else 0
 
 
 def prefetch(passes: Sequence[Pass], device: Device) -> None:

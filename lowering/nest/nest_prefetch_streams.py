@@ -16,7 +16,7 @@ from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.lowering.nest.neighbours import is_wide, loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
@@ -63,7 +63,7 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
         if not t.has_static_shape():
             continue
         seen.add(op.memory)
-        is_large = extent_of(t) * element_bytes(t) > cache
+        is_large = bytes_of(t) > cache
         if is_large and often <= MOST_USES * times(op) and is_stream(op, scope):
             *outer, last = scope.access(op)
             place = [*outer, last + AHEAD // element_bytes(t)]

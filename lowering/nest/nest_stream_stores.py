@@ -16,7 +16,7 @@ from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.host_memory import ALIASES, root
 from tiledialect.lowering.nest.neighbours import LINE, loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, element_bytes, extent_of
+from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.device import Kind, described, device_of
 from tiledialect.schedule.leaves import Role
@@ -51,7 +51,7 @@ def _size(kernel: gpu.FuncOp) -> int:
     types = [a.type for a in kernel.body.block.args if isinstance(a.type, MemRefType)]
     if not all(t.has_static_shape() for t in types):
         return 0
-    return sum(extent_of(t) * element_bytes(t) for t in types)
+    return sum(bytes_of(t) for t in types)
 
 
 def _writes_lines(op: StoreOp, scope: NestScope) -> bool:

@@ -36,6 +36,11 @@ def element_bytes(t: MemRefType[Attribute]) -> int:
     return ceil_div(getattr(t.element_type, "bitwidth", 64), 8)
 
 
+def bytes_of(t: MemRefType[Attribute]) -> int:
+    """The size of a memory."""
+    return extent_of(t) * element_bytes(t)
+
+
 FACTS = "nest.facts"
 """The attribute of a kernel that says what holds for its index arguments, `d0`, `d1`, …."""
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..rounding import ceil_div
 from . import domain
 from .component import Part
 from .contraction import IndexSpace, UnboundedIndexError
@@ -73,7 +74,7 @@ class Guard:
         lower, upper = interval(free, ranges)
         wanted = -offset if self.kind is GuardKind.LOWER else self.bound - offset
         # ``free`` is an integer, so it need not be compared with anything between two of them.
-        limit = min(max(-(-wanted // scale), lower), upper + 1)
+        limit = min(max(ceil_div(wanted, scale), lower), upper + 1)
         if self.kind is GuardKind.LOWER:
             return replace(self, expr=free - limit)
         return replace(self, expr=free, bound=limit)

@@ -34,8 +34,6 @@ SPILLED = 2.0
 """Cycles for each time that a register is missing."""
 REORDERED = 4
 """How many registers compilers save by another order where windows have elements in common."""
-BROADCAST = 16
-"""Lanes of the hardware (AVX-512) that can add up products with an element that is in memory."""
 POWERS = (0, 1, 2, 4, 8, 16)
 """How many vectors compilers that may load ahead do not load so."""
 COMPARED = 4.0
@@ -185,7 +183,7 @@ class CpuModel(Model):
         """Cycles of the innermost body for what is in registers and the first cache."""
         operations = self.operations
         loads = [self.loads(walk) * self._lines(walk) for walk in self.walks]
-        chain = CHAIN[self.device.native_vector_width >= BROADCAST] * operations / self.vectors
+        chain = CHAIN[self.device.has_long_vectors] * operations / self.vectors
         return max(operations / 2, sum(loads) / 2, chain)
 
     @cached_property
@@ -219,7 +217,7 @@ class CpuModel(Model):
 
         It matters where elements take up registers.
         """
-        if self.device.native_vector_width >= BROADCAST:
+        if self.device.has_long_vectors:
             return False
         leaves = [leaf for leaf in self.rows if leaf.index in self.facts.output_indices]
         vectors = [walk for walk in self.walks if self.is_vector(walk)]
@@ -254,7 +252,7 @@ class CpuModel(Model):
         registers = self.device.registers
         # What windows have in common is kept from one step to the next.
         carried = sum(map(self._carried, self.walks))
-        if self.device.native_vector_width < BROADCAST:
+        if not self.device.has_long_vectors:
             return self._summed_steps * max(0.0, self.held + carried - registers)
         # Elements need no registers of their own; what is loaded ahead shows once a body.
         ahead = max(map(self.loads, self.walks), default=0) / 4
@@ -475,7 +473,7 @@ class CpuModel(Model):
     @property
     def edges(self) -> float:
         """How much slower all is by tiles that reach past the end."""
-        slower, tested = 1.0, TESTED[self.device.native_vector_width >= BROADCAST]
+        slower, tested = 1.0, TESTED[self.device.has_long_vectors]
         uneven = [n for n, count in self.facts.extents.items() if self._reach(n) != count]
         for name in uneven:
             own = [x for x in self.leaves if x.index == name]

@@ -79,6 +79,14 @@ class Device:
         """The size of the second cache, or of the only one."""
         return self.cache_sizes[:2][-1]
 
+    @property
+    def has_long_vectors(self) -> bool:
+        """Whether a CPU's vectors are as long as those of AVX-512.
+
+        Its processors have more registers, and add up products with an element that is in memory.
+        """
+        return self.native_vector_width >= LONG_VECTOR
+
     def lanes(self, element_type: str, nbytes: int) -> int:
         """How many elements a vector holds, of the hardware's and of OpenCL C's.
 
@@ -143,6 +151,8 @@ PLATFORMS: dict[str, Mapping[str, Any]] = {
 }
 """What GPUs of a platform, whose name contains the key, have in common."""
 
+LONG_VECTOR = 16
+"""How many floats a vector of AVX-512 has."""
 LOADS_FIRST = "portable computing"
 """The platform, by a part of its name, whose compiler for CPUs loads first."""
 

@@ -32,6 +32,7 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import PARALLEL, WRITTEN_OUT
 
 
@@ -108,7 +109,7 @@ class ForOp(IndexedOp):
         lower, upper, step = (e.value for e in self.bounds.data)
         if lower is None or upper is None or step is None:
             return None
-        return max(0, -(-(upper - lower) // step))
+        return max(0, ceil_div(upper - lower, step))
 
     def verify_(self) -> None:
         """Check the bounds, the body's argument and the place of parallel loops."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import ceil, prod
+from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -33,6 +33,7 @@ from tiledialect.dialects.tile.base import (
     tensor_type,
 )
 from tiledialect.dialects.tile.constants import check_numbers
+from tiledialect.rounding import ceil_div
 
 
 @irdl_op_definition
@@ -117,7 +118,7 @@ class ScatterOp(TileOp):
     @property
     def part_size(self) -> int:
         """How many indices a part has, but for the last."""
-        return ceil(prod(shape_of(tensor_type(self.indices)) or ()) / self.part_count)
+        return ceil_div(prod(shape_of(tensor_type(self.indices)) or ()), self.part_count)
 
     def inferred_type(self) -> AnyTensor:
         """The parts, the first axis of `like`, the updates' axes that the indices do not have."""

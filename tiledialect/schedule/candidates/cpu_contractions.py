@@ -15,7 +15,7 @@ from math import prod
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.loops import fastest, kept
-from tiledialect.schedule.cpu_cost import BROADCAST, FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
+from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, steps_of
@@ -217,7 +217,7 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
                 continue
             for tile in _row_tiles(facts, r, rows, along):
                 shape = Shape(lanes, columns, tile)
-                if device.native_vector_width < BROADCAST:
+                if not device.has_long_vectors:
                     shape = replace(shape, by_vectors=_has_more_vectors(facts, r, shape))
                 yield replace(shape, packed=_must_pack(facts, r, shape, padded))
 
