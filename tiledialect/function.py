@@ -251,9 +251,7 @@ class Function:
         for value in args:
             if not isinstance(value, kind) or value.queue is not queue or value.offset:
                 return None
-            if not value.flags.c_contiguous:
-                return None
-            signature += (value.shape, value.dtype)
+            signature += (value.shape, value.dtype, value.strides)
         return self._device_runners.get(tuple(signature))
 
     def _call_on_device(self, args: Sequence[Any], arrays: list[Any]) -> Any:
@@ -264,14 +262,14 @@ class Function:
 
         queue = common_queue(self.name, [a for a in arrays if not isinstance(a, np.ndarray)])
         arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in arrays]
-        signature = (queue, *_signature(arrays))
+        signature = _device_signature(queue, arrays)
         runner = self._device_runners.find(signature)
         if runner is None:
             runner = self._tuned_on(arrays, queue)._device_runner(types_of(arrays), queue)
             self._device_runners.put(signature, runner)
         if _begins(args, arrays):
             completed = _completed(runner, arrays[len(args) :])
-            self._device_runners.put((queue, *_signature(args)), completed)
+            self._device_runners.put(_device_signature(queue, args), completed)
         return runner(arrays)
 
     def _device_runner(self, types: Types, queue: cl.CommandQueue) -> Runner:
@@ -460,6 +458,11 @@ class Function:
 def _signature(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """What the runner of a call depends on."""
     return tuple(part for a in arrays for part in (a.shape, a.dtype))
+
+
+def _device_signature(queue: cl.CommandQueue, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The same of pyopencl arrays without gaps, as their strides say."""
+    return (queue, *(part for a in arrays for part in (a.shape, a.dtype, a.strides)))
 
 
 def _begins(args: Sequence[Any], arrays: Sequence[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
 from tiledialect.lowering.runtime.devices import SIMULATOR, Device, check_process, device_of
+from tiledialect.lowering.runtime.host_memory import around, pointer, takes_pointers, wrapped
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ Result = TypeVar("Result")
 
 BYTE = np.dtype(np.uint8)
 NOTHING = np.empty(0, BYTE)
-IN_PLACE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-"""For inputs too: what is READ_ONLY, Intel's CPU runtime copies if it is not aligned."""
 
 
 class Lane:
@@ -46,6 +45,7 @@ class Lane:
             queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         )
         self.is_simulator = self.device.type == SIMULATOR
+        self.takes_pointers = takes_pointers(queue.device)
         self.scratch: list[cl.Buffer] = []
         self.generation = 0
         """Counts how often a buffer was replaced by a larger one."""
@@ -143,8 +143,10 @@ class Profile:
         return sum(k.seconds for k in self.kernels)
 
 
-PreparedLaunch = tuple[cl.Kernel, tuple[int, ...], tuple[int, ...], tuple[tuple[int, int], ...]]
-"""Kernel, global and local size, and the (argument, buffer) pairs to set at every call."""
+Memory = Any
+"""What a kernel is given for a tensor: a buffer, or an address of the host's."""
+Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
+"""Enqueues a step of a plan, given what differs by call, after some events."""
 
 
 class Executable:
@@ -160,6 +162,9 @@ class Executable:
         self.lane = lane
         self.in_place = on_host and lane.device.uses_host_memory
         self.staged = on_host and not self.in_place
+        are_launches = all(isinstance(step, Launch) for step in plan.steps)
+        self.by_pointers = self.in_place and lane.takes_pointers and are_launches
+        """Whether kernels are given where NumPy arrays are; copies are from buffers to buffers."""
         self.fixed = 0 if self.staged else plan.first_slot
         """The number of the first buffer that is the same at every call."""
         tensors = range(self.fixed, plan.first_slot)
@@ -174,74 +179,80 @@ class Executable:
         """Where in their allocations the slots begin; kernels are given it by the plan."""
         self.generation = -1
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
+        self.launches: list[tuple[Launch, cl.Kernel]] = []
         self.steps = [
-            step if isinstance(step, Copy) else self._prepare(program, step) for step in plan.steps
+            self._copying(step) if isinstance(step, Copy) else self._launching(program, step)
+            for step in plan.steps
         ]
 
-    def _prepare(self, program: cl.Program | None, launch: Launch) -> PreparedLaunch:
+    def _launching(self, program: cl.Program | None, launch: Launch) -> Step:
+        """How to enqueue a kernel; what its arguments are at every call, it is given here."""
         assert program is not None
-        kernel = cl.Kernel(program, launch.kernel)
+        queue, kernel = self.lane.queue, cl.Kernel(program, launch.kernel)
+        global_size, local_size = launch.global_size, launch.local_size
         varying: list[tuple[int, int]] = []
         for position, arg in enumerate(launch.args):
             if not isinstance(arg, int):
                 kernel.set_arg(position, np.array(arg.value).astype(arg.dtype)[()])
             elif arg < self.fixed:
                 varying.append((position, arg))
-        return kernel, launch.global_size, launch.local_size, tuple(varying)
+        self.launches.append((launch, kernel))
+
+        def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
+            for position, number in varying:
+                kernel.set_arg(position, given[number])
+            # By place: names are a tenth of a small call.
+            return cl.enqueue_nd_range_kernel(
+                queue, kernel, global_size, local_size, None, wait_for
+            )
+
+        return enqueue
+
+    def _copying(self, copy: Copy) -> Step:
+        queue, source, target = self.lane.queue, copy.source, copy.target
+        from_ = copy.source_offset + self.starts.get(source, 0)
+        to = copy.target_offset + self.starts.get(target, 0)
+
+        def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
+            return cl.enqueue_copy(
+                queue,
+                given[target] if target < self.fixed else self.buffers[target],
+                given[source] if source < self.fixed else self.buffers[source],
+                byte_count=copy.nbytes,
+                src_offset=from_,
+                dst_offset=to,
+                wait_for=wait_for,
+            )
+
+        return enqueue
 
     def _bind(self) -> None:
         """Give the kernels the buffers that stay the same; called with the lane's lock held."""
         lane = self.lane
-        if self.generation == lane.generation and not lane.is_simulator:
-            return
         lane.ensure(self.scratch_sizes)
         if self.generation == lane.generation:
             return
         self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
             self.buffers[k] = lane.scratch[slot.allocation]
-        for launch, step in zip(self.plan.steps, self.steps, strict=True):
-            if isinstance(launch, Launch) and not isinstance(step, Copy):
-                for position, arg in enumerate(launch.args):
-                    if isinstance(arg, int) and arg >= self.fixed:
-                        step[0].set_arg(position, self.buffers[arg])
+        for launch, kernel in self.launches:
+            for position, arg in enumerate(launch.args):
+                if isinstance(arg, int) and arg >= self.fixed:
+                    kernel.set_arg(position, self.buffers[arg])
         self.generation = lane.generation
 
     def _enqueue(
-        self, buffers: Sequence[cl.Buffer], wait_for: Sequence[cl.Event] | None = None
+        self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
     ) -> list[cl.Event]:
-        """Enqueue the steps after some events; ``buffers`` are those that differ by call."""
-        queue, out_of_order = self.lane.queue, self.lane.out_of_order
+        """Enqueue the steps after some events; ``given`` is what differs by call."""
         events: list[cl.Event] = []
-        for step in self.steps:
-            if isinstance(step, Copy):
-                target = self._buffer(buffers, step.target)
-                source = self._buffer(buffers, step.source)
-                event = cl.enqueue_copy(
-                    queue,
-                    target,
-                    source,
-                    byte_count=step.nbytes,
-                    src_offset=step.source_offset + self.starts.get(step.source, 0),
-                    dst_offset=step.target_offset + self.starts.get(step.target, 0),
-                    wait_for=wait_for,
-                )
-            else:
-                kernel, global_size, local_size, varying = step
-                for position, number in varying:
-                    kernel.set_arg(position, buffers[number])
-                event = cl.enqueue_nd_range_kernel(
-                    queue, kernel, global_size, local_size, wait_for=wait_for
-                )
-            events.append(event)
+        for enqueue in self.steps:
+            events.append(enqueue(given, wait_for))
             # What comes later comes after the first step.
             wait_for = None
-            if out_of_order:
-                cl.enqueue_barrier(queue)
+            if self.lane.out_of_order:
+                cl.enqueue_barrier(self.lane.queue)
         return events
-
-    def _buffer(self, buffers: Sequence[cl.Buffer], number: int) -> cl.Buffer:
-        return buffers[number] if number < self.fixed else self.buffers[number]
 
     # -- NumPy arrays ------------------------------------------------------------------------
 
@@ -275,8 +286,10 @@ class Executable:
         """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""
         check_process(self.lane.device)
         try:
-            with self.lane.lock:
-                self._bind()
+            lane = self.lane
+            with lane.lock:
+                if self.generation != lane.generation or lane.is_simulator:
+                    self._bind()
                 return run(arrays)
         except BaseException as error:
             # What still runs works on the arrays' memory, which goes when this is left.
@@ -290,12 +303,23 @@ class Executable:
     def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
         shapes = zip(self.plan.outputs, self.dtypes, strict=True)
         outputs = [np.empty(t.shape, dtype) for t, dtype in shapes]
-        run = self._in_place if self.in_place else self._staged
-        return outputs, run(arrays, outputs)
+        return outputs, self._run_on_host(arrays, outputs)
+
+    @cached_property
+    def _run_on_host(self) -> Callable[[Sequence[Array], Sequence[Array]], list[cl.Event]]:
+        if self.staged:
+            return self._staged
+        return self._by_pointers if self.by_pointers else self._in_place
+
+    def _by_pointers(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        lane = self.lane
+        events = self._enqueue([pointer(lane, array) for array in (*arrays, *outputs)])
+        lane.queue.finish()
+        return events
 
     def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
         lane = self.lane
-        buffers = [*wrapped(lane, arrays), *(_around(lane, array) for array in outputs)]
+        buffers = [*wrapped(lane, arrays), *(around(lane, array) for array in outputs)]
         events = self._enqueue(buffers)
         if not events:
             return events
@@ -332,89 +356,52 @@ class Executable:
     def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         lane = self.lane
         allocator: Any = (arrays[0].allocator if arrays else None) or lane.pool or lane.allocate
-        outputs = [_with_memory(array, allocator) for array in self._empty_outputs]
+        outputs = [_with_memory(parts, allocator) for parts in self._parts_of_outputs]
         if lane.is_simulator:
             for output in outputs:
                 if output.base_data:
                     lane.renew(output.base_data)
         buffers: list[Any] = [a.base_data or lane.allocate(0) for a in (*arrays, *outputs)]
         # The arrays may still be written to by commands of other queues.
-        pending = [event for array in arrays for event in array.events]
+        pending: list[cl.Event] = []
+        others: set[cl.CommandQueue] = set()
+        for array in arrays:
+            pending += array.events
+            if array.queue is not lane.queue and array.queue is not None:
+                others.add(array.queue)
         if events := self._enqueue(buffers, pending or None):
             for output in outputs:
                 output.events.append(events[-1])
-            others = {a.queue for a in arrays if a.queue is not lane.queue and a.queue is not None}
             for queue in others and others - {lane.queue}:
                 # Its next commands may overwrite what is still read here.
                 cl.enqueue_barrier(queue, wait_for=events[-1:])
         return outputs
 
     @cached_property
-    def _empty_outputs(self) -> list[cla.Array]:
-        """The outputs as pyopencl arrays, but for their memory."""
+    def _parts_of_outputs(self) -> list[dict[str, Any]]:
+        """What the outputs are made of as pyopencl arrays, but for their memory."""
         import pyopencl.array as cla
 
         lane, nothing = self.lane, self.lane.allocate(0)
         return [
-            cla.Array(lane.queue, t.shape, dtype, data=nothing)
+            vars(cla.Array(lane.queue, t.shape, dtype, data=nothing))
             for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
         ]
 
 
-def _with_memory(empty: cla.Array, allocator: Callable[[int], cl.Buffer]) -> cla.Array:
-    """A copy of an array that has memory of its own.
+def _with_memory(parts: dict[str, Any], allocator: Callable[[int], cl.Buffer]) -> cla.Array:
+    """A pyopencl array of these parts that has memory of its own.
 
     That takes a twentieth of the time that pyopencl takes to make an array anew.
     """
-    array = object.__new__(type(empty))
-    own = vars(empty).copy()
+    array = object.__new__(sys.modules["pyopencl.array"].Array)
+    own = parts.copy()
     own["events"] = []
     own["allocator"] = allocator
-    own["base_data"] = allocator(empty.nbytes) if empty.nbytes else None
+    nbytes = own["nbytes"]
+    own["base_data"] = allocator(nbytes) if nbytes else None
     array.__dict__ = own
     return array
-
-
-def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
-    """Buffers that read the arrays where they are.
-
-    OpenCL leaves undefined what two buffers of the same memory do: an array that is given twice
-    gets one buffer, and one that overlaps another is copied.
-    """
-    buffers: list[cl.Buffer] = []
-    if len(set(map(id, arrays))) == len(arrays):
-        # Arrays that own their memory do not overlap.
-        for array in arrays:
-            if array.base is not None:
-                break
-            buffers.append(_around(lane, array))
-        else:
-            return buffers
-        buffers.clear()
-    known: dict[tuple[int, int], cl.Buffer] = {}
-    for array in arrays:
-        start: int = array.__array_interface__["data"][0]
-        span = start, start + array.nbytes
-        buffer = known.get(span)
-        if buffer is None:
-            apart = all(span[1] <= low or high <= span[0] for low, high in known)
-            buffer = _around(lane, array if apart else array.copy())
-            if apart and array.nbytes:
-                known[span] = buffer
-        buffers.append(buffer)
-    return buffers
-
-
-def _around(lane: Lane, array: Array) -> cl.Buffer:
-    """A buffer where an array is."""
-    if not array.nbytes:
-        return lane.allocate(0)
-    memory: Any = array
-    if not array.flags.writeable:
-        # Nothing writes to it, but pyopencl asks that one could.
-        address = array.__array_interface__["data"][0]
-        memory = (ctypes.c_char * array.nbytes).from_address(address)
-    return cl.Buffer(lane.context, IN_PLACE, hostbuf=memory)
 
 
 # -- refusals --------------------------------------------------------------------------------
