@@ -1,12 +1,12 @@
-"""gpu-keep-loops: for OpenCL implementations that need it, loops with branches stay loops."""
+"""gpu-keep-loops: for OpenCL implementations that need it, loops stay loops, and scalar."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, UnitAttr
+from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -16,45 +16,73 @@ from tiledialect.ops_in import ops_in, ops_of
 KEEPS_LOOPS = ("Intel(R) OpenCL",)
 """Platforms that need the pass: Intel's compiler for CPUs unrolls a loop of 32 iterations with a
 branch in it, and then takes minutes to make the branches into masks. An eighth of the time that it
-takes for a network goes into loops around loops, which are no faster for it."""
+takes for a network goes into loops around loops, which are no faster for it.
+
+Of loops that call functions of its library, or divide integers, and whose steps do not fill whole
+vectors, it vectorizes some wrongly, and ends the process at others."""
 
 KEEP_LOOP = "tile.keep_loop"
 """The attribute of a loop that must not be unrolled."""
+KEEP_SCALARS = "tile.keep_scalars"
+"""The attribute of a loop that must not be vectorized."""
+FUNCTIONS = f"{math.Math.name}."
+"""With what the names of ops begin that may be calls of functions."""
+ARITHMETIC = frozenset(
+    (
+        *(arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp),
+        *(arith.RemSIOp, arith.RemUIOp, arith.MulSIExtendedOp, arith.MulUIExtendedOp),
+        *(arith.MinnumfOp, arith.MaxnumfOp),
+    )
+)
+"""What such functions do, too."""
 FEW = 4
 """A loop of no more iterations may be unrolled all the same."""
 
 
 @dataclass(frozen=True)
 class GpuKeepLoopsPass(ModulePass):
-    """Marks loops that the OpenCL compiler is not to unroll, as schedules have unrolled what pays.
+    """Marks loops that the OpenCL compiler is not to unroll or vectorize: schedules did what pays.
 
-    These are innermost loops with a branch in them, and loops around loops but for those that use
-    arrays in private memory, which may become registers. Loops of a few iterations, with none but
-    such in them, are left to it.
+    Not to be unrolled are innermost loops with a branch in them, and loops around loops but for
+    those that use arrays in private memory, which may become registers. Loops of a few iterations,
+    with none but such in them, are left to it. Not to be vectorized are innermost loops that call
+    functions on scalars, or divide integers.
     """
 
     name = "gpu-keep-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the loops of every kernel."""
-        private = set(filter(_is_private, ops_in(op)))
+        private = _uses_of_private(op)
         for loop in ops_of(op, scf.ForOp):
-            loops = ops_of(loop.body.block, scf.ForOp)
+            inside = ops_in(loop.body.block)
+            loops = [x for x in inside if type(x) is scf.ForOp]
+            if not loops and any(map(_calls, inside)):
+                loop.attributes[KEEP_SCALARS] = UnitAttr()
             if all(map(_is_short, (loop, *loops))):
                 continue
-            if loops:
-                keep = private.isdisjoint(ops_in(loop.body.block))
-            else:
-                keep = bool(ops_of(loop.body.block, scf.IfOp))
-            if keep:
+            branches = any(type(x) is scf.IfOp for x in inside)
+            if private.isdisjoint(inside) if loops else branches:
                 loop.attributes[KEEP_LOOP] = UnitAttr()
 
 
-def _is_private(op: Operation) -> bool:
-    """Whether an op uses an array in private memory."""
-    return any(
-        isinstance(v.type, MemRefType) and v.type.memory_space == PRIVATE for v in op.operands
-    )
+def _uses_of_private(module: ModuleOp) -> set[Operation]:
+    """The ops that use arrays in private memory."""
+    found: set[Operation] = set()
+    arrays: list[SSAValue] = [
+        x.memref for x in ops_of(module, memref.AllocaOp) if x.memref.type.memory_space == PRIVATE
+    ]
+    while arrays:
+        for use in arrays.pop().uses:
+            found.add(use.operation)
+            arrays += [v for v in use.operation.results if isinstance(v.type, MemRefType)]
+    return found
+
+
+def _calls(op: Operation) -> bool:
+    """Whether an op may be a call of a function on scalars."""
+    is_function = type(op) in ARITHMETIC or op.name.startswith(FUNCTIONS)
+    return is_function and not isinstance(op.results[0].type, VectorType)
 
 
 def _is_short(loop: scf.ForOp) -> bool:

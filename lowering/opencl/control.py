@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from tiledialect.lowering.gpu_keep_loops import KEEP_LOOP
+from tiledialect.lowering.gpu_keep_loops import KEEP_LOOP, KEEP_SCALARS
 from tiledialect.lowering.opencl.function import FunctionPrinter, Statement
 from tiledialect.lowering.opencl.types import binary, negation, variable
 
@@ -35,6 +35,10 @@ def _carried(
     return names
 
 
+PRAGMAS = {KEEP_SCALARS: "clang loop vectorize(disable)", KEEP_LOOP: "unroll 1"}
+"""What the compiler is told about a loop with an attribute."""
+
+
 def _print_for(p: FunctionPrinter, op: Operation) -> None:
     assert isinstance(op, scf.ForOp)
     body = op.body.block
@@ -47,8 +51,9 @@ def _print_for(p: FunctionPrinter, op: Operation) -> None:
         end = binary("<", variable(i), upper).text
         advance = f"++{i}" if step.value == 1 else f"{i} += {step.text}"
         p.indent -= 1
-        if KEEP_LOOP in op.attributes:
-            p.line("#pragma unroll 1")
+        for attribute, pragma in PRAGMAS.items():
+            if attribute in op.attributes:
+                p.line(f"#pragma {pragma}")
         p.line(f"for ({type.name} {i} = {lower.assigned}; {end}; {advance}) {{")
         p.indent += 1
         p.block(body)

@@ -21,7 +21,14 @@
 // CHECK:      scf.for %plain
 // CHECK-NEXT:   memref.store
 // CHECK-NEXT: }
-// CHECK-NEXT: "gpu.return"
+// Innermost loops that call functions on scalars, or divide integers, are not vectorized.
+// CHECK-NEXT: scf.for %calls
+// CHECK:      } {tile.keep_scalars}
+// CHECK-NEXT: scf.for %divides
+// CHECK:      } {tile.keep_scalars}
+// CHECK-NEXT: scf.for %in_vectors
+// CHECK-NOT:  tile.keep
+// CHECK:      "gpu.return"
 
 // OPENCL:      #pragma unroll 1
 // OPENCL-NEXT: for (int outer = 0; outer < 32; ++outer) {
@@ -30,6 +37,8 @@
 // OPENCL-NEXT:     for (int kept = 0; kept < 32; ++kept) {
 // OPENCL:      for (int short
 // OPENCL:      for (int plain
+// OPENCL:      #pragma clang loop vectorize(disable)
+// OPENCL-NEXT: for (int calls
 "gpu.module"() <{sym_name = "kernels"}> ({
   "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>, index) -> (), kernel}> ({
   ^bb0(%a: memref<32xf32, 1 : i32>, %x: index):
@@ -65,6 +74,20 @@
     }
     scf.for %plain = %zero to %many step %one {
       memref.store %f, %a[%plain] : memref<32xf32, 1 : i32>
+    }
+    scf.for %calls = %zero to %many step %one {
+      %loaded = memref.load %a[%calls] : memref<32xf32, 1 : i32>
+      %sine = math.sin %loaded : f32
+      memref.store %sine, %a[%calls] : memref<32xf32, 1 : i32>
+    }
+    scf.for %divides = %zero to %many step %one {
+      %quotient = arith.divui %divides, %x : index
+      memref.store %f, %a[%quotient] : memref<32xf32, 1 : i32>
+    }
+    scf.for %in_vectors = %zero to %many step %four {
+      %loaded = vector.load %a[%in_vectors] : memref<32xf32, 1 : i32>, vector<4xf32>
+      %sine = math.sin %loaded : vector<4xf32>
+      vector.store %sine, %a[%in_vectors] : memref<32xf32, 1 : i32>, vector<4xf32>
     }
     "gpu.return"() : () -> ()
   }) {sym_name = "k"} : () -> ()
