@@ -7,13 +7,21 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Block, Operation
+from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
 from tiledialect.passes.load_fusion import at_loads, load_gain
-from tiledialect.passes.recomputation import erase, recompute, recomputed, recomputing_gain
+from tiledialect.passes.recomputation import (
+    Recomputed,
+    erase,
+    recompute,
+    recomputed,
+    recomputing_gain,
+)
+from tiledialect.passes.row_ends import Parted, part_end
 from tiledialect.passes.row_kernels import over_rows, row_gain
 
 Order = dict[Operation, int]
@@ -82,26 +90,42 @@ class Fusion:
                 self._recompute(kernel)
 
     def _recompute(self, kernel: KernelOp) -> None:
-        """Compute an elementwise kernel again where its results are taken, if that pays."""
+        """Compute an elementwise kernel again where its results are taken, if that pays.
+
+        Of a row kernel, its elementwise end.
+        """
         users = users_of(kernel)
         named = any(v.name_hint in self.apart for v in kernel.outputs)
         if named or not users.isdisjoint(self.given) or kernel in self.given:
             return
-        found = recomputed(kernel)
-        if found is None:
-            return
-        gain = recomputing_gain(kernel, found, self.machine)
-        name, worth = name_of(kernel.outputs[0]), self._worth(gain)
+        parted = part_end(kernel) if kernel.axes is not None else None
+        first = parted.end if parted is not None else kernel
+        found = recomputed(first)
+        if found is not None and self._again_pays(kernel, first, found, parted):
+            if parted is not None:
+                self.order[parted.rest] = self.order[kernel]
+                self.notes[parted.rest] = self.notes.get(kernel, [])
+                Rewriter.erase_op(kernel)
+            recompute(first, found)
+        elif parted is not None:
+            parted.undo()
+
+    def _again_pays(
+        self, kernel: KernelOp, first: KernelOp, found: Recomputed, parted: Parted | None
+    ) -> bool:
+        """Whether kernels that compute another one's results again are faster; they get notes."""
+        gain = recomputing_gain(first, found, self.machine, parted)
+        name, worth = name_of(first.outputs[0]), self._worth(gain)
         if gain.saved <= 0 and not self.again:
             note = f"{name} is not computed again where it is taken, which would take {worth}"
             self.notes.setdefault(kernel, []).append(note)
             erase(found)
-            return
+            return False
         for user, both in found.items():
             self.order[both] = self.order[user]
             note = f"{name} is computed again where it is taken: {worth}"
             self.notes[both] = [*self.notes.get(kernel, ()), *self.notes.get(user, ()), note]
-        recompute(kernel, found)
+        return True
 
     def explain(self) -> None:
         """Write down in each kernel why it was merged, or not."""

@@ -21,6 +21,7 @@ from tiledialect.passes.fusion_cost import (
 )
 from tiledialect.passes.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.load_fusion import is_elementwise, points_of
+from tiledialect.passes.row_ends import Parted
 from tiledialect.passes.row_kernels import over_rows
 
 Recomputed = dict[KernelOp, KernelOp]
@@ -41,9 +42,18 @@ def recomputed(first: KernelOp) -> Recomputed | None:
     return found
 
 
-def recomputing_gain(first: KernelOp, found: Recomputed, machine: Machine) -> Gain:
-    """What the kernel and those that take its results cost, and what those that compute it do."""
-    apart, together, before, after, again = machine.time(moved(first)), 0.0, moved(first), 0, 0.0
+def recomputing_gain(
+    first: KernelOp, found: Recomputed, machine: Machine, parted: Parted | None = None
+) -> Gain:
+    """What the kernel and those that take its results cost, and what those that compute it do.
+
+    A kernel that was ``parted`` off is computed in the whole otherwise.
+    """
+    whole = first if parted is None else parted.whole
+    rest = () if parted is None else (parted.rest,)
+    apart, before = _time(whole, machine), _moved(whole, machine)
+    together = sum(_time(kernel, machine) for kernel in rest)
+    after, again = sum(_moved(kernel, machine) for kernel in rest), 0.0
     count = operations(first.block.ops)
     for user, both in found.items():
         apart += _time(user, machine)

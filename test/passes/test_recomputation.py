@@ -7,6 +7,7 @@ import oclgrind
 import pytest
 from compare import assert_close
 from described import run_as, spec
+from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -16,6 +17,10 @@ from tiledialect.lowering.tile_compile import compile_module
 NORMALIZED = """function (X[N, C, S]) -> (Y) {
   T[0, c, 0: 1, C, 1] = +(X[n, c, s]); D = X - T / (N*S);
   Q = D * D; V[0, c, 0: 1, C, 1] = +(Q[n, c, s]); Y = D / sqrt(V / (N*S) + 0.01);
+}"""
+LAYER_NORM = """function (X[R, C], G[C]) -> (Y) {
+  T[r, 0: R, 1] = +(X[r, c]); D = X - T / C;
+  Q = D * D; V[r, 0: R, 1] = +(Q[r, c]); Y = D / sqrt(V / C + 0.01) * G;
 }"""
 COLUMNS = "function (X[R, C]) -> (Y) { Y = softmax(X, 0); }"
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
@@ -42,6 +47,30 @@ def test_results(source: str, shape: tuple[int, ...], gradient: bool, device: td
     before = len(oclgrind.log())
     (found,) = run_as(function, arrays, device, target)
     assert_close(found, function.reference(*arrays), ulps=4000)
+    assert not oclgrind.report(before)
+
+
+@pytest.mark.parametrize("wrt", ("G", "XG"))
+@pytest.mark.parametrize("described", (True, False), ids=("gpu", "own"))
+def test_ends_of_rows(wrt: str, described: bool, device: td.Device):
+    """The gradient by a layer norm's gain is of rows' means and columns: nothing whole is written."""
+    function = td.compile(LAYER_NORM).gradient(tuple(wrt))
+    random = np.random.default_rng(0)
+    arrays = [random.uniform(-1, 1, s).astype(np.float32) for s in ((70, 40), (40,), (70, 40))]
+    target = spec("GPU", GPU) if described else spec("CPU", {"type": "cpu", "launch": 0.0})
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    module = compile_module(
+        program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+    )
+    kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
+    shapes = [t.get_shape() for k in kernels for t in k.result_types if isinstance(t, TensorType)]
+    assert shapes.count((70, 40)) == wrt.count("X")
+    before = len(oclgrind.log())
+    found = run_as(function, arrays, device, target)
+    expected = function.reference(*arrays)
+    wanted = (expected,) if len(wrt) == 1 else expected
+    for a, b in zip(found, wanted, strict=True):
+        assert_close(a, b, ulps=20000)
     assert not oclgrind.report(before)
 
 
