@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from tiledialect.lowering.runtime.trigonometry import trigonometry
+
 TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
 LANES = (2, 4, 8, 16)
 SPACES = ("__global", "__local", "__private")
@@ -125,7 +127,8 @@ def _pocl() -> str:
     floats = "".join(map(_accesses, TYPES)) + _absolute("float")
     doubles = DOUBLE.format(_accesses("double") + _absolute("double"))
     accesses = "".join(MACROS.format(lanes=lanes) for lanes in LANES)
-    return floats + doubles + accesses + SHORT_ABSOLUTE + _own() + HALVES.format(_pocl_halves())
+    short = SHORT_ABSOLUTE + _own() + HALVES.format(_pocl_halves())
+    return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, LANES))
 
 
 def _own() -> str:

@@ -53,6 +53,38 @@ def test_erf(device: td.Device) -> None:
     np.testing.assert_allclose(y[~normal], exact[~normal], atol=1.2e-38)
 
 
+@pytest.mark.parametrize(("name", "units"), [("sin", 4), ("cos", 4), ("tan", 5)])
+def test_waves(device: td.Device, name: str, units: int) -> None:
+    # Small numbers beside huge ones, which must leave each other alone; and multiples of half pi.
+    random = np.random.default_rng(0)
+    count = 1 << (8 if device.type == "simulator" else 16)
+    sizes = 10.0 ** random.uniform(-37, 38, count)
+    halves = np.outer(np.arange(-40, 41) * np.pi / 2, 1 + np.arange(-2, 3) * 2.0**-23).ravel()
+    ends = np.outer([4e8, -4e8, 1e10], 1 + np.arange(-9, 10) * 2.0**-23).ravel()
+    dense = [sizes, -sizes, random.uniform(-9, 9, count), random.uniform(-1e-3, 1e-3, count)]
+    x = np.float32([*SPECIAL, *random.permutation(np.concatenate([*dense, halves, ends]))])
+    y = td.compile(f"function (X[N]) -> (Y) {{ Y = {name}(X); }}", device=device)(x)
+    with np.errstate(invalid="ignore"):
+        exact = getattr(np, name)(x.astype(np.float64))
+        off = np.abs(y - exact) / np.spacing(np.abs(exact).astype(np.float32))
+    normal = (np.abs(x) > 1.2e-38) & np.isfinite(x)
+    assert np.max(off[normal]) <= units
+    np.testing.assert_array_equal(np.isnan(y), np.isnan(exact))
+    np.testing.assert_allclose(y[~normal], exact[~normal], atol=1.2e-38)
+    np.testing.assert_array_equal(np.signbit(y[x == 0]), np.signbit(exact[x == 0]))
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_waves_of_short_vectors(device: td.Device, lanes: int) -> None:
+    x = np.float32([-0.004, 1e10, 3.0, -3e38, 1e-20, 0.7, 2e9, -8.0][-lanes:])
+    function = td.compile(
+        "function (X[N]) -> (Y) { Y = sin(X) + 2*cos(X) + 4*tan(X); }", device=device
+    )
+    y = function.with_schedules({"Y": f"<vector d0 : {lanes}>"})(x)
+    z = x.astype(np.float64)
+    np.testing.assert_allclose(y, np.sin(z) + 2 * np.cos(z) + 4 * np.tan(z), 2e-6)
+
+
 @pytest.mark.parametrize("columns", [64, 37])
 def test_quotients(device: td.Device, columns: int) -> None:
     # The divisor is there before the loop over the row.
