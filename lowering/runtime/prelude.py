@@ -57,6 +57,10 @@ SHORT_ABSOLUTE = """#undef fabs
 #define fabs(x) native_fabs(x)
 """
 
+CONVERSION = """#undef convert_{type}{lanes}
+#define convert_{type}{lanes}(x) __builtin_convertvector(x, {type}{lanes})
+"""
+
 # What is written in C, LLVM would move past comparisons, which it has none of for halves.
 BITS_OF_HALVES = """#define half_asm(v, b) __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(b))
 {inline} float8 half_from(ushort8 b) {{ float8 v; half_asm(v, b); return v; }}
@@ -64,6 +68,8 @@ BITS_OF_HALVES = """#define half_asm(v, b) __asm__("vcvtph2ps %1, %0" : "=v"(v) 
 {{ float4 v; half_asm(v, (ushort8)(b, 0, 0, 0, 0)); return v; }}
 #ifdef __AVX512F__
 {inline} float16 half_from(ushort16 b) {{ float16 v; half_asm(v, b); return v; }}
+{inline} ushort16 half_to(float16 v)
+{{ ushort16 b; __asm__("vcvtps2ph $0, %1, %0" : "=v"(b) : "v"(v)); return b; }}
 #else
 {inline} float16 half_from(ushort16 b) {{ return (float16)(half_from(b.lo), half_from(b.hi)); }}
 #endif
@@ -75,7 +81,9 @@ BITS_OF_HALVES = """#define half_asm(v, b) __asm__("vcvtph2ps %1, %0" : "=v"(v) 
 {{ return __builtin_astype(__builtin_ia32_vcvtps2ph256(v, 0), ushort8); }}
 {inline} ushort half_to(float v) {{ return half_to((float4)(v, 0, 0, 0)).x; }}
 {inline} ushort2 half_to(float2 v) {{ return half_to((float4)(v, 0, 0)).lo; }}
+#ifndef __AVX512F__
 {inline} ushort16 half_to(float16 v) {{ return (ushort16)(half_to(v.lo), half_to(v.hi)); }}
+#endif
 """
 CONVERT_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
 {{ return half_from(vload{lanes}(0, (const {space} ushort *)p)); }}
@@ -127,6 +135,8 @@ def _pocl() -> str:
     floats = "".join(map(_accesses, TYPES)) + _absolute("float")
     doubles = DOUBLE.format(_accesses("double") + _absolute("double"))
     accesses = "".join(MACROS.format(lanes=lanes) for lanes in LANES)
+    doubles += DOUBLE.format(_conversions("double"))
+    floats += "".join(map(_conversions, TYPES))
     short = SHORT_ABSOLUTE + _own() + HALVES.format(_pocl_halves())
     return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, LANES))
 
@@ -140,6 +150,11 @@ def _accesses(type: str) -> str:
     """The functions that load and store vectors of elements of a type."""
     packed = (PACKED.format(type=type, lanes=lanes) for lanes in LANES)
     return "".join((*packed, _for_spaces(ACCESSES, type=type)))
+
+
+def _conversions(type: str) -> str:
+    """Clang's own conversions to vectors, which round as OpenCL's do where nothing else is said."""
+    return "".join(CONVERSION.format(type=type, lanes=lanes) for lanes in LANES)
 
 
 def _absolute(type: str) -> str:

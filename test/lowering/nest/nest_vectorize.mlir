@@ -154,7 +154,8 @@ func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
 // CHECK-NEXT: %[[STEPS:.*]] = arith.constant dense<[0, 2, 4, 6]> : vector<4xi32>
 // CHECK-NEXT: %[[WIDE:.*]] = vector.broadcast %[[NUMBER]] : i32 to vector<4xi32>
 // CHECK-NEXT: %number = arith.addi %[[WIDE]], %[[STEPS]] : vector<4xi32>
-// CHECK:      %e = nest.lanes "arith.select" {}(%is_less, %number, %{{.*}}) : (vector<4xi1>, vector<4xi32>, vector<4xi32>) -> vector<4xi32>
+// CHECK-NEXT: %cut = nest.lanes "arith.fptosi" {}(%a) : (vector<4xf32>) -> vector<4xi32>
+// CHECK-NEXT: %e = nest.lanes "arith.select" {}(%is_less, %number, %cut) : (vector<4xi1>, vector<4xi32>, vector<4xi32>) -> vector<4xi32>
 // CHECK-NEXT: nest.store %e, %B[0] : vector<4xi32>, memref<4xi32, 1 : i32>
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<4xf32, 1 : i32>, memref<4xi32, 1 : i32>) -> (), kernel}> ({
@@ -165,8 +166,8 @@ func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
       %is_less = arith.cmpf olt, %a, %zero : f32
       %index = nest.index 2*%i + 3
       %number = arith.index_cast %index : index to i32
-      %one = arith.constant 1 : i32
-      %e = arith.select %is_less, %number, %one : i32
+      %cut = arith.fptosi %a : f32 to i32
+      %e = arith.select %is_less, %number, %cut : i32
       nest.store %e, %B[%i] : i32, memref<4xi32, 1 : i32>
     }
     "gpu.return"() : () -> ()

@@ -39,6 +39,8 @@ LANEWISE: Mapping[str, type[Operation]] = {
         arith.TruncIOp,
         arith.SIToFPOp,
         arith.UIToFPOp,
+        arith.FPToSIOp,
+        arith.FPToUIOp,
     )
 }
 """Comparisons, choices and conversions, by name."""
