@@ -93,7 +93,7 @@ def _axes(kernel: KernelOp) -> dict[str, Range]:
     """Those of a row kernel, or of one of elementwise ops alone; else none."""
     if kernel.axes is not None:
         return dict(kernel.axes.ranges)
-    if not all(isinstance(op, ElementwiseOp | YieldOp) for op in kernel.block.ops):
+    if not all(isinstance(op, ElementwiseOp | ConstantOp | YieldOp) for op in kernel.block.ops):
         return {}
     return {index.name: index.range for index in kernel.indices}
 

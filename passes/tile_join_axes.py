@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.schedule_text import (
@@ -25,7 +26,8 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.passes.joint import Joint, joint
-from tiledialect.schedule.device import Kind, device_of
+from tiledialect.schedule.candidates.memory import ACCESS
+from tiledialect.schedule.device import Device, Kind, device_of
 
 SHORT = 8
 """Rows of so many vectors have an end that fills no vector, and a loop's beginning, too often."""
@@ -93,10 +95,12 @@ def put(new: KernelOp, kernel: KernelOp) -> None:
 
 @dataclass(frozen=True)
 class TileJoinAxesPass(ModulePass):
-    """Lets kernels of CPUs run over two axes as one, where the second one is short.
+    """Lets kernels run over two axes as one, where the second one is short.
 
     Pictures whose channels come before their rows, say, then have rows of height * width elements,
-    which fill vectors. Of a row kernel, or of one of elementwise ops alone, the last two axes are
+    which fill vectors. On GPUs kernels of elementwise ops alone do so where wide accesses do not
+    divide rows: all but the last one of a tensor are wide then. On CPUs, of a row kernel, or of one
+    of elementwise ops alone, the last two axes are
     joined, where all tensors have both, next to one another, or none of them. So are the last two
     indices of a tensor in a contraction, both summed over or neither: those of
     `A[a, b, c, d] * B[c, d, e]` are `a`, `b`, `cd` and `e`. Reshapes, which cost nothing, stand
@@ -111,15 +115,15 @@ class TileJoinAxesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Join the axes of every kernel."""
         device = device_of(op)
-        if device is None or device.kind is not Kind.CPU:
+        if device is None:
             return
         given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
         for name, kernel in named_kernels(op).items():
             if kernel.schedule is None:
-                self._join(kernel, SHORT * device.native_vector_width, given.get(name))
+                self._join(kernel, device, given.get(name))
 
-    def _join(self, kernel: KernelOp, least: int, given: str | None) -> None:
-        while (found := joint(kernel, least)) is not None:
+    def _join(self, kernel: KernelOp, device: Device, given: str | None) -> None:
+        while (found := joint(kernel, _least(kernel, device))) is not None:
             if given is not None and _runs_over_more(given, kernel, found):
                 return
             new = joined(kernel, found)
@@ -127,6 +131,17 @@ class TileJoinAxesPass(ModulePass):
                 return
             put(new, kernel)
             kernel = new
+
+
+def _least(kernel: KernelOp, device: Device) -> int:
+    """How long a second axis is that stays one: on GPUs all that wide accesses divide are."""
+    if device.kind is Kind.CPU:
+        return SHORT * device.native_vector_width
+    if kernel.axes is not None or kernel.contractions:
+        return 0
+    row = kernel.indices[-1].range.extent if kernel.indices else 0
+    widest = max(element_bytes(tensor_type(v).element_type) for v in kernel.outputs)
+    return row + 1 if row * widest % ACCESS else 0
 
 
 def _runs_over_more(text: str, kernel: KernelOp, found: Joint) -> bool:

@@ -72,6 +72,9 @@ static inline floatLANES NAME(shortLANES bits)
 BF16_FROM_FLOAT = """
 static inline shortLANES NAME(floatLANES x)
 {
+#ifdef native_bf16
+    return native_bf16(x);
+#endif
     uintLANES bits = as_uintLANES(x);
     uintLANES nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     return as_shortLANES(convert_ushortLANES(x != x ? (uintLANES)0x7fc0 : nearest));

@@ -85,7 +85,9 @@ class Specialization:
             return program
         try:
             with progress(f"{self.device.id} builds the kernels of {self.name}"):
-                source = prelude(self.device.short_platform) + self.plan.source
+                own = self.device
+                before = prelude(own.short_platform, own.compute_capability)
+                source = before + self.plan.source
                 program = build_program(source, lane.context, device, self.options)
         except TileError as error:
             raise TileError(f"{self.device} refuses the program:\n{error}") from None

@@ -1,13 +1,16 @@
 """What is put before programs for one platform means what OpenCL's own functions mean."""
 
+import ml_dtypes
 import numpy as np
 import pyopencl as cl
 import pytest
 
 import tiledialect as td
+from tiledialect.lowering.opencl.helpers import BF16_FROM_FLOAT
 from tiledialect.lowering.runtime.devices import queue_for
 from tiledialect.lowering.runtime.prelude import LANES, TYPES, prelude
 
+BF16 = ml_dtypes.bfloat16
 NUMPY = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
     **{"long": "i8", "ulong": "u8", "float": "f4", "double": "f8"},
@@ -78,6 +81,27 @@ def test_vectors_of_halves(device: td.Device, lanes: int, own: bool):
         found = np.zeros(64, dtype)
         cl.enqueue_copy(queue, found, buffer)
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+@pytest.mark.parametrize("lanes", (1, 8))
+def test_rounding_to_bf16(device: td.Device, lanes: int):
+    """To the nearest, of two to the even one, wherever an instruction does it."""
+    queue, vector = queue_for(device), str(lanes) if lanes > 1 else ""
+    body = BF16_FROM_FLOAT.replace("NAME", "rounded").replace("LANES", vector)
+    kernel = """__kernel void k(const __global floatN *a, __global shortN *b)
+    { b[get_global_id(0)] = rounded(a[get_global_id(0)]); }""".replace("N", vector)
+    text = prelude(device.short_platform, device.compute_capability) + body + kernel
+    program = cl.Program(queue.context, text).build()
+    ends = [0, -0.0, np.inf, -np.inf, np.nan, 3.4e38, 1 + 2**-8, 1 + 3 * 2**-8, -1e-38, 2.5]
+    a = np.array([*ends, *np.linspace(-7, 9, 54)], np.float32)
+    b = np.zeros(64, np.int16)
+    flags = cl.mem_flags.COPY_HOST_PTR
+    memory = [cl.Buffer(queue.context, flags, hostbuf=array) for array in (a, b)]
+    program.k(queue, (64 // lanes,), None, *memory)
+    cl.enqueue_copy(queue, b, memory[1])
+    found, expected = (x.astype(np.float32) for x in (b.view(BF16), a.astype(BF16)))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_errors_name_the_programs_own_lines():

@@ -7,12 +7,14 @@ CPU a work-item has wide vectors of a long piece of the output.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from tiledialect.schedule.candidates.memory import (
     ITEMS,
     Loops,
     by_stride,
     lanes,
+    power_above,
     unrolls,
     work_of_group,
 )
@@ -84,4 +86,7 @@ def _width(facts: Facts, device: Device, first: str) -> int:
     strides = {t.strides.get(first, 0) for t in tensors if t.access is not None}
     if strides - {0, 1}:
         return 1
-    return lanes(device, facts.outputs, facts.extents[first])
+    # A lone row has one end, which is tested for; of many each begins at another place of 16 bytes.
+    is_alone = all(prod(t.shape) == facts.extents[first] for t in tensors)
+    extent = facts.extents[first]
+    return lanes(device, facts.outputs, power_above(extent) if is_alone else extent)
