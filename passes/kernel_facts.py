@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.online_sums import online
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import LoopIndex
 
@@ -169,21 +170,19 @@ def _makers(values: Sequence[SSAValue]) -> set[Operation]:
     return found
 
 
-def phases(kernel: KernelOp, kept: Collection[SSAValue] = ()) -> dict[SSAValue, set[int]]:
+def phases(
+    kernel: KernelOp, kept: Collection[SSAValue] = (), early: Collection[ContractionOp] = ()
+) -> dict[SSAValue, set[int]]:
     """In which phases of a row kernel each value is needed: those of sums, then the results'.
 
-    What is ``kept`` is computed in the first of them alone.
+    What is ``kept`` is computed in the first of them alone. Sums that are ``early`` are in the
+    phase of what they need.
     """
-    axes = kernel.axes.ranges if kernel.axes is not None else {}
-    number: dict[SSAValue, int] = {}
-    for op in kernel.block.ops:
-        before = max((number.get(v, 0) for v in op.operands), default=0)
-        is_sum = isinstance(op, ContractionOp) and bool(reduced_by(op, axes))
-        number.update(dict.fromkeys(op.results, before + is_sum))
+    number = _numbers(kernel, early)
     last = max(number.values(), default=0)
     needed: dict[SSAValue, set[int]] = {v: set() for v in (*kernel.block.args, *number)}
     for op in reversed(kernel.block.ops):
-        if isinstance(op, ContractionOp) and reduced_by(op, axes):
+        if isinstance(op, ContractionOp) and _aggregates(op, kernel):
             own = {number[op.result] - 1}
         elif isinstance(op, YieldOp):
             own = {last}
@@ -193,6 +192,30 @@ def phases(kernel: KernelOp, kept: Collection[SSAValue] = ()) -> dict[SSAValue, 
         for value in op.operands:
             needed[value] |= own
     return needed
+
+
+def _aggregates(op: ContractionOp, kernel: KernelOp) -> bool:
+    return bool(reduced_by(op, kernel.axes.ranges if kernel.axes is not None else {}))
+
+
+def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SSAValue, int]:
+    """After how many phases of sums each value is there."""
+    number: dict[SSAValue, int] = {}
+    for op in kernel.block.ops:
+        after = max((number.get(v, 0) for v in op.operands), default=0)
+        after += isinstance(op, ContractionOp) and _aggregates(op, kernel) and op not in early
+        number.update(dict.fromkeys(op.results, after))
+    return number
+
+
+def _online(kernel: KernelOp) -> set[ContractionOp]:
+    """The sums that are in the phase of a maximum where groups share rows that they do not keep."""
+    number = _numbers(kernel)
+    by_phase: dict[int, list[ContractionOp]] = {}
+    for op in kernel.contractions:
+        if _aggregates(op, kernel):
+            by_phase.setdefault(number[op.result], []).append(op)
+    return {op for k in by_phase for op in online(by_phase[k], by_phase.get(k - 1, ()))}
 
 
 def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
@@ -224,7 +247,7 @@ def _row_facts(kernel: KernelOp) -> Facts:
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
-    needed = phases(kernel)
+    needed, unkept = phases(kernel), phases(kernel, early=_online(kernel))
     kept: dict[SSAValue, int] = {}
     for k, v in enumerate(kernel.values):
         op = v.owner
@@ -241,5 +264,5 @@ def _row_facts(kernel: KernelOp) -> Facts:
         is_rows=True,
         kept=tuple(kept.values()),
         live=_most_live(kernel, kept),
-        passes=tuple(len(needed[kernel.values[number]]) for number, _ in found),
+        passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
     )

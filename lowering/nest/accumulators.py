@@ -147,9 +147,18 @@ class Accumulator:
 
     def add(self, value: SSAValue) -> None:
         """Aggregate a value into that of the loops being built."""
-        place = self.places.here()
-        old = self.nest.load(self.buffer, place)
-        self.nest.store(self._joined(old, value), self.buffer, place)
+        self.change(lambda old: self._joined(old, value))
+
+    def copied(self) -> Accumulator:
+        """Others that hold what these do now."""
+        other = Accumulator(self.places, self.type, self.initial, self.aggregate, "own")
+        self._copy(self, self, other)
+        return other
+
+    def change(self, what: Callable[[SSAValue], SSAValue]) -> None:
+        """Put something else in the place of that of the loops being built."""
+        old = self.nest.load(self.buffer, self.places.here())
+        self.nest.store(what(old), self.buffer, self.places.here())
 
     def set(self) -> None:
         """Make that of the loops being built true."""

@@ -4,8 +4,9 @@ The loops up to the first one over an axis that is aggregated stand around every
 contraction's nest. Inside, the contractions that need no other's result form the first phase:
 loops over the rest of the row aggregate all of them, then the aggregates of lanes and work-items
 are joined. Those that need these results are the next phase, and so on; last, loops over the row
-write the results. What lies between is computed at each point where it is needed, again in each
-phase, unless the schedule keeps it. Inputs are read through their stages.
+write the results. Sums of exponentials are in the phase of their maximum where a group shares a row
+that it does not keep (`online.py`). What lies between is computed at each point where it is needed,
+again in each phase, unless the schedule keeps it. Inputs are read through their stages.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.online import Step, scale_to, step
 from tiledialect.lowering.nest.staging import Staging
+from tiledialect.passes.online_sums import NO_SUMS, Online, maximum_of, numbers, online
 from tiledialect.schedule.leaves import Role, first_written_out
 from tiledialect.schedule.tiles import step_name
 
@@ -48,8 +51,9 @@ class RowNest:
         self.aggregates: dict[SSAValue, Accumulator] = {}
         self.kept: dict[SSAValue, SSAValue] = {}
         """Where values are kept that have been computed."""
-        shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
-        self.guards = Guards(kernel, share=shared)
+        self.shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
+        """Whether a group shares a row."""
+        self.guards = Guards(kernel, share=self.shared)
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
         ]
@@ -86,8 +90,21 @@ class RowNest:
             number[op.results[0]] = before
         return found
 
-    def needed(self, values: Iterable[SSAValue]) -> list[Operation]:
-        """The ops to do at a point for these values, in order."""
+    @cached_property
+    def passes(self) -> list[tuple[list[ContractionOp], Online]]:
+        """The contractions of each pass over the row, and those that a phase later would be."""
+        found: list[tuple[list[ContractionOp], Online]] = []
+        for phase in self.phases:
+            is_kept = bool(self.kernel.schedule.stages)
+            sums = NO_SUMS
+            if self.shared and found and not found[-1][1] and not is_kept:
+                sums = online(phase, found[-1][0])
+            earlier = found.pop()[0] if sums else []
+            found.append(([*earlier, *phase], sums))
+        return found
+
+    def needed(self, values: Iterable[SSAValue], sums: Online = NO_SUMS) -> list[Operation]:
+        """The ops to do at a point for these values, in order; some sums know no maximum yet."""
         pending, found = list(values), set[Operation]()
         while pending:
             value = pending.pop()
@@ -95,7 +112,7 @@ class RowNest:
             done = value in self.aggregates or value in self.kept
             if isinstance(op, ContractionOp | ElementwiseOp) and not done and op not in found:
                 found.add(op)
-                pending += operands(op)
+                pending += numbers(op) if maximum_of(value) in sums.values() else operands(op)
         return [op for op in self.ops if op in found]
 
     @cached_property
@@ -137,35 +154,44 @@ class RowNest:
     def _row(self, tests: tuple[Test, ...]) -> None:
         """All phases, and the results."""
         buffers = {value: self._buffer(value) for value in self.to_keep}
-        for phase, contractions in enumerate(self.phases):
+        for number, (contractions, sums) in enumerate(self.passes):
             accumulators = {
                 op: Accumulator.of(op, self._places(op), _hint(op)) for op in contractions
             }
             for accumulator in accumulators.values():
                 accumulator.start()
-            ops = self.needed(v for op in contractions for v in operands(op))
+            ops = self.needed((v for op in contractions for v in operands(op)), sums)
 
             def aggregate(
                 ops: Sequence[Operation] = ops,
                 accumulators: dict[ContractionOp, Accumulator] = accumulators,
+                sums: Online = sums,
             ) -> None:
                 point = Point(self)
                 for op in ops:
-                    point.compute(op)
+                    greatest = maximum_of(op.results[0])
+                    if greatest is not None and greatest in sums.values():
+                        point.step(op, accumulators[greatest])
+                    else:
+                        point.compute(op)
                     if (buffer := buffers.get(op.results[0])) is not None:
                         value = op.results[0]
                         self.nest.store(point.known[value], buffer, self.place(value))
                 for op, accumulator in accumulators.items():
-                    accumulator.add(point.combined(op, accumulator.type))
+                    greatest = sums.get(op)
+                    point.aggregate(op, accumulator, greatest and accumulators[greatest])
 
-            self._points(range(self.first, len(self.leaves)), tests, aggregate, phase % 2 == 1)
+            self._points(range(self.first, len(self.leaves)), tests, aggregate, number % 2 == 1)
+            own = {op: accumulators[op].copied() for op in dict.fromkeys(sums.values())}
             for op, accumulator in accumulators.items():
+                if (greatest := sums.get(op)) is not None:
+                    scale_to(accumulators[greatest], own[greatest], accumulator)
                 accumulator.join()
                 self.aggregates[op.result] = accumulator
             for op in ops:
                 if op.results[0] in buffers:
                     self.kept[op.results[0]] = buffers[op.results[0]]
-        self._results(tests, len(self.phases) % 2 == 1)
+        self._results(tests, len(self.passes) % 2 == 1)
 
     def _results(self, tests: tuple[Test, ...], back: bool) -> None:
         """Write the results: together those that lie along the same axes."""
@@ -267,6 +293,7 @@ class Point:
         self.nest = rows.nest
         self.known: dict[SSAValue, SSAValue] = {}
         self.inputs: dict[int, SSAValue] = {}
+        self.steps: dict[Accumulator, Step] = {}
 
     def value(self, value: SSAValue, m: Map) -> SSAValue:
         """The element of a value; of an input at the axes ``m``."""
@@ -303,6 +330,26 @@ class Point:
         if element.name_hint is None:
             element.name_hint = result.name_hint
         self.known[result] = element
+
+    def step(self, op: Operation, greatest: Accumulator) -> None:
+        """Do an exponential by a maximum that is not known yet."""
+        (x,) = numbers(op)
+        below = op.operands[0].owner
+        assert isinstance(below, Operation)
+        along = self.rows.rows.reads(below)[0]
+        self.steps[greatest] = step(greatest, self.value(x, along))
+        self.known[op.results[0]] = self.steps[greatest].exponential
+
+    def aggregate(
+        self, op: ContractionOp, accumulator: Accumulator, greatest: Accumulator | None
+    ) -> None:
+        """Aggregate what is here; in a sum of exponentials by such a maximum."""
+        value, t = self.combined(op, accumulator.type), accumulator.type
+        if greatest is None:
+            accumulator.add(value)
+        else:
+            found = self.steps[greatest]
+            accumulator.change(lambda old: found.added(self.nest.scalars, t, old, value))
 
     def combined(self, op: ContractionOp, t: Attribute) -> SSAValue:
         """What a contraction aggregates here, in an element type."""

@@ -1,0 +1,88 @@
+"""Sums of exponentials that need no maximum before them: both in one pass over a row.
+
+The sum of `exp(x - m)` for the greatest `x` so far is that for a greater one times the exponential
+of the difference. So are sums of products with such exponentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ExpOp, SubOp
+
+Online = Mapping[ContractionOp, ContractionOp]
+"""The maximum of which the exponentials are that each sum is of."""
+
+NO_SUMS: Online = {}
+
+
+def maximum_of(value: SSAValue) -> ContractionOp | None:
+    """The maximum `m` over all `x`, if the value is `exp(x - m)`."""
+    exponential = value.owner
+    difference = exponential.operands[0].owner if isinstance(exponential, ExpOp) else None
+    if not isinstance(difference, SubOp):
+        return None
+    x, greatest = difference.operands
+    op = greatest.owner
+    if not isinstance(op, ContractionOp) or op.aggregation.data is not Aggregation.max:
+        return None
+    types = {tensor_type(v).element_type for v in (x, greatest, difference.res, value)}
+    is_real = len(types) == 1 and isinstance(types.pop(), Float32Type | Float64Type)
+    return op if [*op.inputs] == [x] and is_real else None
+
+
+def numbers(exponential: Operation) -> Sequence[SSAValue]:
+    """The `x` of `exp(x - m)`."""
+    (argument,) = exponential.operands
+    assert isinstance(argument.owner, Operation)
+    return argument.owner.operands[:1]
+
+
+def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp]) -> Online:
+    """The sums of a phase, if all can be there one phase earlier; else nothing."""
+    found: dict[ContractionOp, ContractionOp] = {}
+    before: set[SSAValue] = {c.result for c in earlier}
+    for op in phase:
+        greatest = _linear_in(op, before)
+        if greatest is None or op.aggregation.data is not Aggregation.add:
+            return {}
+        found[op] = greatest
+    return found
+
+
+def _linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
+    """The maximum of the exponentials that an op is linear in; it needs nothing else of before."""
+    factors = [v for v in op.operands if _needs(v, before)]
+    if len(factors) != 1:
+        return None
+    (factor,) = factors
+    if (greatest := maximum_of(factor)) is not None:
+        return greatest if greatest.result in before and _multiplies(op, factor) else None
+    return _linear_in(factor.owner, before) if _multiplies(op, factor) else None  # pyright: ignore
+
+
+def _multiplies(op: Operation, factor: SSAValue) -> bool:
+    """Whether an op's result is that of its factor, times what the others are."""
+    if isinstance(op, ContractionOp):
+        return op.combination.data in (Combination.none, Combination.mul)
+    is_first = op.operands[0] is factor
+    return op.name in ("tile.mul", "tile.neg") or (op.name == "tile.div" and is_first)
+
+
+def _needs(value: SSAValue, before: set[SSAValue]) -> bool:
+    """Whether some of these results are needed for a value."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        v = pending.pop()
+        if v in before:
+            return True
+        if v not in seen and isinstance(v.owner, Operation):
+            seen.add(v)
+            pending += v.owner.operands
+    return False
