@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -122,7 +123,7 @@ def _dropped(along: Map, axes: Sequence[str]) -> int | None:
 
 
 def _of_contraction(kernel: KernelOp, op: ContractionOp, least: int) -> Joint | None:
-    """Two indices of a contraction, both summed over or neither, the second along some memory."""
+    """Two indices of a contraction, both summed over or neither."""
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     if op.domain is None or op.constraints.data:
         return None
@@ -130,9 +131,13 @@ def _of_contraction(kernel: KernelOp, op: ContractionOp, least: int) -> Joint | 
         return None
     ranges = op.domain.ranges
     output = {name for e in op.output.data for name in e.names}
-    single = {n: r.lower for n, r in ranges.items() if r.extent == 1 and n not in output}
+    # Axes of size 1 alone are written at one place.
+    sizes = zip(op.output.data, shape(op.result), strict=True)
+    written = {name for e, size in sizes if size > 1 for name in e.names}
+    single = {n: r.lower for n, r in ranges.items() if r.extent == 1 and n not in written}
     places = list(_places(kernel, op, single))
-    for a, b in dict.fromkeys(tuple(map(str, along[-2:])) for _, along in places if along[1:]):
+    beside = (pair for _, along in places for pair in pairwise(map(str, along)))
+    for a, b in dict.fromkeys(beside):
         # A diagonal is along no two indices.
         if a != b and {a, b} <= ranges.keys() and (a in output) == (b in output):
             is_short = ranges[b].extent < least

@@ -100,11 +100,12 @@ class TileJoinAxesPass(ModulePass):
     Pictures whose channels come before their rows, say, then have rows of height * width elements,
     which fill vectors. On GPUs kernels of elementwise ops alone do so where wide accesses do not
     divide rows: all but the last one of a tensor are wide then. On CPUs, of a row kernel, or of one
-    of elementwise ops alone, the last two axes are
-    joined, where all tensors have both, next to one another, or none of them. So are the last two
-    indices of a tensor in a contraction, both summed over or neither: those of
-    `A[a, b, c, d] * B[c, d, e]` are `a`, `b`, `cd` and `e`. Reshapes, which cost nothing, stand
-    around the kernel then. What gets a schedule over the axes as they are stays.
+    of elementwise ops alone, the last two axes are joined, where all tensors have both, next to one
+    another, or none of them. So are two indices of a contraction, both summed over or neither,
+    wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
+    convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
+    which cost nothing, stand around the kernel then. What gets a schedule over the axes as they
+    are stays.
     """
 
     name = "tile-join-axes"

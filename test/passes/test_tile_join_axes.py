@@ -40,6 +40,13 @@ CASES = {
         }""",
         ((2, 5, 6, 7), (3, 5, 1, 1), (3, 1, 1)),
     ),
+    "one point at a time": (
+        """function (I[N, H, W, C], K[1, 1, C, F], B[F]) -> (R, D) {
+          O[n, y, x, f: N, H, W, F] = +(I[n, y + j, x + i, c] * K[j, i, c, f]); R = O + B;
+          D[j, i, c, f: 1, 1, C, F] = +(I[n, y + j, x + i, c] * R[n, y, x, f]);
+        }""",
+        ((2, 5, 7, 6), (1, 1, 6, 3), (3,)),
+    ),
     "default": (
         """function (A[M, N, K], B[M, N], D[K]) -> (C) {
           C[k: K] = +(A[m, n, k] * B[m, n]) default D;

@@ -40,17 +40,17 @@ func.func @elements(%X: tensor<50x8x9xf32>, %S: tensor<1xf32>) -> tensor<50x8x9x
   func.return %Z : tensor<50x8x9xf32>
 }
 
-// The last two indices of a tensor are one where every tensor has both or neither; what is computed
-// before and after goes along, and the one value of k stands in its place.
+// Two indices are one where every tensor has both or neither; what is computed before and after goes
+// along, and the one value of k stands in its place.
 // CHECK-LABEL: @contraction
-// CHECK-DAG:  [[A:%.*]] = tile.reshape %A to [] : tensor<9x8x5x4xf32> -> tensor<9x8x20xf32>
+// CHECK-DAG:  [[A:%.*]] = tile.reshape {{.*}} -> tensor<72x20xf32>
 // CHECK-DAG:  [[B:%.*]] = tile.reshape {{.*}} -> tensor<1x20x42xf32>
 // CHECK-DAG:  [[S:%.*]] = tile.reshape %S to [] : tensor<1x1xf32> -> tensor<1xf32>
-// CHECK:      %Y = tile.kernel(%a = [[A]] : tensor<9x8x20xf32>, %b = [[B]] : tensor<1x20x42xf32>, %s = [[S]] : tensor<1xf32>) -> tensor<9x8x42xf32> {
-// CHECK:        tile.exp %a : (tensor<9x8x20xf32>)
-// CHECK-NEXT:   tile.contraction add(%x[m, n, c] mul %b[0, c, e]) -> [m, n, e] domain <m = 0 to 9, n = 0 to 8, e = 0 to 42, c = 0 to 20>
-// CHECK-NEXT:   tile.add %c, %s : (tensor<9x8x42xf32>, tensor<1xf32>)
-// CHECK:      tile.reshape %Y to [] : tensor<9x8x42xf32> -> tensor<9x8x6x7xf32>
+// CHECK:      %Y = tile.kernel(%a = [[A]] : tensor<72x20xf32>, %b = [[B]] : tensor<1x20x42xf32>, %s = [[S]] : tensor<1xf32>) -> tensor<72x42xf32> {
+// CHECK:        tile.exp %a : (tensor<72x20xf32>)
+// CHECK-NEXT:   tile.contraction add(%x[m, c] mul %b[0, c, e]) -> [m, e] domain <m = 0 to 72, e = 0 to 42, c = 0 to 20>
+// CHECK-NEXT:   tile.add %c, %s : (tensor<72x42xf32>, tensor<1xf32>)
+// CHECK:      tile.reshape {{.*}} -> tensor<9x8x6x7xf32>
 func.func @contraction(%A: tensor<9x8x5x4xf32>, %B: tensor<1x5x4x6x7xf32>, %S: tensor<1x1xf32>) -> tensor<9x8x6x7xf32> {
   %Y = tile.kernel(%a = %A : tensor<9x8x5x4xf32>, %b = %B : tensor<1x5x4x6x7xf32>, %s = %S : tensor<1x1xf32>) -> tensor<9x8x6x7xf32> {
     %x = tile.exp %a : (tensor<9x8x5x4xf32>) -> tensor<9x8x5x4xf32>
@@ -59,6 +59,17 @@ func.func @contraction(%A: tensor<9x8x5x4xf32>, %B: tensor<1x5x4x6x7xf32>, %S: t
     tile.yield %y : tensor<9x8x6x7xf32>
   }
   func.return %Y : tensor<9x8x6x7xf32>
+}
+
+// What is summed over need not lie along memory, and the one place along an axis of a result is gone.
+// CHECK-LABEL: @summed
+// CHECK: tile.contraction add(%i[n, c] mul %d[n, f]) -> [0, c, f] domain <c = 0 to 64, f = 0 to 32, n = 0 to 60>
+func.func @summed(%I: tensor<3x4x5x64xf32>, %D: tensor<3x4x5x32xf32>) -> tensor<1x64x32xf32> {
+  %K = tile.kernel(%i = %I : tensor<3x4x5x64xf32>, %d = %D : tensor<3x4x5x32xf32>) -> tensor<1x64x32xf32> {
+    %k = tile.contraction add(%i[n, y, x + j, c] mul %d[n, y, x, f]) -> [j, c, f] domain <j = 0 to 1, c = 0 to 64, f = 0 to 32, n = 0 to 3, y = 0 to 4, x = 0 to 5> : (tensor<3x4x5x64xf32>, tensor<3x4x5x32xf32>) -> tensor<1x64x32xf32>
+    tile.yield %k : tensor<1x64x32xf32>
+  }
+  func.return %K : tensor<1x64x32xf32>
 }
 
 // Not so windows and diagonals, nor where a factor lies along one of two indices alone.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule import choice
-from tiledialect.schedule.candidates.cpu_contractions import padded_indices
+from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions, padded_indices
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
@@ -311,6 +311,13 @@ def test_long_sums_are_made_in_parts():
     serial = [x for x in best.leaves if x.role is Role.SERIAL]
     assert serial[0].index not in outputs and serial[1].index in outputs
     assert best.stages[0].at == ("k", serial[0].stride)
+
+
+@pytest.mark.parametrize("size", [700, 1568, 6272])
+def test_parts_of_a_long_sum_are_alike(size: int):
+    """Steps of the last part need no tests where a number of parts divides the sum."""
+    for schedule in cpu_contractions(product(256, 128, size), DEVICES["wide"]):
+        assert prod(x.extent for x in schedule.leaves if x.index == "k") == size
 
 
 @pytest.mark.parametrize("room", [1 << 18, 1 << 20])

@@ -369,10 +369,20 @@ def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[
         sizes = (*stripes, 256, 512)
         for size in sizes if r.rows else (4, 8, 16):
             if extent >= 3 * size // 2:
-                yield (ceil_div(extent, size),)
+                yield (_even_parts(extent, size),)
         if len(r.sums) > 1:
             yield (extent,)
         yield from _picture_blocks(facts, r)
+
+
+def _even_parts(extent: int, size: int) -> int:
+    """How many parts of about a size, of equal ones if there can be: else all steps are tested."""
+    least = ceil_div(extent, size)
+    if extent % least == 0:
+        return least
+    several = range(least, 2 * least)
+    even = [k for steps in (4, 2, 1) for k in several if extent % (steps * k) == 0]
+    return next(iter(even), least)
 
 
 def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
