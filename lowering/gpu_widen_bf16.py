@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -38,6 +40,15 @@ def is_bf16(t: Attribute) -> bool:
     """Whether a type is bf16, or vectors of it."""
     # It is asked of every value, and `isinstance` takes long to deny.
     return type(t.element_type if type(t) is VectorType else t) is BFloat16Type  # pyright: ignore
+
+
+def has_bf16(ops: Sequence[Operation]) -> bool:
+    """Whether ops, listed with all that is in them, make or are given numbers of bf16."""
+    blocks = (block for op in ops for region in op.regions for block in region.blocks)
+    given = (v.type for block in blocks for v in block.args)
+    made = (v.type for op in ops for v in op.results)
+    # Nearly all have one of a few types.
+    return any(map(is_bf16, {id(t): t for t in chain(made, given)}.values()))
 
 
 def computes_with_bf16(op: Operation) -> bool:
@@ -122,6 +133,8 @@ class GpuWidenBf16Pass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Widen the ops of all functions."""
-        widening = Widening()
-        for computing in [x for x in ops_in(op) if computes_with_bf16(x)]:
-            widening.rewrite(computing)
+        ops = ops_in(op)
+        if has_bf16(ops):
+            widening = Widening()
+            for computing in [x for x in ops if computes_with_bf16(x)]:
+                widening.rewrite(computing)

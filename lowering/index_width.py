@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 
 from tiledialect.dialects.tile.base import name_of
@@ -21,14 +20,12 @@ from tiledialect.schedule.leaves import PARALLEL
 WIDTHS = (32, 64)
 
 
-def index_width(function: func.FuncOp) -> int:
-    """The bits that the index arithmetic of a function's scheduled kernels takes.
+def index_width(kernels: Iterable[KernelOp]) -> int:
+    """The bits that the index arithmetic of scheduled kernels takes.
 
     Raises a TileError for a kernel whose arithmetic does not fit the widest integers.
     """
-    return max(
-        (_kernel_width(op) for op in function.walk() if isinstance(op, KernelOp)), default=32
-    )
+    return max(map(_kernel_width, kernels), default=WIDTHS[0])
 
 
 def _kernel_width(kernel: KernelOp) -> int:

@@ -50,7 +50,7 @@ def access_of(op: AccessOp) -> Access:
         value, lanes, condition = op.default, lanes_of(op.result), op.condition
     elif isinstance(op, StoreOp):
         value, lanes, condition = op.value, lanes_of(op.value), op.condition
-    condition = ALWAYS if condition is None else condition.data
+    condition = ALWAYS if condition is None or condition.data == ALWAYS else condition.data
     factors = _factors(place, operands)
     return Access(memory, operands, place, factors, condition, value, lanes)
 

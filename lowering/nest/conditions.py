@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from xdsl.dialects import arith
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.control import IfOp
@@ -14,6 +16,12 @@ from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 
 Guarded = IfOp | LoadOp | StoreOp
+
+
+def is_guarded(op: Operation) -> TypeGuard[Guarded]:
+    """Whether an op has a condition."""
+    # It is asked of every op, and xDSL looks properties up by the definition of the op.
+    return "condition" in op.properties and isinstance(op, Guarded)
 
 
 def parts_of(condition: Condition) -> tuple[Condition, ...]:

@@ -198,7 +198,7 @@ class GpuKernel:
         number = access.place.constant
         moving: list[Expr] = []
         for value, factor in access.factors:
-            expr = self.expr_of(value)
+            expr = self.exprs[value] if value in self.exprs else self.expr_of(value)
             number += factor * expr.constant
             moving.append(expr.moving)
         key = (op, *moving)
@@ -211,7 +211,7 @@ class GpuKernel:
     def condition(self, op: AccessOp) -> Condition:
         """When an access happens."""
         access = self.access(op)
-        if access.condition == ALWAYS:
+        if access.condition is ALWAYS:
             return ALWAYS
         here = self.here(access.operands)
         condition = map_expressions(access.condition, lambda e: e.substitute(here))

@@ -90,7 +90,7 @@ def load(kernel: GpuKernel, op: Operation) -> None:
         kernel.values[op.result] = found
         return
     version = kernel.versions.get(access.memory)
-    key = (access.memory, version, place, lanes, condition, default)
+    key = (access.memory, version, place.moving, place.constant, lanes, condition, default)
     found = kernel.known.get(key)
     if found is None:
         if condition == ALWAYS:
@@ -127,6 +127,8 @@ def _align(kernel: GpuKernel, op: Operation, memory: SSAValue, place: Expr, lane
     t = memory.type
     assert isinstance(t, MemRefType)
     size = lanes * element_bytes(t)
+    if size > max(kernel.global_alignment, LOCAL_ALIGNMENT):
+        return
     known = kernel.global_alignment if t.memory_space == GLOBAL else LOCAL_ALIGNMENT
     if size <= known and is_multiple(place, lanes, kernel.indices.here.env):
         op.attributes["alignment"] = IntegerAttr(size, i64)

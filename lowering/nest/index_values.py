@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import (
@@ -36,6 +37,12 @@ from tiledialect.lowering.nest.index_ops import (
 INDEX = IndexType()
 NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 """The properties of index arithmetic."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _number(number: int) -> Mapping[str, IntegerAttr[IndexType]]:
+    """The properties of a constant."""
+    return {"value": IntegerAttr(number, INDEX)}
 
 
 def innermost(expr: Expr) -> Expr:
@@ -101,7 +108,8 @@ class IndexValues:
 
     def simplify(self, expr: Expr) -> Expr:
         """The expression, with what is known here."""
-        if all(isinstance(atom, Variable) for atom in expr.atoms):
+        # Sums that differ in their numbers share what is known of the rest.
+        if all(isinstance(atom, Variable) for atom in expr.moving.atoms):
             return expr
         return simplify(expr, self.here.env)
 
@@ -123,8 +131,12 @@ class IndexValues:
     def constant(self, number: int) -> SSAValue:
         """A number, at the top of the function."""
         if number not in self.constants:
-            op = arith.ConstantOp(IntegerAttr(number, INDEX))
-            Rewriter.insert_op(op, InsertPoint.at_start(self.scopes[0].block))
+            op = arith.ConstantOp.create(properties=_number(number), result_types=[INDEX])
+            top = self.scopes[0].block
+            if top.first_op is None:
+                top.add_op(op)
+            else:
+                top.insert_op_before(op, top.first_op)
             self.constants[number] = op.result
         return self.constants[number]
 
@@ -136,10 +148,8 @@ class IndexValues:
         total = self._sum(moving, self._depth(moving))
         if not offset:
             return total
-        cls = arith.AddiOp if offset > 0 else arith.SubiOp
-        operands = total, self.constant(abs(offset))
-        op = cls.create(operands=operands, result_types=[INDEX], properties=NO_FLAGS)
-        return self._emit(op, len(self.scopes) - 1)
+        kind = arith.AddiOp if offset > 0 else arith.SubiOp
+        return self._emit_of(kind, total, self.constant(abs(offset)), len(self.scopes) - 1)
 
     def _depth(self, expr: Expr) -> int:
         return max((self.depths[name] for name in expr.names), default=0)
@@ -157,12 +167,12 @@ class IndexValues:
             for product, coefficient in sorted(own, key=lambda term: term[1] < 0):
                 term = self._product(product, abs(coefficient), depth)
                 if total is None and coefficient < 0:
-                    total = self._emit(arith.SubiOp(self.constant(0), term), depth)
+                    total = self._emit_of(arith.SubiOp, self.constant(0), term, depth)
                 elif total is None:
                     total = term
                 else:
-                    op = arith.SubiOp if coefficient < 0 else arith.AddiOp
-                    total = self._emit(op(total, term), depth)
+                    kind = arith.SubiOp if coefficient < 0 else arith.AddiOp
+                    total = self._emit_of(kind, total, term, depth)
             assert total is not None
             scope.values[expr] = total
         return scope.values[expr]
@@ -171,11 +181,19 @@ class IndexValues:
         total = None
         for atom in product:
             value = self._atom(atom)
-            total = value if total is None else self._emit(arith.MuliOp(total, value), depth)
+            if total is not None:
+                value = self._emit_of(arith.MuliOp, total, value, depth)
+            total = value
         assert total is not None
         if factor == 1:
             return total
-        return self._emit(arith.MuliOp(total, self.constant(factor)), depth)
+        return self._emit_of(arith.MuliOp, total, self.constant(factor), depth)
+
+    def _emit_of(self, kind: type[Operation], a: SSAValue, b: SSAValue, depth: int) -> SSAValue:
+        """Arithmetic on two indices."""
+        # There is so much of it that it is not made by way of the ops' definitions.
+        op = kind.create(operands=(a, b), result_types=(INDEX,), properties=NO_FLAGS)
+        return self._emit(op, depth)
 
     def _emit(self, op: Operation, depth: int) -> SSAValue:
         self.scopes[depth].block.add_op(op)

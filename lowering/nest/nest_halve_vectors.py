@@ -29,7 +29,7 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.lowering.nest.builder import PRIVATE, is_local
-from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
+from tiledialect.lowering.nest.conditions import Guarded, is_guarded, parts_of, set_condition
 from tiledialect.lowering.nest.neighbours import loops_around
 from tiledialect.lowering.nest.nest_vectorize import LANES, is_uniform
 from tiledialect.lowering.nest.scope import NestScope
@@ -46,6 +46,8 @@ def halve(loop: ForOp, env: Env) -> None:
 
     ``env`` is the empty one, from which those of all loops come.
     """
+    if not any(map(is_guarded, ops_in(loop.block))):
+        return
     scope = NestScope(env=env)
     lane, lanes = str(scope.name(loop.index)), loop.extent or 0
     tests = _tests(loop, scope)
@@ -75,7 +77,7 @@ def halve(loop: ForOp, env: Env) -> None:
 
 def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     """What depends on the lane; empty if something does that halves cannot decide."""
-    ops = [op for op in ops_in(loop.block) if isinstance(op, Guarded)]
+    ops = list(filter(is_guarded, ops_in(loop.block)))
     lane = scope.name(loop.index)
     parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
     found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
@@ -150,7 +152,7 @@ def _whole(loop: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Tru
     own = NestScope(
         {**scope.names, whole.index: lane}, {**scope.values, str(lane): whole.index}, scope.env
     )
-    for op in [x for x in ops_in(whole.block) if isinstance(x, Guarded)]:
+    for op in filter(is_guarded, ops_in(whole.block)):
         parts = parts_of(own.condition(op))
         rest = [p for p in parts if p not in tests]
         if len(rest) < len(parts):

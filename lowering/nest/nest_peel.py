@@ -30,10 +30,10 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.builder import is_local
-from tiledialect.lowering.nest.conditions import Guarded, parts_of, set_condition
+from tiledialect.lowering.nest.conditions import Guarded, is_guarded, parts_of, set_condition
 from tiledialect.lowering.nest.nest_vectorize import is_uniform
 from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.leaves import Role
 
 LEAST_SHARE = 0.25
@@ -98,6 +98,8 @@ class Peeler:
 
     def run(self) -> None:
         """Put the interior apart, and in it the last steps of a loop."""
+        if not any(map(is_guarded, ops_in(self.function))):
+            return
         place = self._innermost_parallel()
         if place is None:
             return
@@ -143,7 +145,7 @@ class Peeler:
     ) -> Iterator[tuple[Guarded, tuple[Condition, ...], bool]]:
         """The ops with conditions in a block, and the facts under which each is reached."""
         for op in block.ops:
-            if isinstance(op, Guarded) and op.condition is not None:
+            if is_guarded(op):
                 yield op, facts, in_loop
             if isinstance(op, ForOp):
                 yield from self._guarded(op.block, facts, in_loop=in_loop or op.extent != 1)

@@ -60,7 +60,7 @@ class Vectorizer:
     scope: NestScope
 
     def __post_init__(self):
-        self.stride = cache(self._stride)
+        self.stride, self.address = cache(self._stride), cache(self.scope.address)
         self.lanes = self.loop.extent or 0
         self.lane = self.scope.name(self.loop.index)
         self.values: dict[SSAValue, SSAValue] = {}
@@ -93,7 +93,7 @@ class Vectorizer:
 
     def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp) -> bool:
         """Whether the lanes of two accesses meet at most in the same lane."""
-        distance = constant_difference(self.scope.address(a), self.scope.address(b), self.scope.env)
+        distance = constant_difference(self.address(a), self.address(b), self.scope.env)
         strides = {self.stride(a), self.stride(b)}
         return distance is not None and (
             (distance == 0 and len(strides) == 1)
@@ -102,7 +102,7 @@ class Vectorizer:
 
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
         """By how many elements the address moves from lane to lane, if that is a number."""
-        address, lane = self.scope.address(op), str(self.lane)
+        address, lane = self.address(op), str(self.lane)
         factor, rest = linear_in(address, Variable(lane)) or (address, address)
         if factor.value is not None and lane not in rest.names:
             return factor.value
@@ -164,10 +164,10 @@ class Vectorizer:
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
+        access, names = self.scope.access(op), self._names
         t = vector_of(op.result.type, self.lanes)
         for lane in range(self.lanes):
-            access = self._at(self.scope.access(op), lane)
-            load = LoadOp(self._names, self._memory(op), access, condition)
+            load = LoadOp(names, self._memory(op), self._at(access, lane), condition)
             load.result.name_hint = op.result.name_hint
             if total is None:
                 new = vector.BroadcastOp(load.result, t)
@@ -180,15 +180,15 @@ class Vectorizer:
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
         """A store for each lane, as they are no neighbours."""
-        condition = self._condition(op)
+        condition, access, names = self._condition(op), self.scope.access(op), self._names
         for lane in range(self.lanes):
             element = value
             if isinstance(value.type, VectorType):
                 extract = vector.ExtractOp(value, [lane], op.value.type)
                 self.ops.append(extract)
                 element = extract.result
-            access = self._at(self.scope.access(op), lane)
-            self.ops.append(StoreOp(self._names, element, self._memory(op), access, condition))
+            at = self._at(access, lane)
+            self.ops.append(StoreOp(names, element, self._memory(op), at, condition))
 
     def _compute(self, op: Operation) -> None:
         if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:

@@ -114,20 +114,29 @@ class NestScope:
         """The names of an op's index operands."""
         return {v: self.name(v) for v in op.indices}
 
+    def numbered(self, op: IndexedOp) -> dict[str, Expr]:
+        """The names of the operands ``d0``, ``d1``, … of an op's expressions."""
+        return {f"d{k}": self.name(v) for k, v in enumerate(op.indices)}
+
     def address(self, op: LoadOp | StoreOp | FragmentOp) -> Expr:
         """Where in its memory an access is, as one number."""
         t = op.memory.type
         assert isinstance(t, MemRefType)
-        exprs = op.exprs_of(self.operands(op), op.access)
-        return sum((e * s for e, s in zip(exprs, flat_strides(t), strict=True)), Expr())
+        strides = flat_strides(t)
+        return sum((e * s for e, s in zip(self.access(op), strides, strict=True)), Expr())
 
     def access(self, op: LoadOp | StoreOp | FragmentOp) -> tuple[Expr, ...]:
         """The coordinates of an access."""
-        return op.exprs_of(self.operands(op), op.access)
+        here = self.numbered(op)
+        return tuple(e.substitute(here) for e in op.access.data)
 
     def condition(self, op: IfOp | LoadOp | StoreOp) -> Condition:
         """When an op happens."""
-        return op.condition_of(self.operands(op), op.condition)
+        condition = op.properties.get("condition")
+        if not isinstance(condition, ConditionAttr):
+            return ALWAYS
+        here = self.numbered(op)
+        return map_expressions(condition.data, lambda e: e.substitute(here))
 
     def learn_from_branches(self, op: Operation) -> None:
         """Learn what the branches around an op say."""

@@ -53,6 +53,8 @@ class HostFunction:
     module_name: str
     launches: dict[Hashable, KernelLaunch] = field(default_factory=dict[Hashable, KernelLaunch])
     """The kernels by what they do: those that are alike are made once."""
+    kernels: list[KernelOp] = field(default_factory=list[KernelOp])
+    """What they are made of."""
 
     def __post_init__(self):
         types = [buffer_type(arg.type) for arg in self.source.body.block.args]
@@ -108,6 +110,7 @@ class HostFunction:
             if not prod((*launch.grid, *launch.block)):
                 return
             self.launches[key] = launch
+            self.kernels.append(kernel)
         callee = SymbolRefAttr(self.module_name, [launch.function.sym_name.data])
         self.builder.insert(
             gpu.LaunchFuncOp(
@@ -229,7 +232,7 @@ def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
     """The kernels' module and the host function of a function of scheduled kernels."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
-    return kernel_module(host, index_width(function)), host_function
+    return kernel_module(host, index_width(host.kernels)), host_function
 
 
 def kernel_module(host: HostFunction, bits: int) -> gpu.ModuleOp:

@@ -16,7 +16,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
-from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16
+from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.kernel_parts import is_part
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.opencl.buffers import (
@@ -151,11 +151,14 @@ class FunctionPrinter(MemoryScope):
         self.index_bits = bits
         self.op: Operation = function
         self.inlining = Inlining(function)
+        self.has_bf16 = has_bf16(self.inlining.ops)
         self.lines: list[str] = []
         self.indent = 1
         self.scopes: list[set[str]] = [set(functions)]
         self.counts: list[dict[str, int]] = [{}]
         """The last number that was added to a hint to make a name, in each scope."""
+        self.ctypes: dict[int, tuple[Attribute, CType]] = {}
+        """What types are in C, by their identity, for which they are kept."""
         self.values: dict[SSAValue, Expr] = {}
         self.buffers: dict[SSAValue, Buffer] = {}
         self.variables: dict[str, list[SSAValue]] = {}
@@ -173,11 +176,15 @@ class FunctionPrinter(MemoryScope):
 
     @override
     def ctype(self, type: Attribute) -> CType:
-        result = c_type(type, self.index_bits)
-        if result is None:
-            raise self.error(f"no type {type} in OpenCL C")
-        self.prelude.uses_double |= result.base == "double"
-        return result
+        # A type's hash is worked out each time, and there are few that stand for all.
+        key = id(type)
+        if key not in self.ctypes:
+            result = c_type(type, self.index_bits)
+            if result is None:
+                raise self.error(f"no type {type} in OpenCL C")
+            self.prelude.uses_double |= result.base == "double"
+            self.ctypes[key] = type, result
+        return self.ctypes[key][1]
 
     @override
     def helper(self, name: str, text: str) -> str:
@@ -367,7 +374,7 @@ class FunctionPrinter(MemoryScope):
     def print_op(self, op: Operation) -> None:
         """One op that is not dead."""
         cls = type(op)
-        if computes_with_bf16(op):
+        if self.has_bf16 and computes_with_bf16(op):
             raise self.error("it computes with bf16, which gpu-widen-bf16 leaves to f32")
         if cls in VIEWS:
             self.buffers[op.results[0]] = VIEWS[cls](self, op)

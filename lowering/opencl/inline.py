@@ -86,6 +86,8 @@ class Inlining:
         writing: set[Operation] = set()
         # What is inside an op comes before it.
         for op in reversed(self.ops):
+            if type(op) in HARMLESS:
+                continue
             inside = (o for region in op.regions for block in region.blocks for o in block.ops)
             if _writes_itself(op) or any(o in writing for o in inside):
                 writing.add(op)
@@ -108,7 +110,10 @@ class Inlining:
         return [use for use in value.uses if use.operation not in self._dead]
 
     def _is_needless(self, op: Operation) -> bool:
-        return type(op) in WITHOUT_EFFECT and not any(self.uses(r) for r in op.results)
+        dead = self._dead
+        return type(op) in WITHOUT_EFFECT and not any(
+            use.operation not in dead for r in op.results for use in r.uses
+        )
 
     def _find_place(self, op: Operation) -> None:
         """The only place in the op's own block where its expression would stand, if there is

@@ -185,7 +185,10 @@ class Expr:
 
 def reads(*operands: Expr) -> frozenset[str]:
     """All variables that the operands read."""
-    return frozenset[str]().union(*(e.reads for e in operands))
+    found = frozenset[str]()
+    for e in operands:
+        found = found | e.reads if found else e.reads
+    return found
 
 
 def operand(e: Expr, operator: str, *, right: bool = False) -> str:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import gcd, prod
 from typing import Literal
+
+from tiledialect.lazy import lazy
 
 from .expr import IndexExpr
 
@@ -30,6 +32,9 @@ class Variable:
 
     name: str
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __str__(self) -> str:
         return self.name
 
@@ -41,7 +46,7 @@ class Quotient:
     dividend: Expr
     divisor: Expr
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         return f"({self.dividend.factor} floordiv {self.divisor.factor})"
 
@@ -56,7 +61,7 @@ class Remainder:
     dividend: Expr
     divisor: Expr
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         return f"({self.dividend.factor} mod {self.divisor.factor})"
 
@@ -71,7 +76,7 @@ class Extremum:
     kind: Literal["min", "max"]
     operands: tuple[Expr, ...]
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.operands))})"
 
@@ -87,7 +92,7 @@ class Selection:
     yes: Expr
     no: Expr
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         return f"({self.condition} ? {self.yes} : {self.no})"
 
@@ -179,14 +184,14 @@ class Expr:
             return True
         return isinstance(other, Expr) and hash(self) == hash(other) and self.terms == other.terms
 
-    @cached_property
+    @lazy
     def _hash(self) -> int:
         return hash(self.terms)
 
     def __hash__(self) -> int:
         return self._hash
 
-    @cached_property
+    @lazy
     def coefficients(self) -> dict[Product, int]:
         """The coefficient of each product."""
         return dict(self.terms)
@@ -201,7 +206,7 @@ class Expr:
         """The sum without its constant."""
         return self._moving if self.constant else self
 
-    @cached_property
+    @lazy
     def _moving(self) -> Expr:
         return Expr(self.terms[:-1])
 
@@ -222,12 +227,12 @@ class Expr:
                 return product[0]
         return None
 
-    @cached_property
+    @lazy
     def atoms(self) -> tuple[Atom, ...]:
         """All factors of the terms, in order of appearance."""
         return tuple(dict.fromkeys(atom for product, _ in self for atom in product))
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         """All variables, also those inside atoms, in order of appearance."""
         found = (name for atom in self.atoms for name in _names_of(atom))
@@ -328,7 +333,7 @@ class Expr:
 
     # -- printing --------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         text = ""
         for product, coefficient in self:
@@ -495,7 +500,7 @@ class Comparison:
     expr: Expr
     kind: Literal[">=", "==", "!="]
 
-    @cached_property
+    @lazy
     def sides(self) -> tuple[Expr, Literal["<", "<=", "=="], Expr]:
         """The two sides as they are printed, with no term negative, and what is between them."""
         left = Expr(tuple((p, -c) for p, c in self.expr if p and c < 0))
@@ -510,7 +515,7 @@ class Comparison:
             return left, "<", Expr.const(offset + 1)
         return (left, "<=", right + offset) if left else (Expr.const(-offset), "<=", right)
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         left, sign, right = self.sides
         return f"not {left} == {right}" if self.kind == "!=" else f"{left} {sign} {right}"
@@ -526,7 +531,7 @@ class Junction:
     kind: Literal["and", "or"]
     parts: tuple[Condition, ...]
 
-    @cached_property
+    @lazy
     def _text(self) -> str:
         return f" {self.kind} ".join(
             f"({part})" if isinstance(part, Junction) else str(part) for part in self.parts
