@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -30,19 +29,29 @@ MOST_BEGUN = 4
 
 
 def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
-    """The arguments of kernels that nothing but the kernel uses, whoever launches it."""
+    """The arguments of kernels that nothing reads but who takes the results, whoever launches it."""
     kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
+    loaded = {kernel: {x.memory for x in ops_of(kernel, LoadOp)} for kernel in kernels.values()}
     found: dict[gpu.FuncOp, frozenset[int]] = {}
     for host in (f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration):
-        ops = [x for x in host.body.block.ops if not isinstance(x, (*ALIASES, func.ReturnOp))]
-        uses = Counter(root(v) for x in ops for v in x.operands)
-        for launch in ops:
-            if isinstance(launch, gpu.LaunchFuncOp) and (kernel := kernels.get(launch.kernel)):
-                values = enumerate(map(root, launch.kernelOperands))
-                own = frozenset(
-                    k for k, v in values if isinstance(v.owner, gpu.AllocOp) and uses[v] == 1
-                )
-                found[kernel] = found.get(kernel, own) & own
+        launches: list[tuple[gpu.FuncOp, list[SSAValue]]] = []
+        read: set[SSAValue] = set()
+        for x in host.body.block.ops:
+            kernel = kernels.get(x.kernel) if isinstance(x, gpu.LaunchFuncOp) else None
+            if isinstance(x, gpu.LaunchFuncOp) and kernel is not None:
+                values = [root(v) for v in x.kernelOperands]
+                arguments = zip(values, kernel.body.block.args, strict=True)
+                read |= {v for v, argument in arguments if argument in loaded[kernel]}
+                launches.append((kernel, values))
+            elif not isinstance(x, (*ALIASES, func.ReturnOp)):
+                read |= {root(v) for v in x.operands}
+        for kernel, values in launches:
+            own = frozenset(
+                k
+                for k, v in enumerate(values)
+                if isinstance(v.owner, gpu.AllocOp) and v not in read and values.count(v) == 1
+            )
+            found[kernel] = found.get(kernel, own) & own
     return found
 
 
@@ -81,13 +90,12 @@ def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
     unread: set[SSAValue] = {kernel.body.block.args[k] for k in numbers}
     loads = ops_of(kernel, LoadOp)
     stores = [op for op in ops_of(kernel, StoreOp) if op.memory in unread]
-    read = {op.memory for op in loads}
     most = MOST_LOADS * sum(map(times, stores))
     if any(times(op) > most for op in loads):
         return
     scope = NestScope()
     for op in stores:
-        if op.memory not in read and _writes_lines(op, scope):
+        if _writes_lines(op, scope):
             op.attributes[NONTEMPORAL] = UnitAttr()
 
 
