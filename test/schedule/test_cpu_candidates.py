@@ -390,6 +390,19 @@ def test_columns_are_added_in_long_rows():
     assert next(x for x in best.leaves if x.role is Role.SERIAL).index == "i"
 
 
+@pytest.mark.parametrize("channels", (4, 8, 16))
+def test_short_rows_are_summed_together(channels: int):
+    """Groups of few channels of pictures: neighbouring groups are summed at the same time."""
+    sizes = {"n": 8, "g": 16, "x": 784, "k": channels}
+    source = tensor(0, (8, 784, 16, channels), "n", "x", "g", "k")
+    case = replace(facts(2, sizes, tensor(0, (8, 16), "n", "g"), source), combination="none")
+    best = ranked(case, DEVICES["wide"])[0].schedule
+    assert [x for x in best.leaves if x.role in (Role.UNROLL, Role.VECTOR)] == [
+        Leaf("g", 1, 8, Role.UNROLL),
+        Leaf("k", 1, channels, Role.VECTOR),
+    ]
+
+
 def test_taps_that_classes_lack_are_left_out():
     """The gradient of a convolution of stride 2 in planes: a class has one or two of three taps."""
     p, q, x, t = (IndexExpr.of(name) for name in "pqxt")
@@ -482,6 +495,7 @@ PROGRAMS = {
         O[n, k, y, x: N, K, H/2, W/2] = +(A[n, c, 2*y, 2*x] * B[k, c]);
     }""",
     "columns": "function (A[M, N], X[M]) -> (Y) { Y[j: N] = +(X[i] * A[i, j]); }",
+    "groups": "function (A[N, P, G, K]) -> (S) { S[n, g: N, G] = +(A[n, p, g, k]); }",
     "depthwise": """function (A[H, W, C], B[3, 3, C]) -> (O) {
         O[y, x, c: H, W, C] = +(A[y + j - 1, x + i - 1, c] * B[j, i, c]);
     }""",
@@ -501,6 +515,7 @@ SHAPES = {
     "depthwise weights": [((2, 8, 6, 16), (2, 8, 6, 16))],
     "columns": [((64, 256), (64,)), ((37, 100), (37,))],
     "maxima": [((11, 14, 24),)],
+    "groups": [((3, 50, 16, 8),), ((2, 30, 12, 4),)],
     "depthwise": [((9, 17, 24), (3, 3, 24))],
 }
 

@@ -28,6 +28,8 @@ from tiledialect.schedule.leaves import Role, Schedule
 
 LEAST_ITEMS = 128
 """How many work-items share a row at least, if it is long enough for that."""
+TOGETHER = 8
+"""How many neighbouring rows of a few elements each a work-item of a CPU sums at the same time."""
 SHORT = 8
 """Sums of so few elements are written out for several columns of a GPU's work-item."""
 COLUMNS_OF_ITEM = 4
@@ -121,16 +123,23 @@ def _rows_on_cpu(
     first = summed[0]
     width = lanes(device, [source], facts.extents[first])
     rows = [n for n in order if n not in summed]
+    length = facts.points
+    for n in facts.output_indices:
+        length //= max(1, facts.extents[n])
     for count in unrolls(facts.extents[first], width, 4):
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.add(first, count, Role.UNROLL)
-        loops.serial(summed)
-        length = facts.points
-        for n in facts.output_indices:
-            length //= max(1, facts.extents[n])
-        loops.work(rows, max(1, work_of_group(facts, device) // max(length, 1)))
-        yield loops.schedule()
+        is_short = len(summed) > 1 and facts.extents[first] == width * count
+        for together in (1, TOGETHER) if is_short and rows else (1,):
+            if together > 1 and facts.extents[rows[0]] % together:
+                continue
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            loops.add(first, count, Role.UNROLL)
+            if together > 1:
+                loops.add(rows[0], together, Role.UNROLL)
+            loops.serial(summed)
+            work = work_of_group(facts, device) // max(length * together, 1)
+            loops.work(rows, max(1, work))
+            yield loops.schedule()
 
 
 def _columns_on_cpu(
