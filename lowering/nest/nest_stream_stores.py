@@ -29,7 +29,7 @@ MOST_BEGUN = 4
 
 
 def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
-    """The arguments of kernels that nothing reads but who takes the results, whoever launches it."""
+    """The arguments of kernels that no kernel reads, whoever launches it."""
     kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
     loaded = {kernel: {x.memory for x in ops_of(kernel, LoadOp)} for kernel in kernels.values()}
     found: dict[gpu.FuncOp, frozenset[int]] = {}
