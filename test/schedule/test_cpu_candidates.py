@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule import choice
-from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions, padded_indices
+from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
-from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, LoopIndex, Role, Schedule, Stage, check
 
 DEVICES = {
@@ -78,6 +78,19 @@ def column_sums(rows: int, columns: int) -> Facts:
     """Sums of the columns of a matrix."""
     result, matrix = tensor(0, (columns,), "j"), tensor(0, (rows, columns), "i", "j")
     return facts(1, {"j": columns, "i": rows}, result, matrix)
+
+
+def windows_along_rows(size: int) -> Facts:
+    """A padded depthwise convolution of 3 x 3 of planes."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    image = (32, size, size)
+    return facts(
+        3,
+        {"c": 32, "y": size, "x": size, "j": 3, "i": 3},
+        tensor(0, image, "c", "y", "x"),
+        tensor(0, image, "c", y + j - 1, x + i - 1),
+        tensor(1, (32, 3, 3), "c", "j", "i"),
+    )
 
 
 CASES = {
@@ -303,6 +316,15 @@ def test_rows_along_pictures_need_no_stage():
     assert 0 not in {stage.operand for stage in best.stages}
 
 
+@pytest.mark.parametrize("size", [14, 56, 224])
+def test_windows_along_padded_rows_need_a_stage(size: int):
+    """Each lane of a vector would be tested."""
+    device = replace(DEVICES["wide"], local_mem_size=1 << 18)
+    best = ranked(windows_along_rows(size), device)[0].schedule
+    assert best.leaves[-1].index == "x"
+    assert [stage.operand for stage in best.stages] == [0]
+
+
 def test_long_sums_are_made_in_parts():
     """What a row of tiles reads of the second factor fits nowhere at once."""
     device = replace(DEVICES["wide"], local_mem_size=1 << 17)
@@ -499,6 +521,12 @@ PROGRAMS = {
     "depthwise": """function (A[H, W, C], B[3, 3, C]) -> (O) {
         O[y, x, c: H, W, C] = +(A[y + j - 1, x + i - 1, c] * B[j, i, c]);
     }""",
+    "depthwise planes": """function (A[C, H, W], B[C, 3, 3]) -> (O) {
+        O[c, y, x: C, H, W] = +(A[c, y + j - 1, x + i - 1] * B[c, j, i]);
+    }""",
+    "maxima of planes": """function (A[C, H, W]) -> (O) {
+        O[c, y, x: C, H, W] = >(A[c, y + j - 1, x + i - 1]), j < 3, i < 3;
+    }""",
 }
 SHAPES = {
     "product": [
@@ -517,6 +545,8 @@ SHAPES = {
     "maxima": [((11, 14, 24),)],
     "groups": [((3, 50, 16, 8),), ((2, 30, 12, 4),)],
     "depthwise": [((9, 17, 24), (3, 3, 24))],
+    "depthwise planes": [((5, 9, 24), (5, 3, 3)), ((3, 20, 70), (3, 3, 3))],
+    "maxima of planes": [((5, 9, 24),)],
 }
 
 

@@ -14,7 +14,7 @@ from math import ceil, gcd, inf, log2, prod
 
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
-from tiledialect.schedule.facts import Facts, Shares, Steps, Walk
+from tiledialect.schedule.facts import Facts, Shares, Steps, Walk, padded_indices
 from tiledialect.schedule.leaves import WRITTEN_OUT, Leaf, Role, Schedule, summed_beside
 from tiledialect.schedule.model import Copy, Model
 
@@ -70,6 +70,8 @@ GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
 """How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
+EDGE_LANES = 6.0
+"""How much slower vectors are each of whose lanes is tested, as some may read outside a tensor."""
 TESTED = {True: 0.4, False: 0.9}
 """How much longer a group takes some of whose tiles have tested rows, with AVX-512 and without."""
 ALONE = 8.0
@@ -491,7 +493,21 @@ class CpuModel(Model):
             elif readers:
                 # All of a group's tiles are tested; in the only group, the last one alone.
                 slower += max(share * EDGE, tested / groups if groups > 1 else 0.0)
-        return slower
+        return slower + EDGE_LANES * self._outer_lanes
+
+    @property
+    def _outer_lanes(self) -> float:
+        """Which share of the vectors may begin or end outside what they are read from."""
+        if self.vector == 1:
+            return 0.0
+        name = self.leaves[-1].index
+        padded = any(
+            self.is_vector(w)
+            and name in padded_indices(self.facts, w.tensor)
+            and not self.copies(w.tensor)
+            for w in self.walks
+        )
+        return min(1.0, 2 * self.vector / self._reach(name)) if padded else 0.0
 
     def _reach(self, name: str) -> int:
         return prod([x.extent for x in self.leaves if x.index == name])

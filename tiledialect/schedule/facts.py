@@ -282,6 +282,22 @@ class Facts:
         return (*self.inputs, *self.after, *self.outputs)
 
 
+@lru_cache(maxsize=1 << 8)
+def padded_indices(facts: Facts, tensor: Tensor) -> frozenset[str]:
+    """The indices that move a tensor's axes along which some points would read outside it."""
+    ranges = {index.name: index.range for index in facts.indices}
+    found: set[str] = set()
+    for e, size in zip(tensor.access or (), tensor.shape, strict=True):
+        low = high = int(e.constant)
+        for name in e.names:
+            c, values = int(e.coefficient(name)), ranges[name]
+            ends = (c * values.lower, c * (values.upper - 1))
+            low, high = low + min(ends), high + max(ends)
+        if low < 0 or high >= size:
+            found.update(e.names)
+    return frozenset(found)
+
+
 def _rare(shares: Shares, common: float = COMMON) -> Shares:
     """The tests that not nearly all values pass."""
     return tuple((names, share) for names, share in shares if share < common)

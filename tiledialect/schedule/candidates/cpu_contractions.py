@@ -18,7 +18,7 @@ from tiledialect.schedule.candidates.loops import fastest, kept
 from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor, steps_of
+from tiledialect.schedule.facts import Facts, Tensor, padded_indices, steps_of
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
 
 TILES = (
@@ -268,7 +268,7 @@ def _row_tiles(
 
 
 def _must_pack(
-    facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, set[str]]
+    facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]]
 ) -> tuple[int, ...]:
     """The operands that the tile would read outside themselves, or whose lanes lie apart."""
     written = Builder(facts, r, shape).written_out()
@@ -278,21 +278,6 @@ def _must_pack(
         return on_lanes or not written.isdisjoint(padded[t.number])
 
     return tuple(t.number for t in facts.inputs if must(t))
-
-
-def padded_indices(facts: Facts, tensor: Tensor) -> set[str]:
-    """The indices that move a tensor's axes along which some points would read outside it."""
-    ranges = {index.name: index.range for index in facts.indices}
-    found: set[str] = set()
-    for e, size in zip(tensor.access or (), tensor.shape, strict=True):
-        low = high = int(e.constant)
-        for name in e.names:
-            c, values = int(e.coefficient(name)), ranges[name]
-            ends = (c * values.lower, c * (values.upper - 1))
-            low, high = low + min(ends), high + max(ends)
-        if low < 0 or high >= size:
-            found.update(e.names)
-    return found
 
 
 def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Shape]:

@@ -7,6 +7,8 @@ common is loaded once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import takewhile
 from math import prod
 
 from tiledialect.schedule.candidates.memory import (
@@ -20,8 +22,8 @@ from tiledialect.schedule.candidates.memory import (
     work_of_group,
 )
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import Role, Schedule
+from tiledialect.schedule.facts import Facts, Tensor, padded_indices
+from tiledialect.schedule.leaves import PARALLEL, Role, Schedule, Stage
 
 MOST_TAPS = 128
 """Windows of more taps are contractions."""
@@ -125,6 +127,19 @@ def _on_cpu(
         done = width * columns * count * prod(facts.extents[n] for n in taps)
         loops.work(order, max(1, work_of_group(facts, device) // done))
         yield loops.schedule()
+        if is_slid and first in padded_indices(facts, source):
+            yield _staged(loops.schedule(), source, taps, width)
+
+
+def _staged(schedule: Schedule, source: Tensor, taps: list[str], width: int) -> Schedule:
+    """The same with zeros, say, around what the windows slide over: no lane is tested then."""
+    outside = takewhile(
+        lambda leaf: leaf.role in PARALLEL or not _meets(source, leaf.index, taps), schedule.leaves
+    )
+    places = [leaf for leaf in outside if leaf.role is Role.SERIAL and leaf.index in source.names]
+    at = (places[-1].index, places[-1].stride) if places else None
+    stage = Stage(source.number, local=True, at=at, vector=width)
+    return replace(schedule, stages=(stage,))
 
 
 def _taps(loops: Loops, facts: Facts, taps: list[str], inside: int) -> None:
