@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from math import prod
 
 from xdsl.builder import Builder
@@ -41,7 +42,14 @@ def memory_type(
     element_type: Attribute, shape: Sequence[int], space: IntegerAttr
 ) -> MemRefType[Attribute]:
     """A buffer of a tile element type."""
-    return MemRefType(storage_type(element_type), shape, NoneAttr(), space)
+    return _memory_type(storage_type(element_type), tuple(shape), space)
+
+
+@lru_cache(maxsize=1 << 10)
+def _memory_type(
+    element_type: Attribute, shape: tuple[int, ...], space: IntegerAttr
+) -> MemRefType[Attribute]:
+    return MemRefType(element_type, shape, NoneAttr(), space)
 
 
 class NestBuilder:

@@ -602,16 +602,19 @@ def either(*conditions: Condition) -> Condition:
 
 def junction(kind: Literal["and", "or"], conditions: Iterable[Condition]) -> Condition:
     """The conditions joined; those of the same kind among them are one."""
+    given = tuple(conditions)
+    if len(given) == 1:
+        return given[0]
     neutral = Truth(kind == "and")
     found: dict[Condition, None] = {}
-    for condition in conditions:
+    for condition in given:
         match condition:
             case Junction(same, inner) if same == kind:
                 found.update(dict.fromkeys(inner))
             case _:
                 found[condition] = None
     found.pop(neutral, None)
-    if any(negate(condition) in found for condition in found):
+    if len(found) > 1 and any(negate(condition) in found for condition in found):
         return negate(neutral)
     parts = sorted(found, key=str)
     return Junction(kind, tuple(parts)) if len(parts) > 1 else parts[0] if parts else neutral
