@@ -30,6 +30,8 @@ TRANSPOSED = 8.0
 """Cycles to copy a vector of a square that is transposed in registers."""
 WAITING = {True: 12.0, False: 16.0}
 """Cycles to read and write a vector of sums that wait in the second cache, or further away."""
+PARTED_LINE = 1.2
+"""Cycles for each line that comes to the first cache for a few of its elements."""
 SPILLED = 2.0
 """Cycles for each time that a register is missing."""
 REORDERED = 4
@@ -191,7 +193,25 @@ class CpuModel(Model):
     @cached_property
     def lost_cycles(self) -> float:
         """Cycles of the innermost body that nothing else is done in."""
-        return self.conflicts + SPILLED * self.spilled
+        parted = sum(map(self._parted, self.walks))
+        return self.conflicts + SPILLED * self.spilled + PARTED_LINE * parted
+
+    def _parted(self, walk: Walk) -> float:
+        """Lines of a packed operand that the body reads a part of, and that come from far away.
+
+        Each step of the summation reads a few elements of another row of the copy.
+        """
+        loop = self._innermost_loop
+        if loop is None or self.is_vector(walk) or not walk.moved_by(loop):
+            return 0.0
+        apart = walk.tensor.bytes * self._step(walk, loop) // loop.stride
+        run = max(1, walk.run(self.inner_steps)) * walk.tensor.bytes
+        if not self.copies(walk.tensor) or apart < LINE or run >= LINE:
+            return 0.0
+        near, lines = self.caches[0] // 2, LINE / run
+        touched = self.touched[walk][self.body - 1 - self.parallel] * walk.tensor.bytes
+        # If they are still there, what is left of lines is for the next tile.
+        return self._filled(walk, near, lines) / LINE if touched * lines > near else 0.0
 
     @property
     def held(self) -> float:
