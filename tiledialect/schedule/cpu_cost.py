@@ -193,8 +193,27 @@ class CpuModel(Model):
     @cached_property
     def lost_cycles(self) -> float:
         """Cycles of the innermost body that nothing else is done in."""
-        parted = sum(map(self._parted, self.walks))
-        return self.conflicts + SPILLED * self.spilled + PARTED_LINE * parted
+        parted = PARTED_LINE * sum(map(self._parted, self.walks))
+        pages = PAGE_CYCLES * sum(map(self._pages, self.walks))
+        return self.conflicts + SPILLED * self.spilled + parted + pages
+
+    def _pages(self, walk: Walk) -> float:
+        """How often the body finds a page because a few elements of it come from far away."""
+        loop = self._innermost_loop
+        if loop is None or self.copies(walk.tensor) or not walk.moved_by(loop):
+            return 0.0
+        size = walk.tensor.bytes
+        row = size * abs(walk.tensor.strides.get(loop.index, 0))
+        if row < PAGE or self.facts.extents[loop.index] <= PAGES or self.goes_by(walk):
+            return 0.0
+        run = max(1, walk.run(self.inner_steps)) * size
+        each = self.touched[walk][self.body - self.parallel] * size
+        lines = ((run - size) / LINE + 1) * LINE / run
+        near = self.caches[0] // 2 * _used_share(row, run)
+        if self.touched[walk][self.body - 1 - self.parallel] * size * lines > near:
+            return max(1.0, each / run)
+        # What is left of lines that are still there is for the next tile.
+        return self._filled(walk, int(near), lines) / LINE / lines
 
     def _parted(self, walk: Walk) -> float:
         """Lines of a packed operand that the body reads a part of, and that come from far away.
@@ -314,8 +333,6 @@ class CpuModel(Model):
             cycles *= SCATTERED
         if row and row % (PAGE // 2) == 0:
             cycles *= SCATTERED
-        if row >= PAGE and self.facts.extents[loop.index] > PAGES:
-            cycles = max(cycles, PAGE_CYCLES * max(1.0, each / run))
         return cycles
 
     def goes_by(self, walk: Walk) -> bool:
