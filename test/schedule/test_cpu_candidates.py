@@ -366,6 +366,31 @@ def test_operands_of_far_rows_are_packed():
     ]
 
 
+def across(m: int, n: int, k: int) -> Facts:
+    """A matrix product whose first factor lies transposed."""
+    result, second = tensor(0, (m, n), "i", "j"), tensor(1, (k, n), "k", "j")
+    return facts(2, {"i": m, "j": n, "k": k}, result, tensor(0, (k, m), "k", "i"), second)
+
+
+def two_cores(lanes: int) -> Device:
+    """A CPU whose rates are known."""
+    rates = {"arithmetic": 22.0 * lanes, "bandwidth": 23.0, "local_mem_size": 1 << 18}
+    return described(Kind.CPU, {"compute_units": 2, "native_vector_width": lanes, **rates})
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("size", [700, 960])
+def test_what_lies_across_is_copied_where_it_is_read_often(size: int, lanes: int):
+    best = ranked(across(size, size, size), two_cores(lanes))[0].schedule
+    assert [stage.operand for stage in best.global_stages] == [0]
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+def test_long_factors_that_are_read_across_are_packed(lanes: int):
+    best = ranked(across(2000, 32, 2000), two_cores(lanes))[0].schedule
+    assert any(stage.operand == 0 for stage in best.stages)
+
+
 def test_operands_that_few_rows_use_are_read_as_they_lie():
     for rows in (4, 8, 16):
         best = ranked(product(rows, 512, 512), DEVICES["wide"])[0].schedule
