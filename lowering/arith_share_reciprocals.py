@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -19,6 +19,10 @@ from tiledialect.ops_in import ops_of
 
 SHARES = ("Intel(R) OpenCL", "Portable Computing Language")
 """Platforms whose devices divide vectors by 16 to 24 times as slowly as they multiply."""
+
+SHORT, FEW = 8, 4
+"""So many lanes are divided in 5 cycles, not 16, as fast as by a product and its correction; and so
+few steps of a loop do not make good what the reciprocal takes."""
 
 SMALL, LARGE, SCALE = 2.0**-104, 2.0**104, 2.0**24
 """A divisor beyond these ends is scaled, and what it divides: its reciprocal might not be normal.
@@ -100,6 +104,27 @@ def _divides_a_row(op: Operation) -> bool:
     return _broadcast(op).type == f32
 
 
+def _gains(division: arith.DivfOp, loop: scf.ForOp) -> bool:
+    """Whether a reciprocal is faster: not on short vectors, where it is needed a few times only."""
+    t = division.result.type
+    if not isinstance(t, VectorType) or t.element_count() > SHORT:
+        return True
+    if isinstance(_broadcast(division).owner, arith.ConstantOp):
+        return False
+    first, end, step = (_number(v) for v in (loop.lb, loop.ub, loop.step))
+    if first is None or end is None or step is None:
+        return True
+    return len(range(first, end, step)) > FEW
+
+
+def _number(value: SSAValue) -> int | None:
+    """The integer that a value is always."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
 @dataclass(frozen=True)
 class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 by a scalar from outside the loop by means of its reciprocal.
@@ -114,7 +139,8 @@ class ArithShareReciprocalsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every division."""
         divisions = [x for x in ops_of(op, arith.DivfOp) if _divides_a_row(x)]
-        loops = [(x, loop) for x in divisions if (loop := nearest(scf.ForOp, x)) is not None]
+        around = [(x, nearest(scf.ForOp, x)) for x in divisions]
+        loops = [(x, loop) for x, loop in around if loop is not None and _gains(x, loop)]
         for loop in dict.fromkeys(loop for _, loop in loops):
             move_loop_invariant_code(loop)
         sharing = Sharing()

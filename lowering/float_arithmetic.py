@@ -101,6 +101,15 @@ class FloatArithmetic:
         alone = self.emit(arith.AndIOp(bits, self.constant(-(2**31), bits.type)))
         return self.from_bits(self.emit(arith.OrIOp(alone, self.bits(size))))
 
+    def integer(self, op: type[Operation], value: SSAValue, number: int) -> SSAValue:
+        """An op of integers on a value and a number."""
+        values = (value, self.constant(number, value.type))
+        return self.emit(op.create(operands=values, result_types=[value.type]))
+
+    def from_integer(self, value: SSAValue) -> SSAValue:
+        """Signed integers as floats."""
+        return self._lanewise(arith.SIToFPOp, (value,), self.type, {})
+
     def shift_left(self, value: SSAValue, count: int) -> SSAValue:
         """Integers times a power of two."""
         return self.emit(arith.ShLIOp(value, self.constant(count, value.type)))

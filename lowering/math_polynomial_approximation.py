@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, nan
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp, VectorType, f16, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
 from tiledialect.ops_in import ops_of
-
-APPROXIMATES = {"Intel(R) OpenCL": ("erf",), "Portable Computing Language": ("exp", "erf")}
-"""Platforms where this is faster than their own functions, which are calls on Intel's CPUs and take
-half as long again in PoCL; and the functions of which that holds with halves, too."""
 
 LEAST, MOST = -88.0, 89.0
 """Beyond these ends the exponential of a float is below the least normal number, and infinite."""
@@ -78,39 +75,118 @@ def erf(f: FloatArithmetic, x: SSAValue) -> SSAValue:
     return f.where("ogt", size, f.constant(NEAR), (far, near))
 
 
-FUNCTIONS: dict[type[Operation], Callable[[FloatArithmetic, SSAValue], SSAValue]] = {
+ROOT_HALF = 0x3F3504F3
+"""The bits of the root of 1/2."""
+MANTISSA, MANTISSA_BITS = 0x7FFFFF, 23
+LEAST_NORMAL = 2.0**-126
+LOG = (
+    *(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1),
+    *(-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
+)
+"""The polynomial nearest to (log(1 + r) - r + r**2 / 2) / r**3, where -0.3 < r < 0.42."""
+
+
+def log(f: FloatArithmetic, x: SSAValue) -> SSAValue:
+    """The natural logarithm of floats of 32 bits, to 1 unit in the last place.
+
+    log(x) = log(1 + r) + n * log(2) with x = (1 + r) * 2**n.
+    """
+    above = f.integer(arith.SubiOp, f.bits(x), ROOT_HALF)
+    n = f.from_integer(f.integer(arith.ShRSIOp, above, MANTISSA_BITS))
+    mantissa = f.integer(arith.AndIOp, above, MANTISSA)
+    r = f.sub(f.from_bits(f.integer(arith.AddiOp, mantissa, ROOT_HALF)), f.constant(1))
+    square = f.mul(r, r)
+    small = f.add(f.mul(f.mul(f.polynomial(r, LOG), r), square), f.mul(n, f.constant(LOG_2[1])))
+    small = f.add(f.mul(square, f.constant(-0.5)), small)
+    result = f.add(f.add(r, small), f.mul(n, f.constant(LOG_2[0])))
+    # What is infinite, or no number, stays; there are no numbers below the least normal one.
+    result = f.where("olt", x, f.constant(inf), (result, x))
+    zero = f.where("olt", x, f.constant(0), (f.constant(nan), f.constant(-inf)))
+    return f.where("olt", x, f.constant(LEAST_NORMAL), (zero, result))
+
+
+TANH_NEAR = 0.625
+"""Up to here the hyperbolic tangent is a polynomial."""
+TANH = (
+    *(-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2),
+    *(1.33314422036e-1, -3.33332819422e-1),
+)
+"""The polynomial nearest to (tanh(x) / x - 1) / x**2, of x squared."""
+
+
+def tanh(f: FloatArithmetic, x: SSAValue) -> SSAValue:
+    """The hyperbolic tangent of floats of 32 bits, to 2 units in the last place."""
+    size, square = f.emit(math.AbsFOp(x)), f.mul(x, x)
+    one = f.constant(1)
+    # At 0 that is the number itself, with its sign.
+    near = f.mul(f.add(f.mul(f.polynomial(square, TANH), square), one), x)
+    rest = f.emit(arith.DivfOp(f.constant(2), f.add(exp(f, f.add(size, size)), one)))
+    far = f.with_sign_of(x, f.sub(one, rest))
+    return f.where("ogt", size, f.constant(TANH_NEAR), (far, near))
+
+
+Function = Callable[[FloatArithmetic, SSAValue], SSAValue]
+FUNCTIONS: dict[type[Operation], Function] = {
     math.ExpOp: exp,
     math.ErfOp: erf,
+    math.LogOp: log,
+    math.TanhOp: tanh,
 }
+LONG = 16
+"""The lanes of a vector of the longest registers."""
+NAMES = tuple(op.name.removeprefix("math.") for op in FUNCTIONS)
 
 
 @dataclass(frozen=True)
 class MathPolynomialApproximationPass(ModulePass):
-    """Computes `math.exp` and `math.erf` of f32, and of vectors of it, by polynomials.
+    """Computes `math.exp`, `erf`, `log` and `tanh` of f32, and of vectors of it, by polynomials.
 
-    The result is at most 1.5 units in the last place off, where OpenCL allows its own 3 and 16;
+    The result is at most 2 units in the last place off, where OpenCL allows its own 3 to 16;
     infinities and numbers that are none are right, and what is below the least normal number is 0.
     Those of f16 are computed in f32, and rounded.
     """
 
     name = "math-polynomial-approximation"
 
-    halves: tuple[str, ...] = ("exp", "erf")
-    """The functions that are computed so with f16, too."""
+    functions: tuple[str, ...] = NAMES
+    """The functions that are computed so."""
+
+    long_halves: tuple[str, ...] = NAMES
+    """Those of these that are computed so with vectors of 16 halves, too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every such op."""
-        for old in ops_of(op, math.ExpOp, math.ErfOp):
-            function = FUNCTIONS[type(old)]
-            t, builder = old.result.type, Builder(InsertPoint.before(old))
+        for old in ops_of(op, *FUNCTIONS):
+            t = old.results[0].type
             element = t.element_type if isinstance(t, VectorType) else t
-            if element == f32:
-                new = function(FloatArithmetic(builder, t), old.operand)
-            elif element == f16 and old.name.removeprefix("math.") in self.halves:
-                f = FloatArithmetic(builder, FloatArithmetic(builder, t).with_lanes(f32))
-                wide = function(f, f.emit(arith.ExtFOp(old.operand, f.type)))
-                new = f.emit(arith.TruncFOp(wide, t))
-            else:
+            name = old.name.removeprefix("math.")
+            if element not in (f16, f32) or name not in self._approximated(t):
                 continue
-            new.name_hint = old.result.name_hint
+            f = FloatArithmetic(Builder(InsertPoint.before(old)), t)
+            new = _computed(f, FUNCTIONS[type(old)], old.operands[0], is_half=element == f16)
+            new.name_hint = old.results[0].name_hint
             Rewriter.replace_op(old, [], [new])
+
+    def _approximated(self, t: Attribute) -> tuple[str, ...]:
+        """The functions of a type that are computed by polynomials."""
+        if isinstance(t, VectorType):
+            is_long_half = t.element_type == f16 and t.element_count() >= LONG
+            return self.long_halves if is_long_half else self.functions
+        return self.functions
+
+
+def _computed(f: FloatArithmetic, function: Function, x: SSAValue, *, is_half: bool) -> SSAValue:
+    """A function's result: of halves it is computed in f32, and rounded."""
+    if not is_half:
+        return function(f, x)
+    single = FloatArithmetic(f.builder, f.with_lanes(f32))
+    wide = function(single, f.emit(arith.ExtFOp(x, single.type)))
+    return f.emit(arith.TruncFOp(wide, f.type))
+
+
+APPROXIMATES = {
+    "Intel(R) OpenCL": MathPolynomialApproximationPass(("exp", "erf"), ("erf",)),
+    "Portable Computing Language": MathPolynomialApproximationPass(),
+}
+"""Where this is faster than the platform's own functions, which are calls on Intel's CPUs and take
+half as long again in PoCL."""

@@ -15,10 +15,7 @@ from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
-from tiledialect.lowering.math_polynomial_approximation import (
-    APPROXIMATES,
-    MathPolynomialApproximationPass,
-)
+from tiledialect.lowering.math_polynomial_approximation import APPROXIMATES
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
@@ -99,8 +96,8 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
     passes = nest_passes(hints=platform(op) in TAKES_HINTS, edges=not is_gpu(op))
     PassPipeline(passes).apply(ctx, op)
-    if (halves := APPROXIMATES.get(platform(op) or "")) is not None:
-        MathPolynomialApproximationPass(halves).apply(ctx, op)
+    if (polynomials := APPROXIMATES.get(platform(op) or "")) is not None:
+        polynomials.apply(ctx, op)
     if platform(op) in SHARES:
         ArithShareReciprocalsPass().apply(ctx, op)
     if platform(op) in LOSES_ARMS:

@@ -1,5 +1,6 @@
 // RUN: tile-opt %s -p math-polynomial-approximation | filecheck %s
-// RUN: tile-opt %s -p 'math-polynomial-approximation{halves=erf}' | filecheck %s --check-prefix=FLOATS
+// RUN: tile-opt %s -p 'math-polynomial-approximation{functions=erf,exp long_halves=erf}' | filecheck %s --check-prefix=FLOATS
+// RUN: tile-opt %s -p math-polynomial-approximation | filecheck %s --check-prefix=LOG
 // RUN: tile-opt %s -p math-polynomial-approximation -t opencl | filecheck %s --check-prefix=OPENCL
 
 // Exponentials of f32 become arithmetic, on vectors too, those of f16 in f32; others stay.
@@ -12,8 +13,16 @@
 // CHECK:      %g = arith.truncf {{.*}} : f32 to f16
 // CHECK:      math.exp %d : f64
 // CHECK-NOT:  math.exp
-// FLOATS:     math.exp %h : f16
+// FLOATS:     %g = arith.truncf
+// FLOATS:     %es = math.exp %hs : vector<16xf16>
 // FLOATS:     math.exp %d : f64
+// FLOATS:     math.log %t : f32
+
+// The logarithm's exponent is an integer, and what is no positive number has its own result.
+// LOG:        arith.shrsi {{.*}} : i32
+// LOG:        arith.sitofp {{.*}} : i32 to f32
+// LOG-NOT:    math.log
+// LOG-NOT:    math.tanh
 
 // OPENCL:      float8 v = x < (float8)(-88.0f) ? (float8)(-88.0f) : x;
 // OPENCL-NEXT: float8 v_1 = v > (float8)(89.0f) ? (float8)(89.0f) : v;
@@ -28,8 +37,8 @@
 // OPENCL:      int [[FAR:v_.*]] = (as_int(t) & INT_MIN) | as_int(1.0f - {{.*}});
 // OPENCL-NEXT: X[0] = [[SIZE]] > 0.9277344f ? as_float([[FAR]]) : ({{.*}} + 0.12837917f) * t + t;
 "gpu.module"() <{sym_name = "m"}> ({
-  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<1xf16, 1 : i32>, memref<1xf64, 1 : i32>) -> (), kernel}> ({
-  ^bb0(%X: memref<8xf32, 1 : i32>, %H: memref<1xf16, 1 : i32>, %D: memref<1xf64, 1 : i32>):
+  "gpu.func"() <{function_type = (memref<8xf32, 1 : i32>, memref<16xf16, 1 : i32>, memref<1xf64, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%X: memref<8xf32, 1 : i32>, %H: memref<16xf16, 1 : i32>, %D: memref<1xf64, 1 : i32>):
     %zero = arith.constant 0 : index
     %x = vector.load %X[%zero] : memref<8xf32, 1 : i32>, vector<8xf32>
     %e = math.exp %x : vector<8xf32>
@@ -37,15 +46,21 @@
     %s = memref.load %X[%zero] : memref<8xf32, 1 : i32>
     %f = math.exp %s : f32
     memref.store %f, %X[%zero] : memref<8xf32, 1 : i32>
-    %h = memref.load %H[%zero] : memref<1xf16, 1 : i32>
+    %h = memref.load %H[%zero] : memref<16xf16, 1 : i32>
     %g = math.exp %h : f16
-    memref.store %g, %H[%zero] : memref<1xf16, 1 : i32>
+    memref.store %g, %H[%zero] : memref<16xf16, 1 : i32>
     %d = memref.load %D[%zero] : memref<1xf64, 1 : i32>
+    %hs = vector.broadcast %g : f16 to vector<16xf16>
+    %es = math.exp %hs : vector<16xf16>
+    vector.store %es, %H[%zero] : memref<16xf16, 1 : i32>, vector<16xf16>
     %k = math.exp %d : f64
     memref.store %k, %D[%zero] : memref<1xf64, 1 : i32>
     %t = memref.load %X[%zero] : memref<8xf32, 1 : i32>
     %u = math.erf %t : f32
     memref.store %u, %X[%zero] : memref<8xf32, 1 : i32>
+    %l = math.log %t : f32
+    %m = math.tanh %l : f32
+    memref.store %m, %X[%zero] : memref<8xf32, 1 : i32>
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()

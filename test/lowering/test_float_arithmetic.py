@@ -37,6 +37,23 @@ def test_exp(device: td.Device) -> None:
     assert np.max(off[normal]) <= (1.5 if device.short_platform in ("intel", "pocl") else 3)
 
 
+@pytest.mark.parametrize(("name", "units"), [("log", 3), ("tanh", 5)])
+def test_logarithms_and_hyperbolic_tangents(device: td.Device, name: str, units: int) -> None:
+    random = np.random.default_rng(0)
+    count = 1 << (9 if device.type == "simulator" else 17)
+    dense = np.concatenate([np.linspace(-10, 10, count), random.uniform(0.9, 1.1, count)])
+    x = np.float32([*SPECIAL, *dense, *np.exp(random.uniform(-87, 88, count))])
+    y = td.compile(f"function (X[N]) -> (Y) {{ Y = {name}(X); }}", device=device)(x)
+    with np.errstate(all="ignore"):
+        exact = getattr(np, name)(x.astype(np.float64))
+        off = np.abs(y - exact) / np.spacing(np.abs(exact).astype(np.float32))
+    normal = (np.abs(x) > 1.2e-38) & np.isfinite(exact) & np.isfinite(x)
+    assert np.max(off[normal]) <= units
+    # There may be no numbers below the least normal one.
+    special = ~normal & ((x == 0) | (np.abs(x) > 1e-37) | np.isnan(x))
+    np.testing.assert_array_equal(y[special], exact[special].astype(np.float32))
+
+
 def test_erf(device: td.Device) -> None:
     random = np.random.default_rng(0)
     count = 1 << (9 if device.type == "simulator" else 18)
