@@ -51,7 +51,12 @@ def give_start(op: ContractionOp) -> None:
     Rewriter.insert_op(made, InsertPoint.before(op))
     start = made[-1].results[0]
     start.name_hint = f"{op.result.name_hint or 'result'}_fill"
-    others = op.operands if default is None else op.operands[:-1]
+    set_default(op, start)
+
+
+def set_default(op: ContractionOp, start: SSAValue) -> None:
+    """Let the elements on which nothing lands be those of a tensor."""
+    others = op.operands if op.default is None else op.operands[:-1]
     segments = [len(op.inputs), len(op.symbols), len(op.sizes), 1]
     op.operands = [*others, start]
     op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)

@@ -23,13 +23,14 @@ from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
+from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
-from tiledialect.schedule.device import device_of
+from tiledialect.schedule.device import Kind, device_of
 from tiledialect.schedule.output_box import leaves_unwritten, widened
 
 
@@ -174,35 +175,25 @@ def writes_everything(op: Operation) -> bool:
     return not isinstance(op, ContractionOp) or not leaves_unwritten(op.space(), ranges_of(op))
 
 
-def _is_written_over(op: ContractionOp) -> bool:
-    """Whether a contraction can write into its default, which is in memory for it alone.
-
-    Elementwise ops would join a kernel that writes every element, and save more.
-    """
-    start = op.default
-    if start is None or start.type != op.result.type or not start.has_one_use():
-        return False
-    is_made = isinstance(start.owner, TileOp) and not isinstance(
-        start.owner, ConstantOp | ReshapeOp
-    )
-    return is_made and not any(isinstance(u.operation, ElementwiseOp) for u in op.result.uses)
-
-
 def _widen_domain(op: ContractionOp) -> None:
     """Let the loops of a contraction visit every element of its result, where they can."""
-    if _is_written_over(op):
+    if is_written_over(op):
         return
     ranges = widened(op.space(), ranges_of(op))
     op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
     check_one_owner(op)
 
 
-def fuse(function: func.FuncOp, apart: Collection[str] = ()) -> None:
+def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = False) -> None:
     """Move the tile ops of a function into kernels, in place."""
     block = function.body.block
     _compute_bare_constants(block)
-    for op in block.ops:
-        if isinstance(op, ContractionOp):
+    add_beside(block)
+    contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
+    # Cores write whole rows no slower than parts of them.
+    completed = {op for op in contractions if gpu and is_completed(op)}
+    for op in contractions:
+        if op not in completed:
             _widen_domain(op)
             give_start(op)
     grouping = Grouping(block, apart)
@@ -305,7 +296,8 @@ class TileFusePass(ModulePass):
     the result's indices, which `tile-reduce` and `tile-defract` see to. A contraction that leaves
     elements of its result unwritten is alone in its kernel, and writes over what another one has
     filled with its default, or 0. So does one that takes as its default what nothing else does, as
-    in a concatenation, where no elementwise ops follow.
+    in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
+    the same elements, become such; on GPUs the first one fills nothing that the others write.
 
     A contraction's kernel takes a tensor that it reads at several places once for each.
 
@@ -333,7 +325,8 @@ class TileFusePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse every function."""
-        machine = Machine.of(device_of(op))
+        device = device_of(op)
+        machine = Machine.of(device)
         names = {value.name_hint for other in op.walk() for value in other.results}
         if missing := sorted(name for name in self.apart if name not in names):
             raise TileError(f"there is no result {', '.join(missing)} to keep apart")
@@ -341,7 +334,7 @@ class TileFusePass(ModulePass):
             if not function.is_declaration and _is_static(function):
                 block, rules = function.body.block, {AT_LOADS: self.loads, OVER_ROWS: self.rows}
                 given = kernels_in(block)
-                fuse(function, self.apart)
+                fuse(function, self.apart, gpu=device is not None and device.kind is Kind.GPU)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)
                 fusion.run()
                 separate(block)

@@ -22,6 +22,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.nest.builder import GLOBAL, NestBuilder, memory_type
 from tiledialect.lowering.nest.elements import Elements
+from tiledialect.passes.concatenation import is_completed
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.leaves import PARALLEL, Role, Schedule
 from tiledialect.schedule.output_box import leaves_unwritten
@@ -196,6 +197,8 @@ def read_inputs(kernel: KernelOp) -> list[int]:
 def start_of(kernel: KernelOp) -> int | None:
     """Which input a kernel's result is at first, if it leaves elements of that unwritten.
 
+    None, too, where later kernels write all of these.
+
     Raises a TileError if nothing says what these are, or if it goes on with such a contraction's
     elements.
     """
@@ -211,6 +214,8 @@ def start_of(kernel: KernelOp) -> int | None:
     for k, value in enumerate(kernel.inputs):
         if kernel.block.args[k] is op.default and value.type == kernel.outputs[0].type:
             return k
+    if is_completed(op):
+        return None
     raise TileError.at(
         op,
         f"nothing lands on some elements of {name}: it needs a default in memory, "

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from described import run_as, spec
 
 import tiledialect as td
 
+GPU = {"type": "gpu", "compute_units": 132, "max_work_group_size": 64}
 PROGRAMS = {
     "columns": """function (A[R, C], B[R, D]) -> (Y) {
       L[i, j: R, C + D] = =(A[i, j]); Y[i, j + C: R, C + D] = =(B[i, j]) default L; }""",
@@ -21,6 +23,16 @@ PROGRAMS = {
     "computed with": """function (A[R, C], B[R, D]) -> (Y) {
       L[i, j: R, C + D] = =(A[i, j]); F[i, j + C: R, C + D] = =(B[i, j]) default L;
       Y = F * 2.0; }""",
+    "a sum of parts": """function (A[R, C], B[R, D]) -> (Y, Z) {
+      L[i, j + D: R, C + 2*D] = =(A[i, j]); F[i, j: R, C + 2*D] = =(B[i, j]);
+      E[i, j + C + D: R, C + 2*D] = =(B[i, j]); Y = F + L + E;
+      K[i, j: 2*R, D] = =(B[i, j]); M[i + R, j: 2*R, D] = =(B[i, j]); N = M + K; Z = exp(N) * 0.0; }""",
+    "gaps, and parts that meet": """function (A[R, C], B[R, D]) -> (Y, Z) {
+      L[i, 2*j: R, 2*C + D] = =(A[i, j]); F[i, j + 2*C: R, 2*C + D] = =(B[i, j]); Y = L + F;
+      K[i, j: R, C + D] = =(A[i, j]); M[i, j + C - 1: R, C + D] = =(B[i, j]); Z = K + M; }""",
+    "with itself": """function (A[R, C], B[R, D]) -> (Y, Z) {
+      L[i, j: R, C + D] = =(A[i, j]); Y = L + L;
+      K[i, j + C: R, C + D] = =(B[i, j]); M[i, j: R, C + D] = =(A[i, j]); Z = K + M; }""",
     "every third": """function (A[R, C], B[R, D]) -> (Y) {
       L = exp(A) * 0.0 - 1.0; Y[i, 3*j: R, C] = =(B[i, j]) default L; }""",
 }
@@ -37,4 +49,15 @@ def test_results(name: str, shape: tuple[int, int, int], device: td.Device) -> N
     if isinstance(found, np.ndarray):
         found, expected = [found], [expected]
     for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_on_gpus(name: str, device: td.Device) -> None:
+    """There the first part of a concatenation fills nothing."""
+    arrays = [np.arange(1, 3 * n + 1, dtype=np.float32).reshape(3, n) for n in (17, 5)]
+    function = td.compile(PROGRAMS[name], device=device)
+    expected = function.reference(*arrays)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for a, b in zip(run_as(function, arrays, device, spec("GPU", GPU)), expected, strict=True):
         np.testing.assert_array_equal(a, b)

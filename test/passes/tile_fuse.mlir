@@ -77,6 +77,23 @@ func.func @concatenated(%X: tensor<4xf32>, %Y: tensor<4xf32>) -> (tensor<8xf32>,
   func.return %B, %C, %N : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
+// Parts that are added write beside one another, too, in any order; not those that meet.
+// CHECK-LABEL: func.func @added
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [i + 5] domain <i = -5 to 3>
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [i] default %{{.*}} domain <i = 0 to 5>
+// CHECK-DAG:     tile.contraction assign(%{{.*}}[i]) -> [i + 4] domain <i = -4 to 4>
+// CHECK-DAG:     tile.contraction assign(%{{.*}}[i]) -> [i] domain <i = 0 to 8>
+// CHECK:         tile.add
+func.func @added(%X: tensor<3xf32>, %Y: tensor<5xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %A = tile.contraction assign(%Y[i]) -> [i] domain <i = 0 to 5> : (tensor<5xf32>) -> tensor<8xf32>
+  %B = tile.contraction assign(%X[i]) -> [i + 5] domain <i = 0 to 3> : (tensor<3xf32>) -> tensor<8xf32>
+  %S = tile.add %B, %A : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %C = tile.contraction assign(%Y[i]) -> [i] domain <i = 0 to 5> : (tensor<5xf32>) -> tensor<8xf32>
+  %D = tile.contraction assign(%X[i]) -> [i + 4] domain <i = 0 to 3> : (tensor<3xf32>) -> tensor<8xf32>
+  %T = tile.add %C, %D : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %S, %T : tensor<8xf32>, tensor<8xf32>
+}
+
 // The domain of output variables grows to all of the output: unwritten elements are visited too.
 // CHECK-LABEL: func.func @pad
 // CHECK:         tile.contraction add(%{{.*}}[i - 2]) -> [i] domain <i = 0 to 8> :

@@ -1,0 +1,149 @@
+"""Parts of a tensor that are written beside one another, each by its own contraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import prod
+
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import Range
+from tiledialect.passes.normal_form import ranges_of
+from tiledialect.passes.starts import set_default
+from tiledialect.schedule.output_box import always_lands
+
+Box = Sequence[Range]
+"""A range of each axis of a tensor."""
+
+
+def is_written_over(op: ContractionOp) -> bool:
+    """Whether a contraction can write into its default, which is in memory for it alone.
+
+    Elementwise ops would join a kernel that writes every element, and save more.
+    """
+    start = op.default
+    if start is None or start.type != op.result.type or not start.has_one_use():
+        return False
+    is_made = isinstance(start.owner, TileOp) and not isinstance(
+        start.owner, ConstantOp | ReshapeOp
+    )
+    return is_made and not any(isinstance(u.operation, ElementwiseOp) for u in op.result.uses)
+
+
+def add_beside(block: Block) -> None:
+    """Let a part that is added to others write where these are 0, in place."""
+    for op in list(block.ops):
+        if not isinstance(op, AddOp):
+            continue
+        for base, part in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if (added := _beside(base, part, op)) is not None:
+                added.detach()
+                Rewriter.insert_op(added, InsertPoint.before(op))
+                set_default(added, base)
+                added.result.name_hint = op.result.name_hint
+                Rewriter.replace_op(op, [], [added.result])
+                break
+
+
+def _beside(base: SSAValue, part: SSAValue, op: AddOp) -> ContractionOp | None:
+    """The contraction that makes a part, if it can write it over the base to make the sum."""
+    made = part.owner
+    if not isinstance(made, ContractionOp) or made.default is not None or base is part:
+        return None
+    if not (base.type == part.type == op.result.type and base.has_one_use()):
+        return None
+    parts = [*_parts(base), made] if part.has_one_use() else []
+    if len(parts) < 2 or parts[0].default is not None or not _are_apart(parts):
+        return None
+    return made
+
+
+def is_completed(op: ContractionOp) -> bool:
+    """Whether what a contraction leaves unwritten is written by others before anything reads it."""
+    parts, last = [op], op
+    while (user := _goes_on(last)) is not None:
+        parts.append(last := user)
+    if op.default is not None or len(parts) < 2 or not _are_apart(parts):
+        return False
+    size = prod(shape_of(tensor_type(op.result)) or ())
+    written = sum(prod(r.extent for r in _box(p)) for p in parts)
+    return written == size and all(_fills(p) for p in parts)
+
+
+def _goes_on(op: ContractionOp) -> ContractionOp | None:
+    """The contraction, maybe in a kernel of its own, that alone takes a result, as its default."""
+    result = op.result
+    if _is_alone(op) and isinstance(kernel := op.parent_op(), KernelOp):
+        result = kernel.outputs[0]
+    if not result.has_one_use():
+        return None
+    (use,) = result.uses
+    user, default = use.operation, result
+    if isinstance(user, KernelOp):
+        default, user = user.block.args[use.index], user.contraction
+        if user is None or not _is_alone(user):
+            return None
+    elif not isinstance(user, ContractionOp) or not is_written_over(user):
+        return None
+    return user if user.default is default and default not in user.inputs else None
+
+
+def _is_alone(op: ContractionOp) -> bool:
+    """Whether a contraction is all that its kernel computes."""
+    return (
+        [type(use.operation) for use in op.result.uses] == [YieldOp]
+        and isinstance(kernel := op.parent_op(), KernelOp)
+        and len(kernel.outputs) == 1
+    )
+
+
+def _parts(value: SSAValue) -> Iterator[ContractionOp]:
+    """The contractions that have written a value, the first one first."""
+    if isinstance(op := value.owner, ContractionOp):
+        if op.default is not None:
+            yield from _parts(op.default)
+        yield op
+
+
+def _are_apart(parts: Sequence[ContractionOp]) -> bool:
+    """Whether no two copies write the same element."""
+    if any(p.aggregation.data is not Aggregation.assign or p.domain is None for p in parts):
+        return False
+    boxes = [_box(p) for p in parts]
+    return all(
+        any(not _meet(*axis) for axis in zip(*two, strict=True)) for two in combinations(boxes, 2)
+    )
+
+
+def _meet(a: Range, b: Range) -> bool:
+    return a.lower < b.upper and b.lower < a.upper
+
+
+def _fills(op: ContractionOp) -> bool:
+    """Whether a copy writes all of its box."""
+    exprs = op.output.data
+    plain = all(len(e.names) <= 1 and all(e.coefficient(n) == 1 for n in e.names) for e in exprs)
+    return plain and not op.constraints.data and always_lands(op.space(), ranges_of(op))
+
+
+def _box(op: ContractionOp) -> Box:
+    """The least box that has all elements that a contraction writes."""
+    ranges, found = ranges_of(op), list[Range]()
+    for expr in op.output.data:
+        low = high = expr.constant
+        for name in expr.names:
+            ends = sorted(
+                expr.coefficient(name) * n for n in (ranges[name].lower, ranges[name].upper - 1)
+            )
+            low, high = low + ends[0], high + ends[1]
+        found.append(Range(int(low), int(high) + 1))
+    return found
