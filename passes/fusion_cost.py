@@ -64,24 +64,24 @@ class Machine:
         """How long a kernel takes that moves so many bytes, on a busy device."""
         return max(moved, self.launch)
 
-    def rows_time(self, kernel: KernelOp) -> float:
-        """How long a row kernel takes."""
-        busy = self.groups / max(self.row_groups(kernel), 1)
-        return self.time(self.rows_moved(kernel) * max(1.0, busy))
-
-    def row_groups(self, kernel: KernelOp) -> int:
-        """How many work-groups a row kernel has."""
-        assert kernel.axes is not None
-        axes = kernel.axes.ranges
+    def traffic(self, kernel: KernelOp) -> Traffic:
+        """What a kernel moves, and how long that takes."""
+        if kernel.axes is None:
+            once = moved(kernel)
+            return Traffic(once, self.time(once), self.groups)
+        axes, reduced = kernel.axes.ranges, kernel.reduced
+        rows = prod(r.extent for n, r in axes.items() if n not in reduced)
         last = next((n for n, r in reversed(axes.items()) if r.extent > 1), None)
-        rows = _rows(kernel)
-        return rows if last in kernel.reduced else ceil_div(rows, self.lanes)
+        groups = rows if last in reduced else ceil_div(rows, self.lanes)
+        again = self._moved_again(kernel, rows, groups)
+        busy = self.groups / max(groups, 1)
+        return Traffic(again, self.time(again * max(1.0, busy)), groups)
 
-    def rows_moved(self, kernel: KernelOp) -> int:
+    def _moved_again(self, kernel: KernelOp, rows: int, groups: int) -> int:
         """The bytes that a row kernel moves: for each phase anew where rows are not kept near."""
-        pairs, rows = zip(kernel.inputs, kernel.block.args, strict=True), _rows(kernel)
+        pairs = zip(kernel.inputs, kernel.block.args, strict=True)
         own = {a: bytes_of(v) for v, a in pairs if size_of(v) > rows}
-        if sum(own.values()) // max(self.row_groups(kernel), 1) <= self.near:
+        if sum(own.values()) // max(groups, 1) <= self.near:
             return moved(kernel)
         needed = phases(kernel)
         return moved(kernel) + sum(max(0, len(needed[a]) - 1) * n for a, n in own.items())
@@ -89,6 +89,18 @@ class Machine:
     def microseconds(self, time: float) -> str:
         """Bytes that could be moved as the time that moving them takes."""
         return f"{time / self.bandwidth / 1e3:.1f} us"
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a kernel moves, and how long that takes."""
+
+    moved: int
+    """Bytes."""
+    time: float
+    """The same, or more: in bytes that could be moved meanwhile on a busy device."""
+    groups: int
+    """Work-groups; of kernels that own no rows as many as keep the device busy."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +132,6 @@ def computing_again(count: float) -> str:
 def moving(together: int, apart: int) -> str:
     """How many bytes one kernel moves, and two, in words."""
     return f"moving {in_millions(together)} MB instead of {in_millions(apart)} MB"
-
-
-def _rows(kernel: KernelOp) -> int:
-    assert kernel.axes is not None
-    reduced = kernel.reduced
-    return prod(r.extent for n, r in kernel.axes.ranges.items() if n not in reduced)
 
 
 def size_of(value: SSAValue) -> int:

@@ -11,7 +11,6 @@ from tiledialect.passes.fusion_cost import (
     Gain,
     Machine,
     computing_again,
-    moved,
     moving,
     operations,
     size_of,
@@ -43,10 +42,11 @@ def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Mach
     """What one kernel takes, and what two."""
     elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
     again = elements / len(first.outputs) * operations(first.block.ops)
-    apart = sum(machine.time(moved(k)) for k in (first, second))
-    together = machine.time(moved(kernel)) + again / machine.operations
-    why = moving(moved(kernel), moved(first) + moved(second))
-    return Gain(apart, together, why + (f", {computing_again(again)}" if again else ""))
+    apart, both = [*map(machine.traffic, (first, second))], machine.traffic(kernel)
+    why = moving(both.moved, sum(t.moved for t in apart))
+    if again:
+        why += f", {computing_again(again)}"
+    return Gain(sum(t.time for t in apart), both.time + again / machine.operations, why)
 
 
 def points_of(kernel: KernelOp) -> int:

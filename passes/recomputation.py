@@ -14,7 +14,6 @@ from tiledialect.passes.fusion_cost import (
     Gain,
     Machine,
     computing_again,
-    moved,
     moving,
     operations,
     size_of,
@@ -51,20 +50,16 @@ def recomputing_gain(
     """
     whole = first if parted is None else parted.whole
     rest = () if parted is None else (parted.rest,)
-    apart, before = _time(whole, machine), _moved(whole, machine)
-    together = sum(_time(kernel, machine) for kernel in rest)
-    after, again = sum(_moved(kernel, machine) for kernel in rest), 0.0
-    count = operations(first.block.ops)
-    for user, both in found.items():
-        apart += _time(user, machine)
-        together += _time(both, machine)
-        before += _moved(user, machine)
-        after += _moved(both, machine)
+    apart = [*map(machine.traffic, (whole, *found))]
+    together = [*map(machine.traffic, (*rest, *found.values()))]
+    count, again = operations(first.block.ops), 0.0
+    for user in found:
         points = size_of(first.outputs[0])
         again += count * max(points, points_of(user) if user.contraction is not None else 0)
     again -= count * size_of(first.outputs[0])
-    why = f"{moving(after, before)}, {computing_again(again)}"
-    return Gain(apart, together + again / machine.operations, why)
+    moved = moving(sum(t.moved for t in together), sum(t.moved for t in apart))
+    taken = sum(t.time for t in together) + again / machine.operations
+    return Gain(sum(t.time for t in apart), taken, f"{moved}, {computing_again(again)}")
 
 
 def recompute(first: KernelOp, found: Recomputed) -> None:
@@ -115,11 +110,3 @@ def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
 def _shapes(kernel: KernelOp) -> set[tuple[int, ...]]:
     types = (value.type for value in kernel.outputs)
     return {t.get_shape() for t in types if isinstance(t, TensorType)}
-
-
-def _time(kernel: KernelOp, machine: Machine) -> float:
-    return machine.time(moved(kernel)) if kernel.axes is None else machine.rows_time(kernel)
-
-
-def _moved(kernel: KernelOp, machine: Machine) -> int:
-    return moved(kernel) if kernel.axes is None else machine.rows_moved(kernel)

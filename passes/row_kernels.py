@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Rows, check_results, names_in, reduced_by, shape
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.passes.fusion_cost import Gain, Machine, moved, moving
+from tiledialect.passes.fusion_cost import Gain, Machine, computing_again, moving
 from tiledialect.passes.kernel_merging import merged
 
 
@@ -26,7 +26,9 @@ def over_rows(
     Of the first one's results it has those that are ``kept``, by default what others take.
     """
     contractions = (*first.contractions, *second.contractions)
-    if not contractions or not all(map(_reads_at_axes, contractions)):
+    # Those of row kernels do.
+    plain = (op for k in (first, second) if k.axes is None for op in k.contractions)
+    if not contractions or not all(map(_reads_at_axes, plain)):
         return None
     kernel = merged(first, second, kept)
     if kernel is not None and not _make_rows(kernel):
@@ -37,26 +39,25 @@ def over_rows(
 
 def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two."""
-    plain = [k for k in (first, second) if k.axes is None]
-    rows = [k for k in (first, second) if k.axes is not None]
-    apart = sum(machine.time(moved(k)) for k in plain) + sum(map(machine.rows_time, rows))
-    before = sum(map(moved, plain)) + sum(map(machine.rows_moved, rows))
-    why, groups = moving(machine.rows_moved(kernel), before), machine.row_groups(kernel)
-    if groups < machine.groups:
-        why += f", with {groups} work-groups where {machine.groups} keep the device busy"
+    apart, both = [*map(machine.traffic, (first, second))], machine.traffic(kernel)
+    why = moving(both.moved, sum(t.moved for t in apart))
+    if both.groups < machine.groups:
+        why += f", with {both.groups} work-groups where {machine.groups} keep the device busy"
     if again := _points_again(kernel):
-        why += f", with {again:.3g} operations again"
-    return Gain(apart, machine.rows_time(kernel) + again / machine.operations, why)
+        why += f", {computing_again(again)}"
+    together = both.time + again / machine.operations
+    return Gain(sum(t.time for t in apart), together, why)
 
 
 def _points_again(kernel: KernelOp) -> int:
     """At how many points contractions aggregate what they have aggregated for other rows."""
     assert kernel.axes is not None
     axes = {name: r.extent for name, r in kernel.axes.ranges.items()}
-    rows, again = prod(n for name, n in axes.items() if name not in kernel.reduced), 0
+    reduced, again = kernel.reduced, 0
+    rows = prod(n for name, n in axes.items() if name not in reduced)
     for op in kernel.contractions:
         own = names_in(e for access in op.accesses for e in access.data)
-        visited = rows * prod(axes[name] for name in own & kernel.reduced)
+        visited = rows * prod(axes[name] for name in own & reduced)
         again += visited - prod(axes[name] for name in own)
     return again
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
+from tiledialect.likeness import likeness
 from tiledialect.passes.explanation import described_device, explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
@@ -56,6 +57,10 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     return scan_schedule(shape, device.kind is Kind.GPU, most)
 
 
+ONLY = ("scan", "scatter")
+"""The families beside which there is no other."""
+
+
 def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
     """What a kernel has by its kind, whatever the cost model says of others."""
     if kernel.scan is not None:
@@ -78,7 +83,7 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
     """The candidates for a kernel, the best first; the default one is there, or the only one."""
     facts = kernel_facts(kernel)
     first = unweighed_for(kernel, facts, device)
-    if first is not None and (kernel.scan is not None or kernel.scatter is not None):
+    if first is not None and first.family in ONLY:
         return [first]
     found = sorted(
         (*ranked(facts, device), default(facts, device)),
@@ -169,6 +174,7 @@ class TileLoopTilingPass(ModulePass):
     def _choose(self, kernels: Mapping[str, KernelOp], device: Device | None) -> list[str]:
         """Schedule some kernels; with `explain`, why."""
         reasons: list[str] = []
+        chosen: dict[Hashable, ScheduleAttr | None] = {}
         for name, kernel in kernels.items():
             if kernel.schedule is not None:
                 reasons.append(f"{name}: its schedule is given")
@@ -178,8 +184,11 @@ class TileLoopTilingPass(ModulePass):
             elif self.explain:
                 weighed = explained_choice(kernel, device)
                 reasons.append(explained(name, kernel, kernel_facts(kernel), device, weighed))
+            elif (key := likeness(kernel)) in chosen:
+                kernel.schedule = chosen[key]
             else:
                 choose(kernel, device)
+                chosen[key] = kernel.schedule
         return reasons
 
     def _set_schedules(self, op: ModuleOp) -> None:

@@ -34,12 +34,12 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
+from tiledialect.likeness import likeness
 from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.index_width import index_width
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.kernel import KernelLaunch, buffer_type, read_inputs, start_of
 from tiledialect.lowering.nest.kernel_nest import kernel_nest
-from tiledialect.lowering.nest.likeness import likeness
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.target_spec import limit, platform

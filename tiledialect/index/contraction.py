@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, wraps
+from functools import lru_cache, wraps
 from typing import TypeVar
+
+from tiledialect.lazy import lazy
 
 from .component import Part, partition
 from .expr import Constraint, IndexExpr, Rational
@@ -43,7 +45,7 @@ class IndexSpace:
         if any(not c.bound.is_constant or not c.expr.is_affine for c in self.constraints):
             raise ValueError("an index space holds no symbols")
 
-    @cached_property
+    @lazy
     def accesses(self) -> tuple[Constraint, ...]:
         """That every index is inside its tensor: the output's first, then input by input."""
         pairs = list(zip(self.output, self.output_shape, strict=True))
@@ -55,13 +57,13 @@ class IndexSpace:
         """What holds at every point: ``accesses``, then ``constraints``."""
         return self.accesses + self.constraints
 
-    @cached_property
+    @lazy
     def variables(self) -> tuple[str, ...]:
         """The index names, in order of appearance in ``all_constraints``."""
         found = (name for constraint in self.all_constraints() for name in constraint.expr.names)
         return tuple(dict.fromkeys(found))
 
-    @cached_property
+    @lazy
     def output_variables(self) -> tuple[str, ...]:
         """The index names that occur in the output's index expressions, in order."""
         return tuple(dict.fromkeys(name for index in self.output for name in index.names))
@@ -71,7 +73,7 @@ class IndexSpace:
         """The space as a product of independent components."""
         return _parts(self)
 
-    @cached_property
+    @lazy
     def written(self) -> Written:
         """What tells it from spaces that are written otherwise."""
         return Written(self)

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm, prod
 
+from tiledialect.lazy import lazy
+
 Monomial = tuple[str, ...]
 """A product of names, sorted; ``()`` is 1."""
 
 Rational = int | Fraction
+ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,8 @@ class IndexExpr:
         """The sum of ``terms``, in which monomials may repeat."""
         sums: dict[Monomial, Fraction] = {}
         for monomial, coefficient in terms:
-            sums[monomial] = sums.get(monomial, Fraction(0)) + coefficient
+            before = sums.get(monomial)
+            sums[monomial] = coefficient if before is None else before + coefficient
         return IndexExpr(tuple((m, c) for m, c in sums.items() if c))
 
     @staticmethod
@@ -65,12 +69,22 @@ class IndexExpr:
         return bool(self.terms)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, IndexExpr) and dict(self.terms) == dict(other.terms)
+        if self is other:
+            return True
+        return isinstance(other, IndexExpr) and self._coefficients == other._coefficients
 
-    def __hash__(self) -> int:
+    @lazy
+    def _hash(self) -> int:
         return hash(frozenset(self.terms))
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @lazy
+    def _coefficients(self) -> Mapping[Monomial, Fraction]:
+        return dict(self.terms)
+
+    @lazy
     def names(self) -> tuple[str, ...]:
         """All names, in order of appearance."""
         return tuple(dict.fromkeys(name for monomial, _ in self for name in monomial))
@@ -78,11 +92,11 @@ class IndexExpr:
     @property
     def constant(self) -> Fraction:
         """The part without names."""
-        return dict(self.terms).get((), Fraction(0))
+        return self._coefficients.get((), ZERO)
 
     def coefficient(self, name: str) -> Fraction:
         """The coefficient of ``name`` alone."""
-        return dict(self.terms).get((name,), Fraction(0))
+        return self._coefficients.get((name,), ZERO)
 
     @property
     def is_constant(self) -> bool:
@@ -136,10 +150,13 @@ class IndexExpr:
 
     def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> IndexExpr:
         """This expression with names replaced, all at once."""
-        if not values:
+        if values.keys().isdisjoint(self.names):
             return self
         total: list[tuple[Monomial, Fraction]] = []
         for monomial, coefficient in self:
+            if values.keys().isdisjoint(monomial):
+                total.append((monomial, coefficient))
+                continue
             product = IndexExpr.of(coefficient)
             for name in monomial:
                 product = product * IndexExpr.of(values.get(name, name))

@@ -9,9 +9,9 @@ and stores come on top; groups are shared among the cores, whose last round may 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from math import ceil, gcd, inf, log2, prod
 
+from tiledialect.lazy import lazy
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.device import Device
 from tiledialect.schedule.facts import Facts, Shares, Steps, Walk, padded_indices
@@ -118,7 +118,7 @@ class CpuModel(Model):
         """All of them: a loop that is left out at an edge saves a core its time."""
         return self.facts.shares
 
-    @cached_property
+    @lazy
     def touched(self) -> Mapping[Walk, Sequence[int]]:
         """How many elements are touched in a work-item, inside its first leaf, and so on."""
         inside = self._passing()[self.parallel :]
@@ -133,7 +133,7 @@ class CpuModel(Model):
                 steps[place - 1] = index, stride, max(1, ceil(extent * share))
         return tuple(steps)
 
-    @cached_property
+    @lazy
     def vectors(self) -> int:
         """How many registers of sums there are in the innermost body."""
         outputs = self.facts.output_indices
@@ -183,7 +183,7 @@ class CpuModel(Model):
         each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
         return steps * (each + ceil(self.facts.operations / 2))
 
-    @cached_property
+    @lazy
     def busy_cycles(self) -> float:
         """Cycles of the innermost body for what is in registers and the first cache."""
         operations = self.operations
@@ -191,7 +191,7 @@ class CpuModel(Model):
         chain = CHAIN[self.device.has_long_vectors] * operations / self.vectors
         return max(operations / 2, sum(loads) / 2, chain)
 
-    @cached_property
+    @lazy
     def lost_cycles(self) -> float:
         """Cycles of the innermost body that nothing else is done in."""
         parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.walks))
@@ -253,7 +253,7 @@ class CpuModel(Model):
         vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
         return min(vectors, default=0.0) / self._summed_steps
 
-    @cached_property
+    @lazy
     def _is_by_vectors(self) -> bool:
         """Whether rows that share vectors are inside those with vectors of their own.
 
@@ -396,7 +396,7 @@ class CpuModel(Model):
         touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes
         return touched * self.trips(place) / self.trips(self.body)
 
-    @cached_property
+    @lazy
     def _kept_from(self) -> int:
         """The outermost loop whose steps find in the second cache what the last one touched."""
         room = KEPT * self.caches[1]
@@ -437,7 +437,7 @@ class CpuModel(Model):
             size *= extents[axis]
         return step
 
-    @cached_property
+    @lazy
     def _loops(self) -> list[Leaf]:
         """The loops of a work-item around the body, the innermost first."""
         inside = self.leaves[self.parallel : self.body]
@@ -556,7 +556,7 @@ class CpuModel(Model):
         vectors = prod([x.extent for x in self.inner if x.index == name]) // self.vector
         return rest.bit_count() / vectors
 
-    @cached_property
+    @lazy
     def overhead(self) -> float:
         """Cycles of a work-group outside the innermost body."""
         loops = sum(
@@ -566,7 +566,7 @@ class CpuModel(Model):
         )
         return STEP * loops + self.copy_cycles + self.blocked_cycles + self.stored_cycles + GROUP
 
-    @cached_property
+    @lazy
     def bodies(self) -> float:
         """How often a work-group does what the innermost body does: more where that is slower."""
         times = self.trips(self.body) * self.edges

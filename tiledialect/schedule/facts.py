@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import product
 from math import gcd, prod
 
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.lazy import lazy
 from tiledialect.schedule.leaves import Leaf, LoopIndex
 
 MOST_TRIED = 4096
@@ -43,12 +44,12 @@ class Tensor:
     bytes: int
     """The size of an element."""
 
-    @cached_property
+    @lazy
     def names(self) -> frozenset[str]:
         """The indices that move it."""
         return frozenset(name for e in self.access or () for name in e.names)
 
-    @cached_property
+    @lazy
     def strides(self) -> Mapping[str, int]:
         """By how many elements of memory a step of each index moves it."""
         found: dict[str, int] = {}
@@ -58,7 +59,7 @@ class Tensor:
                 found[name] = found.get(name, 0) + step
         return found
 
-    @cached_property
+    @lazy
     def walk(self) -> Walk:
         """How the leaves of schedules move it."""
         return Walk(self)
@@ -84,7 +85,7 @@ class Walk:
 
     tensor: Tensor
 
-    @cached_property
+    @lazy
     def moves(self) -> tuple[Mapping[str, int], ...]:
         """For each axis, how far a step of each index goes along it."""
         tensor = self.tensor
@@ -198,17 +199,17 @@ class Facts:
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
 
-    @cached_property
+    @lazy
     def extents(self) -> Mapping[str, int]:
         """How many values each index has."""
         return {index.name: index.range.extent for index in self.indices}
 
-    @cached_property
+    @lazy
     def output_indices(self) -> tuple[str, ...]:
         """The indices that move the outputs, outermost first."""
         return tuple(index.name for index in self.indices if index.is_output)
 
-    @cached_property
+    @lazy
     def reduced_indices(self) -> tuple[str, ...]:
         """The indices that are aggregated over."""
         return tuple(index.name for index in self.indices if not index.is_output)
@@ -218,7 +219,7 @@ class Facts:
         """Those of `shares` that many values do not pass."""
         return _rare(self.shares)
 
-    @cached_property
+    @lazy
     def shares(self) -> Shares:
         """The indices that tests of accesses depend on, and the share of values that pass.
 
@@ -227,7 +228,7 @@ class Facts:
         """
         return self._tests_of(2)
 
-    @cached_property
+    @lazy
     def all_tests(self) -> Shares:
         """Those that whole groups may pass or not, also tests of an index alone: residue classes of
         which only some have points."""
@@ -260,7 +261,7 @@ class Facts:
         """How many points there are."""
         return prod(self.extents.values())
 
-    @cached_property
+    @lazy
     def moved(self) -> int:
         """The bytes of all tensors, each once: what every schedule moves at least."""
         inputs = {t.number: t for t in self.inputs}.values()

@@ -5,12 +5,12 @@ The cost models (`cost.py`, `cpu_cost.py`) divide this by the rates of devices.
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import accumulate
 from math import ceil, prod
 from operator import mul
 from typing import NamedTuple
 
+from tiledialect.lazy import lazy
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import COMMON, Facts, Shares, Steps, Tensor, Walk, steps_of
 from tiledialect.schedule.leaves import (
@@ -74,7 +74,7 @@ class Model:
 
     # -- the loops -------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def first_reduction(self) -> int:
         """Where the accumulators begin: the number of leaves outside them."""
         for k in range(self.parallel, len(self.leaves)):
@@ -95,7 +95,7 @@ class Model:
         # Groups without points leave a GPU's unit to others; cores share out the rest badly.
         return self.facts.tests if self.is_cpu else self.facts.all_tests
 
-    @cached_property
+    @lazy
     def skips(self) -> list[tuple[int, float]]:
         """Inside which leaves whole groups have only a share of the points."""
         found: list[tuple[int, float]] = []
@@ -119,7 +119,7 @@ class Model:
         """How many copies of the body there are."""
         return prod(x.extent for x in self.leaves if x.role in WRITTEN_OUT)
 
-    @cached_property
+    @lazy
     def lanes(self) -> Steps:
         """The steps of local leaves that a sub-group's items run, the fastest ones."""
         found: list[tuple[str, int, int]] = []
@@ -134,7 +134,7 @@ class Model:
 
     # -- what an item does -----------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def accumulators(self) -> int:
         """How many elements of the outputs an item keeps."""
         if self.facts.aggregation is None:
@@ -146,7 +146,7 @@ class Model:
             count if self.vector == 1 or self.leaves[-1].index in outputs else count * self.vector
         )
 
-    @cached_property
+    @lazy
     def sharing(self) -> int:
         """Among how many items of a group each sum is divided."""
         outputs = self.facts.output_indices
@@ -164,7 +164,7 @@ class Model:
             inside = steps_of(self.local) + inside
         return Copy(stage, place, inside)
 
-    @cached_property
+    @lazy
     def reads(self) -> list[tuple[Walk, float, int]]:
         """For each input, how often an item reads it, and how many elements at a time."""
         found: list[tuple[Walk, float, int]] = []
@@ -199,7 +199,7 @@ class Model:
         """Whether an item is a core, and vectors are the hardware's."""
         return self.device.kind is Kind.CPU
 
-    @cached_property
+    @lazy
     def registers(self) -> int:
         """Registers of a work-item."""
         per = self.vector if self.is_cpu else 1
@@ -215,7 +215,7 @@ class Model:
                 words += AHEAD_REGISTERS * self.tile(copy) / self.items
         return ceil(words) + OWN_REGISTERS + (TEST_REGISTERS if self.overshoots else 0)
 
-    @cached_property
+    @lazy
     def overshoots(self) -> bool:
         """Whether loops reach beyond the ranges of indices, so that there are tests."""
         reach: dict[str, int] = {}
@@ -239,7 +239,7 @@ class Model:
         walk = self.walk(copy.stage.operand)
         return prod(walk.extents(copy.inside)) if walk is not None else 0
 
-    @cached_property
+    @lazy
     def copy_steps(self) -> int:
         """In how many steps the items of a group copy the largest tile that is fetched ahead."""
         ahead = [copy for copy in self.all_copies if copy.stage.copies > 1]
@@ -252,7 +252,7 @@ class Model:
         row = extents[-1] if extents else 1
         return prod(extents) // (vector if row % vector == 0 else 1)
 
-    @cached_property
+    @lazy
     def local_memory(self) -> int:
         """Bytes of local memory of a group."""
         total = 0
@@ -289,7 +289,7 @@ class Model:
         bytes_ = elements * shares * times * size * in_sectors(run * size, sector)
         return bytes_, chunks * times, times
 
-    @cached_property
+    @lazy
     def neighbours(self) -> Steps:
         """The steps that a sub-group makes at once."""
         is_vector = bool(self.leaves) and self.leaves[-1].role is Role.VECTOR

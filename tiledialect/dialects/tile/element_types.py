@@ -34,6 +34,7 @@ CONCRETE: dict[str, Attribute] = {
     str(t): t for t in (f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64)
 }
 """The element types that data can have, by their names."""
+_CONCRETE = frozenset(CONCRETE.values())
 
 FLOATS = (f16, bf16, f32, f64)
 SHORT_FLOATS = (f16, bf16)
@@ -67,7 +68,7 @@ def is_weak(t: Attribute) -> bool:
 
 def is_element_type(t: Attribute) -> bool:
     """Whether tensors of the tile dialect may have elements of type ``t``."""
-    return t in CONCRETE.values() or isinstance(t, AnyType | RealType | IndexType)
+    return t in _CONCRETE or isinstance(t, AnyType | RealType | IndexType)
 
 
 def holds(t: Attribute, number: int | float) -> bool:

@@ -152,7 +152,7 @@ class KernelOp(IRDLOperation):
     @property
     def contractions(self) -> tuple[ContractionOp, ...]:
         """The body's contractions."""
-        return tuple(op for op in self.block.ops if isinstance(op, ContractionOp))
+        return tuple([op for op in self.block.ops if type(op) is ContractionOp])
 
     @property
     def contraction(self) -> ContractionOp | None:
