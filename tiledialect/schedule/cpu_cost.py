@@ -420,22 +420,26 @@ class CpuModel(Model):
         """Cycles for rows of the body that the first cache cannot have at the same time."""
         rows = 0
         for walk in self.walks:
-            for leaf in self.rows:
-                step = self._step(walk, leaf) * walk.tensor.bytes
+            moving = [leaf for leaf in self.rows if walk.moved_by(leaf)]
+            strides, size = self._strides_read(walk), walk.tensor.bytes
+            for leaf in moving:
+                step = abs(strides.get(leaf.index, 0)) * leaf.stride * size
                 if step and step % PAGE == 0:
                     rows += leaf.extent
         return max(0.0, rows - WAYS) * 2.0
 
-    def _step(self, walk: Walk, leaf: Leaf) -> int:
-        """How far a step of a leaf goes in memory, or in the copy that is read, in elements."""
+    def _strides_read(self, walk: Walk) -> Mapping[str, int]:
+        """How far a step of each index goes in memory, or in the copy that is read, in elements."""
         copies = [c for c in self.copies(walk.tensor) if c.stage.local]
         if not copies:
-            return self._stride(walk, leaf)
-        extents, step, size = walk.extents(copies[-1].inside), 0, 1
+            return walk.tensor.strides
+        found: dict[str, int] = {}
+        extents, size = walk.extents(copies[-1].inside), 1
         for axis in reversed(copies[-1].stage.order or range(len(extents))):
-            step += abs(walk.moves[axis].get(leaf.index, 0)) * leaf.stride * size
+            for name, step in walk.moves[axis].items():
+                found[name] = found.get(name, 0) + abs(step) * size
             size *= extents[axis]
-        return step
+        return found
 
     @lazy
     def _loops(self) -> list[Leaf]:
@@ -514,10 +518,10 @@ class CpuModel(Model):
     def edges(self) -> float:
         """How much slower all is by tiles that reach past the end."""
         slower, tested = 1.0, TESTED[self.device.has_long_vectors]
-        uneven = [n for n, count in self.facts.extents.items() if self._reach(n) != count]
+        uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
         for name in uneven:
             own = [x for x in self.leaves if x.index == name]
-            reach = self._reach(name)
+            reach = self.reach.get(name, 1)
             last = [x for x in own if x.role in WRITTEN_OUT]
             if not last:
                 continue
@@ -546,9 +550,6 @@ class CpuModel(Model):
             for w in self.walks
         )
         return min(1.0, 2 * self.vector / self._reach(name)) if padded else 0.0
-
-    def _reach(self, name: str) -> int:
-        return prod([x.extent for x in self.leaves if x.index == name])
 
     def _pieces(self, name: str) -> float:
         """How many shorter vectors the last one of an index is, for each that a tile has."""

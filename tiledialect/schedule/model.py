@@ -5,6 +5,7 @@ The cost models (`cost.py`, `cpu_cost.py`) divide this by the rates of devices.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import ceil, prod
 from operator import mul
@@ -71,6 +72,9 @@ class Model:
         self._visits = [*accumulate(inner, mul, initial=1)]
         """How often a work-item comes to each leaf inside it."""
         self.all_copies = [*map(self._copy_of, schedule.stages)]
+        self._copies: dict[int, list[Copy]] = {}
+        for copy in sorted(self.all_copies, key=lambda c: (c.place, not c.stage.local)):
+            self._copies.setdefault(copy.stage.operand, []).append(copy)
 
     # -- the loops -------------------------------------------------------------------------
 
@@ -152,10 +156,9 @@ class Model:
         outputs = self.facts.output_indices
         return prod(leaf.extent for leaf in self.local if leaf.index not in outputs)
 
-    def copies(self, tensor: Tensor) -> list[Copy]:
+    def copies(self, tensor: Tensor) -> Sequence[Copy]:
         """Those of the stages of an input, the outermost first."""
-        own = [c for c in self.all_copies if c.stage.operand == tensor.number]
-        return sorted(own, key=lambda c: (c.place, not c.stage.local)) if len(own) > 1 else own
+        return self._copies.get(tensor.number, ())
 
     def _copy_of(self, stage: Stage) -> Copy:
         place = place_of(stage, self.leaves)
@@ -218,10 +221,15 @@ class Model:
     @lazy
     def overshoots(self) -> bool:
         """Whether loops reach beyond the ranges of indices, so that there are tests."""
-        reach: dict[str, int] = {}
-        for leaf in self.leaves:
-            reach[leaf.index] = reach.get(leaf.index, 1) * leaf.extent
-        return any(reach.get(name, 0) > n for name, n in self.facts.extents.items())
+        return any(self.reach.get(name, 0) > n for name, n in self.facts.extents.items())
+
+    @lazy
+    def reach(self) -> Mapping[str, int]:
+        """How many values of each index the leaves go over that it has."""
+        found: dict[str, int] = {}
+        for index, _, extent in self.steps:
+            found[index] = found.get(index, 1) * extent
+        return found
 
     @property
     def _one_step(self) -> Steps:

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
+from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.loops import fastest, kept
 from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
@@ -102,25 +104,27 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
 
     def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
         r, tile = tiled
-        counts = Builder(facts, r, tile).counts()
+        builder = Builder(facts, r, tile)
         groups = GROUPS[1] * device.compute_units
         shapes = (
-            replace(tile, blocks=_serial(r, counts, columns, groups), packed=packed, parts=parts)
-            for columns in sorted({1, counts[r.n]})
+            replace(tile, blocks=blocks, packed=packed, parts=parts)
+            for columns in sorted({1, builder.counts[r.n]})
+            for blocks in (_serial(r, builder.counts, columns, groups),)
             for packed in _packings(facts, r, tile)
             for parts in ((), *_picture_blocks(facts, r)[-1:])
         )
         for shape in shapes:
-            model = CpuModel(facts, Builder(facts, r, shape).schedule(), device)
+            model = CpuModel(facts, builder.schedule(shape), device)
             if least_cpu_seconds(model, below) < below:
                 below = min(below, cpu_cost(model).seconds)
         return below
 
     found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r, device))
     for r, tile in fastest(MOST_TILES, found, seconds):
+        builder = Builder(facts, r, tile)
         # Of different numbers of groups many are the same.
-        for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
-            yield Builder(facts, r, shape).schedule()
+        for shape in dict.fromkeys(_blocks(facts, r, tile, builder.counts, device)):
+            yield builder.schedule(shape)
 
 
 def _is_read_once(facts: Facts, device: Device) -> bool:
@@ -280,9 +284,10 @@ def _must_pack(
     return tuple(t.number for t in facts.inputs if must(t))
 
 
-def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Shape]:
+def _blocks(
+    facts: Facts, r: Roles, tile: Shape, counts: Mapping[str, int], device: Device
+) -> Iterator[Shape]:
     """What a work-group does of all tiles: from few large groups to many small ones."""
-    counts = Builder(facts, r, tile).counts()
     whole = counts[r.n]
     for wanted in GROUPS:
         groups = wanted * device.compute_units
@@ -323,7 +328,7 @@ def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
 
 
 def _serial(
-    r: Roles, counts: dict[str, int], columns: int, groups: int, *, even: bool = False
+    r: Roles, counts: Mapping[str, int], columns: int, groups: int, *, even: bool = False
 ) -> tuple[tuple[str, int], ...]:
     """How many tiles along each index a work-group has so that there are at least so many.
 
@@ -384,51 +389,71 @@ def _uses(facts: Facts, r: Roles) -> int:
     return facts.points // max(sizes, default=1)
 
 
-class Builder:
-    """The schedule of a shape."""
+class _Sums(NamedTuple):
+    """The leaves of the summed indices: around the tiles, inside, and written out."""
 
-    def __init__(self, facts: Facts, r: Roles, shape: Shape):
+    outer: tuple[Leaf, ...]
+    inside: tuple[Leaf, ...]
+    written: tuple[Leaf, ...]
+
+
+class Builder:
+    """The schedules of a tile in blocks."""
+
+    def __init__(self, facts: Facts, r: Roles, tile: Shape):
         self.facts = facts
         self.roles = r
-        self.shape = shape
-        self.steps = dict(shape.tile) | {r.n: shape.lanes * shape.columns}
+        self.tile = tile
+        self.steps = dict(tile.tile) | {r.n: tile.lanes * tile.columns}
         """How far a tile reaches along each output index."""
+        self._sums_of: dict[tuple[int, ...], _Sums] = {}
 
-    def counts(self) -> dict[str, int]:
+    @lazy
+    def counts(self) -> Mapping[str, int]:
         """How many tiles there are along each output index."""
         names = (*self.roles.rows, self.roles.n)
         return {n: ceil_div(self.facts.extents[n], self.steps.get(n, 1)) for n in names}
 
     def written_out(self) -> set[str]:
         """The indices that move within the innermost body."""
-        _, _, written = self._sums()
-        return {self.roles.n, *dict(self.shape.tile), *(x.index for x in kept(written))}
+        written = self._sums(()).written
+        return {self.roles.n, *dict(self.tile.tile), *(x.index for x in written)}
 
-    def schedule(self) -> Schedule:
-        """The leaves, then the stages."""
-        r, s, counts = self.roles, self.shape, self.counts()
-        blocks = dict(s.blocks)
-        grid = [
-            (n, self.steps.get(n, 1) * blocks.get(n, 1), ceil_div(counts[n], blocks.get(n, 1)))
-            for n in (*reversed(r.rows), r.n)
-        ]
-        grid = [block for block in grid if block[2] > 1]
-        serial = [Leaf(n, self.steps.get(n, 1), count, Role.SERIAL) for n, count in s.blocks]
-        outer, sums, written = self._sums()
+    @lazy
+    def _body(self) -> tuple[Leaf, ...]:
+        """The leaves of the tile."""
+        r, s = self.roles, self.tile
         rows = [Leaf(n, 1, count, Role.UNROLL) for n, count in s.tile]
         tile = [*rows, Leaf(r.n, s.lanes, s.columns, Role.UNROLL)]
         if s.by_vectors:
             tile.sort(key=lambda leaf: not _has_vectors(self.facts, r, leaf.index))
-        lanes = Leaf(r.n, 1, s.lanes, Role.VECTOR)
-        inner = kept((*outer, *serial, *sums, *written, *tile, lanes))
-        return Schedule((*on_grid(grid), *inner), tuple(self._stages(outer, inner)))
+        return kept((*tile, Leaf(r.n, 1, s.lanes, Role.VECTOR)))
 
-    def _sums(self) -> tuple[list[Leaf], list[Leaf], list[Leaf]]:
-        """The leaves of the summed indices: around the tiles, inside, and written out."""
-        r, s, extents = self.roles, self.shape, self.facts.extents
+    def schedule(self, s: Shape) -> Schedule:
+        """The leaves, then the stages."""
+        r, counts, steps = self.roles, self.counts, self.steps
+        blocks = dict(s.blocks)
+        grid = [
+            (n, steps.get(n, 1) * blocks.get(n, 1), ceil_div(counts[n], blocks.get(n, 1)))
+            for n in (*reversed(r.rows), r.n)
+        ]
+        grid = [block for block in grid if block[2] > 1]
+        serial = [Leaf(n, steps.get(n, 1), k, Role.SERIAL) for n, k in s.blocks if k > 1]
+        sums = self._sums(s.parts)
+        inner = (*sums.outer, *serial, *sums.inside, *sums.written, *self._body)
+        return Schedule((*on_grid(grid), *inner), tuple(self._stages(s, sums.outer, inner)))
+
+    def _sums(self, parts: tuple[int, ...]) -> _Sums:
+        if parts not in self._sums_of:
+            self._sums_of[parts] = _Sums(*map(kept, self._summed(parts)))
+        return self._sums_of[parts]
+
+    def _summed(self, numbers: tuple[int, ...]) -> tuple[list[Leaf], list[Leaf], list[Leaf]]:
+        """The leaves of the summed indices, the outermost of which are in so many parts."""
+        r, extents = self.roles, self.facts.extents
         outer: list[Leaf] = []
         left = {name: extents[name] for name in r.sums}
-        for name, parts in zip(r.sums, s.parts, strict=False):
+        for name, parts in zip(r.sums, numbers, strict=False):
             left[name] = ceil_div(extents[name], parts)
             count = ceil_div(extents[name], left[name])
             outer.append(Leaf(name, left[name], count, Role.SERIAL))
@@ -451,11 +476,11 @@ class Builder:
 
     @property
     def _vectors(self) -> int:
-        return self.shape.columns * prod(count for _, count in self.shape.tile)
+        return self.tile.columns * prod(count for _, count in self.tile.tile)
 
-    def _stages(self, outer: Sequence[Leaf], inner: Sequence[Leaf]) -> Iterator[Stage]:
+    def _stages(self, s: Shape, outer: Sequence[Leaf], inner: Sequence[Leaf]) -> Iterator[Stage]:
         """A stage of each packed operand, with the axis along `n` fastest."""
-        r, s = self.roles, self.shape
+        r = self.roles
         for tensor in self.facts.inputs:
             if tensor.number not in s.packed:
                 continue
@@ -463,7 +488,7 @@ class Builder:
             axes = [k for k, moves in enumerate(tensor.walk.moves) if r.n in moves]
             last = axes[-1] if axes else rank - 1
             order = (*(k for k in range(rank) if k != last), last)
-            place = next((x for x in reversed(outer) if x.extent > 1), None)
+            place = outer[-1] if outer else None
             if s.inside and s.inside in tensor.names:
                 place = next((x for x in inner if x.index == s.inside), place)
             yield Stage(
@@ -480,5 +505,5 @@ class Builder:
         """How many neighbours are copied at once: rows, or the sides of squares."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner
         row = min(tensor.walk.extents(steps_of(inside))[-1], tensor.shape[-1])
-        most = SQUARE if is_transposed else self.shape.lanes
-        return min(most, self.shape.lanes, 1 << (row.bit_length() - 1))
+        most = SQUARE if is_transposed else self.tile.lanes
+        return min(most, self.tile.lanes, 1 << (row.bit_length() - 1))
