@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
@@ -96,10 +97,13 @@ def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind
     return names
 
 
+KEPT = 1024
+"""How many types are kept that were given as texts: programs have hundreds of inputs."""
 TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
 """The names that element types have in IR, by those that Tile has for them."""
 
 
+@lru_cache(maxsize=KEPT)
 def parse_type(text: str) -> TensorType[Attribute]:
     """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``).
 

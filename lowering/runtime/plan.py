@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tiledialect.lazily import lazily
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -107,7 +109,7 @@ class Plan:
         """The number of the first slot: buffers before it are inputs and outputs."""
         return len(self.inputs) + len(self.outputs)
 
-    @property
+    @lazily
     def sizes(self) -> tuple[int, ...]:
         """The size in bytes of every buffer."""
         tensors = (*self.inputs, *self.outputs)
