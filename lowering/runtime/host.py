@@ -75,6 +75,8 @@ class _Host:
         """The number of each allocation that is no output."""
         self.sizes: list[int] = []
         """The sizes in bytes of these."""
+        self.largest: dict[int, tuple[int, str]] = {}
+        """The size and name of the largest intermediate in each."""
         self.slots: dict[int, Slot] = {}
         """The parts of allocations, by number."""
         self.slot_numbers: dict[Slot, int] = {}
@@ -92,7 +94,8 @@ class _Host:
                 offset = self._span(self.returned_by, value)[0]
                 self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
         sizes, slots, steps = tuple(self.sizes), tuple(self.slots.values()), tuple(self.steps)
-        return Plan(self.inputs, self.outputs, sizes, slots, steps, source)
+        names = tuple(self.largest.get(k, (0, ""))[1] for k in range(len(sizes)))
+        return Plan(self.inputs, self.outputs, sizes, slots, steps, source, largest=names)
 
     def _owned(self) -> dict[SSAValue, int]:
         """The allocations that are outputs as they are, with the numbers of these."""
@@ -155,7 +158,7 @@ class _Host:
         self.allocations[op.result] = number
         self.sizes.append(size)
         if not all(isinstance(use.operation, WITHIN) for use in op.result.uses):
-            self.numbers[op.result] = self._slot(number, 0, size)
+            self.numbers[op.result] = self._slot(number, 0, size, op.result)
 
     def part(self, op: memref.ViewOp) -> None:
         allocation = self.allocations.get(op.source)
@@ -165,9 +168,11 @@ class _Host:
         if offset < 0 or offset + size > self.sizes[allocation]:
             t = op.result.type
             raise _unsupported(op, f"the view {t} reaches beyond its buffer, {op.source.type}")
-        self.numbers[op.result] = self._slot(allocation, offset, size)
+        self.numbers[op.result] = self._slot(allocation, offset, size, op.result)
 
-    def _slot(self, allocation: int, offset: int, size: int) -> int:
+    def _slot(self, allocation: int, offset: int, size: int, value: SSAValue) -> int:
+        if size > self.largest.get(allocation, (0, ""))[0]:
+            self.largest[allocation] = size, value.name_hint or ""
         slot = Slot(allocation, offset, size)
         number = self.slot_numbers.setdefault(slot, self.first_slot + len(self.slots))
         self.slots[number] = slot

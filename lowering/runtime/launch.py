@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import zip_longest
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -423,11 +422,10 @@ def check_sizes(plan: Plan, device: Device) -> None:
         check_shape(tensor.name, tensor.shape, np.dtype(tensor.dtype))
     largest = format_bytes(device.max_mem_alloc_size)
     tensors = (*plan.inputs, *plan.outputs)
-    sizes = (*(t.nbytes for t in tensors), *plan.allocations)
-    for tensor, size in zip_longest(tensors, sizes):
+    for name, size in (*((str(t), t.nbytes) for t in tensors), *plan.intermediates):
         if size > device.max_mem_alloc_size:
             raise TileError(
-                f"{tensor or 'an intermediate tensor'} takes {format_bytes(size)}, but "
+                f"{name} takes {format_bytes(size)}, but "
                 f"{device} holds at most {largest} in one tensor"
             )
     if plan.peak_memory > device.global_mem_size:

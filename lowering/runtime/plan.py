@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tiledialect.lazily import lazily
+from tiledialect.lazy import lazy
+from tiledialect.names import from_hint
 
 
 @dataclass(frozen=True)
@@ -103,17 +105,28 @@ class Plan:
     """The OpenCL C text of the kernels."""
     warnings: tuple[str, ...] = ()
     """What the author of the program may not expect of it."""
+    largest: tuple[str, ...] = ()
+    """What the largest intermediate in each allocation is called."""
 
     @property
     def first_slot(self) -> int:
         """The number of the first slot: buffers before it are inputs and outputs."""
         return len(self.inputs) + len(self.outputs)
 
-    @lazily
+    @lazy
     def sizes(self) -> tuple[int, ...]:
         """The size in bytes of every buffer."""
         tensors = (*self.inputs, *self.outputs)
         return (*(t.nbytes for t in tensors), *(slot.nbytes for slot in self.slots))
+
+    @property
+    def intermediates(self) -> tuple[tuple[str, int], ...]:
+        """What the largest intermediate in each allocation is called, and its bytes."""
+        found: list[tuple[str, int]] = []
+        for k, (name, size) in enumerate(zip_longest(self.largest, self.allocations)):
+            own = max((slot.nbytes for slot in self.slots if slot.allocation == k), default=size)
+            found.append((from_hint(name) if name else "an intermediate tensor", own))
+        return tuple(found)
 
     @property
     def peak_memory(self) -> int:
@@ -141,6 +154,7 @@ class Plan:
             ),
             source=str(data["source"]),
             warnings=tuple(map(str, data["warnings"])),
+            largest=tuple(map(str, data["largest"])),
         )
 
 

@@ -127,8 +127,8 @@ def test_softmax_over_any_axis(rank: int, name: str):
 @pytest.mark.parametrize(
     ("header", "call", "said"),
     [
-        ("A", "softmax(A, 0)", "needs to know how many dimensions this has"),
-        ("A[N]", "softmax(A, 1)", "this has 1 dimension, and none is 1"),
+        ("A", "softmax(A, 0)", "needs to know how many dimensions A has"),
+        ("A[N]", "softmax(A, 1)", "A has 1 dimension, and none is 1"),
         ("A[N]", "softmax(A, N)", "takes a number here, not a dimension"),
         ("A[N]", "builtin_softmax(A, N, N)", r"2 dimensions \(`softmax\(X, axis\)` takes any\)"),
         ("A[N]", "A * dim(A, 1)", "A has no dimension 1"),

@@ -36,17 +36,18 @@ LIBRARY: dict[str, list[str]] = {name: [name] for name in TEXTS}
 
 def library_function(call: ast.Call, operand: SSAValue, axis: int) -> ast.Function:
     """The function that ``call`` calls, for the rank of its operand; axes count from both ends."""
-    shape, place = shape_of(tensor_type(operand)), call.arguments[0].span
+    shape, given = shape_of(tensor_type(operand)), call.arguments[0]
+    called, place = given.name if isinstance(given, ast.Variable) else "this", given.span
     if shape is None:
         raise TileError(
-            f"`{call.function}` needs to know how many dimensions this has: "
+            f"`{call.function}` needs to know how many dimensions {called} has: "
             "name them in the header, as in `X[N, M]`",
             place,
         )
     rank = len(shape)
     if not -rank <= axis < rank:
         dimensions = count(rank, "dimension", "dimensions")
-        raise TileError(f"this has {dimensions}, and none is {axis}", place)
+        raise TileError(f"{called} has {dimensions}, and none is {axis}", place)
     return _function(call.function, rank, axis % rank)
 
 

@@ -12,7 +12,7 @@ from tiledialect.schedule.candidates import FAMILIES
 from tiledialect.schedule.copies import copies, making, reading
 from tiledialect.schedule.cost import OVERLAP_LOSS, Estimate, cost
 from tiledialect.schedule.cpu_cost import OVERLAP_LOSS as CPU_OVERLAP_LOSS
-from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
+from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, cpu_cost_below
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import KIB, Device, Kind
 from tiledialect.schedule.facts import Facts
@@ -76,6 +76,13 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     return next(iter(_by_seconds(found)), None)
 
 
+def _estimated_below(model: Model, below: float) -> Estimate | None:
+    if isinstance(model, CpuModel):
+        return cpu_cost_below(model, below)
+    estimate = cost(model)
+    return estimate if estimate.seconds < below else None
+
+
 def _by_seconds(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: c.estimate.seconds)
 
@@ -84,10 +91,7 @@ def _fastest(facts: Facts, device: Device, below: float = inf) -> Candidate | No
     """The first candidate of fewest seconds, if these are fewer than that."""
     found = None
     for name, model in _models(facts, device):
-        if isinstance(model, CpuModel) and least_cpu_seconds(model, below) >= below:
-            continue
-        estimate = estimated(model)
-        if estimate.seconds < below:
+        if (estimate := _estimated_below(model, below)) is not None:
             found, below = Candidate(name, model.schedule, estimate), estimate.seconds
     return found
 

@@ -224,7 +224,7 @@ class CpuModel(Model):
         loop = self._innermost_loop
         if loop is None or self.is_vector(walk) or not walk.moved_by(loop):
             return 0.0
-        apart = walk.tensor.bytes * self._step(walk, loop) // loop.stride
+        apart = walk.tensor.bytes * abs(self._strides_read(walk).get(loop.index, 0))
         run = max(1, walk.run(self.inner_steps)) * walk.tensor.bytes
         if not self.copies(walk.tensor) or apart < LINE or run >= LINE:
             return 0.0
@@ -549,7 +549,7 @@ class CpuModel(Model):
             and not self.copies(w.tensor)
             for w in self.walks
         )
-        return min(1.0, 2 * self.vector / self._reach(name)) if padded else 0.0
+        return min(1.0, 2 * self.vector / self.reach.get(name, 1)) if padded else 0.0
 
     def _pieces(self, name: str) -> float:
         """How many shorter vectors the last one of an index is, for each that a tile has."""
@@ -603,6 +603,17 @@ def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
     launch = m.device.launch * 1e-6
     least = m.busy(0.0, GROUP) + launch
     return least if least >= enough else m.busy(0.0, m.overhead) + launch
+
+
+def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
+    """How long a contraction takes on a CPU by a schedule, if these are fewer seconds.
+
+    What can be no faster is not weighed to the end.
+    """
+    if least_cpu_seconds(m, below) >= below:
+        return None
+    found = cpu_cost(m)
+    return found if found.seconds < below else None
 
 
 def cpu_cost(m: CpuModel) -> Estimate:

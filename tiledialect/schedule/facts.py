@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import product
 from math import gcd, prod
@@ -198,6 +198,14 @@ class Facts:
     """How many of these are in registers at a time."""
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @lazy
+    def _hash(self) -> int:
+        # What is known of facts is found by them, for each schedule that is weighed.
+        return hash(tuple(getattr(self, f.name) for f in fields(self)))
 
     @lazy
     def extents(self) -> Mapping[str, int]:

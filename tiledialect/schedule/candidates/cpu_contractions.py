@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.loops import fastest, kept
-from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost, least_cpu_seconds
+from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost_below
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, padded_indices, steps_of
@@ -115,8 +115,8 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         )
         for shape in shapes:
             model = CpuModel(facts, builder.schedule(shape), device)
-            if least_cpu_seconds(model, below) < below:
-                below = min(below, cpu_cost(model).seconds)
+            if (faster := cpu_cost_below(model, below)) is not None:
+                below = faster.seconds
         return below
 
     found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r, device))
