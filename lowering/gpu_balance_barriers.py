@@ -11,16 +11,13 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-LOSES_ARMS = ("Portable Computing Language",)
-"""Platforms that need the pass: PoCL 3.0 loses values of work-items that come by the arm without a
-barrier."""
-
 
 @dataclass(frozen=True)
 class GpuBalanceBarriersPass(ModulePass):
     """Puts a barrier into an arm of a branch that has none, if the other arm has one.
 
-    All work-items of a group take the same arm there, so that the barrier is a legal one.
+    All work-items of a group take the same arm there, so that the barrier is a legal one. PoCL 3.0
+    loses values of work-items that come by an arm without a barrier.
     """
 
     name = "gpu-balance-barriers"

@@ -11,11 +11,6 @@ from xdsl.passes import ModulePass
 
 from tiledialect.ops_in import ops_in, ops_of
 
-BREAKS_BRANCHES = ("Portable Computing Language",)
-"""Platforms that need the pass: PoCL 3.0 crashes, hangs or loses values where it optimizes kernels
-that have both barriers and branches, also where `gpu-balance-barriers` ran. Chosen schedules lose
-nothing by it: on CPUs work-items of a group share neither tiles nor sums, and need no barriers."""
-
 NOT_OPTIMIZED = "tile.not_optimized"
 """The attribute of a kernel that is to be compiled as it stands."""
 
@@ -24,7 +19,9 @@ NOT_OPTIMIZED = "tile.not_optimized"
 class GpuLeaveBranchesPass(ModulePass):
     """Marks kernels with both barriers and branches: they are not to be optimized.
 
-    Some implementations make a wrong kernel of them otherwise.
+    PoCL 3.0 crashes, hangs or loses values where it optimizes them, also where
+    `gpu-balance-barriers` ran. Chosen schedules lose nothing by it: on CPUs work-items of a group
+    share neither tiles nor sums, and need no barriers.
     """
 
     name = "gpu-leave-branches"

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
-from tiledialect.lowering.gpu_balance_barriers import LOSES_ARMS, GpuBalanceBarriersPass
+from tiledialect.lowering.gpu_balance_barriers import GpuBalanceBarriersPass
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
-from tiledialect.lowering.gpu_leave_branches import BREAKS_BRANCHES, GpuLeaveBranchesPass
+from tiledialect.lowering.gpu_leave_branches import GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.math_polynomial_approximation import APPROXIMATES
@@ -28,9 +28,17 @@ from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
-from tiledialect.target_spec import is_gpu, platform
+from tiledialect.target_spec import is_gpu, limit, platform
 
-TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
+POCL = "Portable Computing Language"
+KEEPS_BARRIERS = 4
+"""The version of PoCL from which on kernels with barriers in branches are compiled as they stand.
+
+Before, they lose values without `gpu-balance-barriers` and `gpu-leave-branches`; from then on they
+end the process with them.
+"""
+
+TAKES_HINTS = ("Intel(R) OpenCL", POCL)
 """Platforms whose kernels are faster with hints: those for CPUs that are built with Clang."""
 
 HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
@@ -100,9 +108,8 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
         polynomials.apply(ctx, op)
     if platform(op) in SHARES:
         ArithShareReciprocalsPass().apply(ctx, op)
-    if platform(op) in LOSES_ARMS:
+    if platform(op) == POCL and limit(op, "pocl_version", 0) < KEEPS_BARRIERS:
         GpuBalanceBarriersPass().apply(ctx, op)
-    if platform(op) in BREAKS_BRANCHES:
         GpuLeaveBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:
         GpuKeepLoopsPass().apply(ctx, op)
