@@ -17,14 +17,13 @@ class TileDefractPass(ModulePass):
     """Splits indices so that every coefficient is an integer and nothing is tested for that.
 
     Where an output index becomes a sum of several variables, constraints keep them digits of a
-    mixed radix, so that each element still has one owner. A contraction marked `no_defract`
-    stays as it is.
+    mixed radix, so that each element still has one owner. A contraction marked
+    `no_defract` is no exception: kernels have no fractions.
     """
 
     name = "tile-defract"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Defract every contraction that may be."""
+        """Defract every contraction."""
         for contraction in contractions_of(op):
-            if contraction.no_defract is None:
-                change_indices(contraction, defract)
+            change_indices(contraction, defract)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
+import numpy as np
 import pytest
 from compare import assert_close
 from generators import Contraction, contraction_module, contractions
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from random_programs import Program, programs
 from running import reference, run
 
+import tiledialect as td
 from tiledialect.dialects.tile.numeric import kind_of
 
 BATCH = 20
@@ -80,3 +82,18 @@ def test_programs(device: Any, request: pytest.FixtureRequest):
         agrees(program, device)
 
     check()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "O[] = +(A[i/2]), i < 4",
+        "O[i: 4] = +(A[i/2])",
+        "O[2*i: 4] = =(A[i])",
+        "O[k: 3] = +(A[k + i/2]), i < 3",
+    ],
+)
+def test_no_defract_changes_no_result(statement: str, device: Any):
+    program = td.compile(f"function (A[N]) -> (O) {{ {statement} no_defract; }}", device=device)
+    a = np.float32([1, 2])
+    assert np.array_equal(program(a), program.reference(a))

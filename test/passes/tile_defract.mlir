@@ -7,10 +7,11 @@ func.func @gradient(%DO: tensor<2x3x3x7xf32>, %K: tensor<2x2x5x7xf32>) -> tensor
   func.return %DI : tensor<2x9x9x5xf32>
 }
 
-// Without fractions nothing changes, nor under `no_defract`.
+// Without fractions nothing changes.
 // CHECK: tile.contraction add(%A[2*i + k]) -> [i] where 0 <= k < 2 : (
-// CHECK: tile.contraction add(%A[1/2*i]) -> [i] no_defract : (
-func.func @stays(%A: tensor<6xf32>) -> (tensor<3xf32>, tensor<12xf32>) {
+// Under `no_defract` fractions go, too.
+// CHECK: tile.contraction add(%A[i_0]) -> [2*i_0] no_defract : (
+func.func @others(%A: tensor<6xf32>) -> (tensor<3xf32>, tensor<12xf32>) {
   %B = tile.contraction add(%A[2*i + k]) -> [i] where 0 <= k < 2 : (tensor<6xf32>) -> tensor<3xf32>
   %C = tile.contraction add(%A[1/2*i]) -> [i] no_defract : (tensor<6xf32>) -> tensor<12xf32>
   func.return %B, %C : tensor<3xf32>, tensor<12xf32>
