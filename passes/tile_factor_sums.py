@@ -24,9 +24,9 @@ from tiledialect.passes.change_indices import set_domain
 
 @dataclass(frozen=True)
 class Term:
-    """A part of what is summed: an element of each point, times what is the same for a row."""
+    """A part of what is summed: a product for each point, times what is the same for a row."""
 
-    core: SSAValue
+    cores: tuple[SSAValue, ...]
     factors: tuple[tuple[type[MulOp | DivOp], SSAValue], ...] = ()
     """What it is multiplied by, or divided by."""
     negative: bool = False
@@ -66,7 +66,8 @@ class Sums:
         terms = row.terms(value, self.waits.get(value, 0))
         if terms is None or not any(t.factors for t in terms):
             return
-        if max(self.waits.get(t.core, 0) for t in terms) >= self.waits.get(value, 0):
+        cores = [core for term in terms for core in term.cores]
+        if max(self.waits.get(core, 0) for core in cores) >= self.waits.get(value, 0):
             return
         made = list[Operation]()
         total: SSAValue | None = None
@@ -92,11 +93,11 @@ class Sums:
             self._factor(new)
 
     def _part(self, op: ContractionOp, term: Term, made: list[Operation]) -> SSAValue:
-        """The sum of a term: that of its core, times what is constant."""
-        core = term.core
-        if isinstance(core.owner, Operation) and core.owner.parent is None:
-            made.append(core.owner)
-            self._enter(core.owner)
+        """The sum of a term: that of its cores' product, times what is constant."""
+        core, *others = term.cores
+        for other in others:
+            core = _emit(made, MulOp.make(core, other))
+            self._enter(made[-1])
         total = self.known.get(_key(op, core))
         if total is None:
             total = ContractionOp(
@@ -148,7 +149,7 @@ class Row:
         if shape_of(tensor_type(value)) != self.shape or self.constant(value) is not None:
             return None
         op = value.owner
-        whole = [Term(value)]
+        whole = [Term((value,))]
         if self.waits.get(value, 0) < wait or tensor_type(value).element_type != self.type:
             return whole
         match op:
@@ -188,8 +189,8 @@ class Row:
         (x,), (y,) = left, right
         if not x.factors and not y.factors:
             return None
-        core = MulOp.make(x.core, y.core).results[0]
-        return [Term(core, (*x.factors, *y.factors), x.negative != y.negative)]
+        factors = (*x.factors, *y.factors)
+        return [Term((*x.cores, *y.cores), factors, x.negative != y.negative)]
 
 
 def is_sum_of_rows(op: ContractionOp) -> bool:

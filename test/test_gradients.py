@@ -167,6 +167,15 @@ def test_on_device(name: str, device: Any):
         assert_close(found, expected, length=64, ulps=200, what=name)
 
 
+def test_second_order_on_device(device: Any):
+    program = td.compile("function (X[N, M]) -> (O) { O = softmax(X, 1); }", device=device)
+    second = program.gradient().gradient()
+    random = np.random.default_rng(0)
+    inputs = [random.standard_normal((4, 6)) for _ in second.inputs]
+    for found, expected in zip(second(*inputs), second.reference(*inputs), strict=True):
+        assert_close(found, expected, length=64, ulps=200)
+
+
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(differentiable())
 def test_random_contractions(made: Contraction):

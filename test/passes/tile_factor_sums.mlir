@@ -83,3 +83,22 @@ func.func @kept(%X: tensor<4x8xi32>, %Y: tensor<4x8xf16>, %Z: tensor<4x8xf32>, %
   %F = tile.contraction add(%M[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
   func.return %I, %H, %F : tensor<4x1xi32>, tensor<4x1xf16>, tensor<4x1xf32>
 }
+
+// -----
+
+// A product of several, each of which differs along the row, is made once its factor is outside.
+// CHECK-LABEL: func.func @of_three(
+// CHECK-NEXT: %S = tile.contraction add(%X[r, c]) -> [r, 0]
+// CHECK-NEXT: %[[XY:.*]] = tile.mul %X, %Y
+// CHECK-NEXT: %[[XYZ:.*]] = tile.mul %[[XY]], %Z
+// CHECK-NEXT: %[[SUM:.*]] = tile.contraction add(%[[XYZ]][{{.*}}]) -> [{{.*}}, 0]
+// CHECK-NEXT: %T = tile.div %[[SUM]], %S
+// CHECK-NEXT: func.return %T
+func.func @of_three(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>, %Z: tensor<4x8xf32>) -> tensor<4x1xf32> {
+  %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %P = tile.div %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %Q = tile.mul %P, %Y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %R = tile.mul %Q, %Z : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %T = tile.contraction add(%R[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %T : tensor<4x1xf32>
+}
