@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from tiledialect import disk
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.probe import machine
+from tiledialect.rounding import ceil_div
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.devices import Device
@@ -149,9 +150,11 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     queue = queue_for(device)
     kind = "cpu" if device.type == "cpu" else "gpu"
     width = max(4, device.native_vector_width) if kind == "cpu" else 1
-    nbytes = min(nbytes or BYTES[kind], device.max_mem_alloc_size // 4) // 4096 * 4096
     per_unit, group = ITEMS[kind]
     items = per_unit * device.compute_units
+    nbytes = min(nbytes or BYTES[kind], device.max_mem_alloc_size // 4)
+    # Each work-item writes a float.
+    nbytes = 4096 * ceil_div(max(nbytes, 4 * items), 4096)
     options = build_options(device.short_platform)
     program = build_program(_source(width), queue.context, queue.device, options)
     buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
