@@ -14,6 +14,7 @@ from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.rows import names_in
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import Range
@@ -132,6 +133,8 @@ def _fills(op: ContractionOp) -> bool:
     """Whether a copy writes all of its box."""
     exprs = op.output.data
     plain = all(len(e.names) <= 1 and all(e.coefficient(n) == 1 for n in e.names) for e in exprs)
+    # An index along two axes writes their diagonal.
+    plain &= sum(len(e.names) for e in exprs) == len(names_in(exprs))
     return plain and not op.constraints.data and always_lands(op.space(), ranges_of(op))
 
 
