@@ -215,7 +215,8 @@ def _online(kernel: KernelOp) -> set[ContractionOp]:
     for op in kernel.contractions:
         if _aggregates(op, kernel):
             by_phase.setdefault(number[op.result], []).append(op)
-    return {op for k in by_phase for op in online(by_phase[k], by_phase.get(k - 1, ()))}
+    axes = kernel.axes.ranges if kernel.axes is not None else {}
+    return {op for k in by_phase for op in online(by_phase[k], by_phase.get(k - 1, ()), axes)}
 
 
 def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:

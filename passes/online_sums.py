@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ExpOp, SubOp
+from tiledialect.dialects.tile.rows import Axes, reduced_by
 
 Online = Mapping[ContractionOp, ContractionOp]
 """The maximum of which the exponentials are that each sum is of."""
@@ -44,14 +45,17 @@ def numbers(exponential: Operation) -> Sequence[SSAValue]:
     return argument.owner.operands[:1]
 
 
-def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp]) -> Online:
+def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes) -> Online:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
     found: dict[ContractionOp, ContractionOp] = {}
     before: set[SSAValue] = {c.result for c in earlier}
     for op in phase:
         greatest = _linear_in(op, before)
         if greatest is None or op.aggregation.data is not Aggregation.add:
-            return {}
+            return NO_SUMS
+        # Each sum has a maximum of its own at any time.
+        if reduced_by(op, axes) != reduced_by(greatest, axes):
+            return NO_SUMS
         found[op] = greatest
     return found
 

@@ -98,7 +98,7 @@ class RowNest:
             is_kept = bool(self.kernel.schedule.stages)
             sums = NO_SUMS
             if self.shared and found and not found[-1][1] and not is_kept:
-                sums = online(phase, found[-1][0])
+                sums = online(phase, found[-1][0], self.rows.axes)
             earlier = found.pop()[0] if sums else []
             found.append(([*earlier, *phase], sums))
         return found
