@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.rows import names_in
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import Range
+from tiledialect.index.sets import interval
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.starts import set_default
 from tiledialect.schedule.output_box import always_lands
@@ -140,13 +141,5 @@ def _fills(op: ContractionOp) -> bool:
 
 def _box(op: ContractionOp) -> Box:
     """The least box that has all elements that a contraction writes."""
-    ranges, found = ranges_of(op), list[Range]()
-    for expr in op.output.data:
-        low = high = expr.constant
-        for name in expr.names:
-            ends = sorted(
-                expr.coefficient(name) * n for n in (ranges[name].lower, ranges[name].upper - 1)
-            )
-            low, high = low + ends[0], high + ends[1]
-        found.append(Range(int(low), int(high) + 1))
-    return found
+    ends = [interval(e, ranges_of(op)) for e in op.output.data]
+    return [Range(low, high + 1) for low, high in ends]

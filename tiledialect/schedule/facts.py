@@ -9,6 +9,7 @@ from itertools import product
 from math import gcd, prod
 
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.sets import interval
 from tiledialect.lazy import lazy
 from tiledialect.schedule.leaves import Leaf, LoopIndex
 
@@ -297,11 +298,7 @@ def padded_indices(facts: Facts, tensor: Tensor) -> frozenset[str]:
     ranges = {index.name: index.range for index in facts.indices}
     found: set[str] = set()
     for e, size in zip(tensor.access or (), tensor.shape, strict=True):
-        low = high = int(e.constant)
-        for name in e.names:
-            c, values = int(e.coefficient(name)), ranges[name]
-            ends = (c * values.lower, c * (values.upper - 1))
-            low, high = low + min(ends), high + max(ends)
+        low, high = interval(e, ranges)
         if low < 0 or high >= size:
             found.update(e.names)
     return frozenset(found)
