@@ -117,7 +117,7 @@ def compiled(program: Program, build: bool) -> Times:
     import tiledialect as td
     from tiledialect.lowering.runtime import cache
     from tiledialect.lowering.runtime.devices import queue_for, target_system_spec
-    from tiledialect.lowering.runtime.launch import lane_of
+    from tiledialect.lowering.runtime.lane import lane_of
 
     program_itself = td.compile(program.source)
     loaded = time.thread_time()

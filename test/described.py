@@ -18,7 +18,8 @@ from tiledialect.inputs import types_of
 from tiledialect.lowering.runtime.build import build_options, build_program
 from tiledialect.lowering.runtime.devices import SPEC_KEYS, queue_for
 from tiledialect.lowering.runtime.host import make_plan
-from tiledialect.lowering.runtime.launch import Executable, lane_of
+from tiledialect.lowering.runtime.lane import lane_of
+from tiledialect.lowering.runtime.launch import Executable
 from tiledialect.lowering.runtime.prelude import prelude
 from tiledialect.lowering.runtime.specialization import check_double
 from tiledialect.lowering.tile_compile import compile_module

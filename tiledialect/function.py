@@ -182,7 +182,7 @@ class Function:
         Runs ``repeat`` times; the times are the medians.
         """
         from tiledialect.lowering.runtime.devices import queue_for
-        from tiledialect.lowering.runtime.launch import lane_of
+        from tiledialect.lowering.runtime.lane import lane_of
 
         if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TileError(f"repeat says how often to run, at least 1, not {repeat!r}")
@@ -236,7 +236,7 @@ class Function:
 
     def _host_runner(self, types: Types) -> Runner:
         from tiledialect.lowering.runtime.devices import queue_for
-        from tiledialect.lowering.runtime.launch import lane_of
+        from tiledialect.lowering.runtime.lane import lane_of
 
         lane = lane_of(queue_for(self.device))
         executable = self._specialize(types, self.device).executable(lane, on_host=True)
@@ -273,7 +273,7 @@ class Function:
         return runner(arrays)
 
     def _device_runner(self, types: Types, queue: cl.CommandQueue) -> Runner:
-        from tiledialect.lowering.runtime.launch import lane_of
+        from tiledialect.lowering.runtime.lane import lane_of
 
         lane = lane_of(queue)
         executable = self._specialize(types, lane.device).executable(lane, on_host=False)

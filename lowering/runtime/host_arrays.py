@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.arrays import Array
-
-if TYPE_CHECKING:
-    from tiledialect.lowering.runtime.launch import Lane
+from tiledialect.lowering.runtime.lane import Lane
 
 IN_PLACE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 """For inputs too: what is READ_ONLY, Intel's CPU runtime copies if it is not aligned."""
-
-
-def takes_pointers(device: cl.Device) -> bool:
-    """Whether kernels may be given any address of the process, with no buffer around it."""
-    try:
-        capabilities = device.svm_capabilities
-    except cl.Error:
-        # Devices from before OpenCL 2.0 do not know the question.
-        return False
-    return bool(capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM)
 
 
 def pointer(lane: Lane, array: Array) -> Any:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyopencl as cl
-from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
-from tiledialect.lowering.runtime.devices import SIMULATOR, Device, check_process, device_of
-from tiledialect.lowering.runtime.host_memory import around, pointer, takes_pointers, wrapped
+from tiledialect.lowering.runtime.devices import Device, check_process
+from tiledialect.lowering.runtime.host_arrays import around, pointer, wrapped
+from tiledialect.lowering.runtime.lane import Lane
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan
 
 if TYPE_CHECKING:
@@ -26,90 +25,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 BYTE = np.dtype(np.uint8)
-NOTHING = np.empty(0, BYTE)
-
-
-class Lane:
-    """A command queue with what its plans share: a lock, and memory.
-
-    Commands of a lane run in order, so that a buffer can serve one plan after the other.
-    """
-
-    def __init__(self, queue: cl.CommandQueue):
-        self.queue = queue
-        self.context = queue.context
-        self.device = device_of(queue.device)
-        self.lock = threading.RLock()
-        self.out_of_order = bool(
-            queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
-        )
-        self.is_simulator = self.device.type == SIMULATOR
-        self.takes_pointers = takes_pointers(queue.device)
-        self.scratch: list[cl.Buffer] = []
-        self.generation = 0
-        """Counts how often a buffer was replaced by a larger one."""
-        # A simulator knows where each buffer ends only if it is allocated for itself.
-        self.pool = None if self.is_simulator else _pool(queue)
-        """Where outputs on the device come from, and go back to when nobody has them any more."""
-
-    def ensure(self, sizes: Sequence[int]) -> None:
-        """Have a buffer of at least each of these sizes.
-
-        A simulator gets new ones of just these sizes, so that it sees every access beyond them
-        and every read of what was not written.
-        """
-        if self.is_simulator:
-            self.scratch.clear()
-        for k, size in enumerate(sizes):
-            if k < len(self.scratch) and self.scratch[k].size >= size:
-                continue
-            # The smaller one goes first, as there may not be room for both.
-            del self.scratch[k:]
-            self.generation += 1
-            for missing in sizes[k:]:
-                self.scratch.append(self.allocate(missing))
-            break
-
-    def allocate(self, size: int) -> cl.Buffer:
-        """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
-        try:
-            buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
-        except cl.MemoryError:
-            if self.pool is None or not self.pool.held_blocks:
-                raise
-            self.pool.free_held()
-            return self.allocate(size)
-        self.renew(buffer)
-        return buffer
-
-    def renew(self, buffer: Any) -> None:
-        """Have a simulator know nothing of what was in the place of this new buffer."""
-        if self.is_simulator:
-            # What Oclgrind knows of a freed buffer, its size too, sticks to the one in its place,
-            # until the host writes to it: then it knows as many bytes as are written, here none.
-            cl.enqueue_copy(self.queue, buffer, NOTHING)
-
-    def finish(self) -> None:
-        """Wait until nothing runs any more, however often the user interrupts that."""
-        while True:
-            try:
-                self.queue.finish()
-                return
-            except KeyboardInterrupt:
-                continue
-            except cl.Error:
-                return
-
-
-def _pool(queue: cl.CommandQueue) -> MemoryPool:
-    """A pool that rounds sizes up by a tenth of a percent at most."""
-    return MemoryPool(ImmediateAllocator(queue), leading_bits_in_bin_id=10)
-
-
-@lru_cache(maxsize=32)
-def lane_of(queue: cl.CommandQueue) -> Lane:
-    """The lane of a queue."""
-    return Lane(queue)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from tiledialect.lowering.runtime.build import (
 )
 from tiledialect.lowering.runtime.check_plan import same_types
 from tiledialect.lowering.runtime.devices import Device, target_system_spec
-from tiledialect.lowering.runtime.launch import Executable, Lane, check_sizes
+from tiledialect.lowering.runtime.lane import Lane
+from tiledialect.lowering.runtime.launch import Executable, check_sizes
 from tiledialect.lowering.runtime.plan import Launch, Plan
 from tiledialect.lowering.runtime.prelude import prelude
 from tiledialect.lowering.runtime.probe import machine

@@ -15,7 +15,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import cache
 from tiledialect.lowering.runtime.compiling import lowered
 from tiledialect.lowering.runtime.devices import Device, queue_for, target_system_spec
-from tiledialect.lowering.runtime.launch import lane_of
+from tiledialect.lowering.runtime.lane import lane_of
 from tiledialect.lowering.runtime.program import Program, Types
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.lowering.runtime.specialization import Specialization

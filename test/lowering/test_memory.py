@@ -15,7 +15,7 @@ import tiledialect as td
 from tiledialect.loading import parse_mlir
 from tiledialect.lowering.host_memory import nbytes, root
 from tiledialect.lowering.memory_plan import Lifetime, largest_alive, plan_memory
-from tiledialect.lowering.runtime.launch import lane_of
+from tiledialect.lowering.runtime.lane import lane_of
 
 LIVES = st.lists(
     st.builds(

@@ -15,9 +15,9 @@ import pytest
 
 import tiledialect as td
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import host_memory, launch
+from tiledialect.lowering.runtime import host_arrays, launch
 from tiledialect.lowering.runtime.devices import SURVIVE_FORKS, queue_for
-from tiledialect.lowering.runtime.launch import lane_of
+from tiledialect.lowering.runtime.lane import lane_of
 
 MANY = """
 N, COUNT = 200_000, 12
@@ -44,7 +44,7 @@ def run_python(code: str, *args: str) -> str:
 LEFT_EARLY = """
 import os, signal, sys
 import pyopencl as cl
-from tiledialect.lowering.runtime import host_memory, launch
+from tiledialect.lowering.runtime import launch
 from tiledialect.lowering.runtime.devices import queue_for
 
 f(a, b)
@@ -202,7 +202,7 @@ def test_no_two_buffers_have_the_same_memory():
     lane = lane_of(queue_for(device))
     whole = np.arange(64, dtype=np.float32)
     apart, other = whole[:16], whole[16:32]
-    buffers = host_memory.wrapped(lane, [apart, apart, whole[8:24], other, np.array(apart)])
+    buffers = host_arrays.wrapped(lane, [apart, apart, whole[8:24], other, np.array(apart)])
     assert buffers[0] is buffers[1]
     addresses = [
         b.get_host_array((b.size,), np.uint8).__array_interface__["data"][0]
@@ -265,7 +265,7 @@ AFTER_OTHERS = """
 import gc
 import sys
 import numpy as np, pyopencl as cl, pyopencl.array as cla, tiledialect as td
-from tiledialect.lowering.runtime.launch import lane_of
+from tiledialect.lowering.runtime.lane import lane_of
 
 queue = td.queue("oclgrind")
 others = [cla.to_device(queue, np.zeros(int(sys.argv[1]), np.float32)) for _ in range(8)]

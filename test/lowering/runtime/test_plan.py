@@ -21,7 +21,8 @@ from tiledialect.lowering.gpu_arena import GpuArenaPass
 from tiledialect.lowering.runtime.build import build_program, essentials
 from tiledialect.lowering.runtime.devices import choose, opencl_device, queue_for
 from tiledialect.lowering.runtime.host import make_plan
-from tiledialect.lowering.runtime.launch import Executable, check_sizes, format_bytes, lane_of
+from tiledialect.lowering.runtime.lane import lane_of
+from tiledialect.lowering.runtime.launch import Executable, check_sizes, format_bytes
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 from tiledialect.lowering.runtime.specialization import check_double
 
