@@ -93,6 +93,17 @@ func.func @gain(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<512xf
   func.return %E, %G : tensor<4096x512xf32>, tensor<512xf32>
 }
 
+// What has no name of its own is part of what the row kernel made.
+// ROWS-LABEL: @unnamed
+// ROWS-NEXT:     %E, %D_part = tile.kernel(
+func.func @unnamed(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<512xf32>) {
+  %0 = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4096x512xf32>) -> tensor<4096x1xf32>
+  %D = tile.sub %X, %0 : (tensor<4096x512xf32>, tensor<4096x1xf32>) -> tensor<4096x512xf32>
+  %E = tile.exp %D : (tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %G = tile.contraction add(%D[r, c]) -> [c] : (tensor<4096x512xf32>) -> tensor<512xf32>
+  func.return %E, %G : tensor<4096x512xf32>, tensor<512xf32>
+}
+
 // Exponentials of a product's operand would be computed for each of its columns.
 // ROWS-LABEL: @softmax
 // ROWS-NEXT:     %P = tile.kernel(
