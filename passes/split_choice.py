@@ -31,6 +31,8 @@ FEW_PARTS = 8
 """The same for fewer parts than these, but one less where a third group would come after others."""
 CHUNK = 16
 """Long parts begin at multiples of this, so that they are read in whole vectors."""
+MANY_PARTS = 32
+"""An index of so many values is long enough, as its parts have groups for other indices, too."""
 GAIN = 0.9
 """A split must take at most this share of the time."""
 FEW_ROWS = 2
@@ -181,7 +183,7 @@ def _splits(
     ]
 
     def reach(name: str) -> tuple[bool, int]:
-        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, needed)
+        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, min(needed, MANY_PARTS))
         strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
         return is_long, max(strides) * facts.extents[name]
 
@@ -192,7 +194,7 @@ def _splits(
             # Powers of two divide most sums. Of few results each group may have all, and a part.
             wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
             wanted.append(2 * device.compute_units)
-        if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS:
+        if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
             wanted.append(few)
         for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
             if parts > 1:

@@ -31,6 +31,8 @@ from tiledialect.schedule.device import Device, Kind, device_of
 
 SHORT = 8
 """Rows of so many vectors have an end that fills no vector, and a loop's beginning, too often."""
+SHORT_ON_GPU = 128
+"""Rows of a contraction that are shorter fill no tile of a work-group."""
 
 
 def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
@@ -135,9 +137,12 @@ class TileJoinAxesPass(ModulePass):
 
 
 def _least(kernel: KernelOp, device: Device) -> int:
-    """How long a second axis is that stays one: on GPUs all that wide accesses divide are."""
+    """How long a second axis is that stays one: on GPUs all that wide accesses divide are, but for
+    those of a contraction."""
     if device.kind is Kind.CPU:
         return SHORT * device.native_vector_width
+    if kernel.contraction is not None:
+        return SHORT_ON_GPU
     if kernel.axes is not None or kernel.contractions:
         return 0
     row = kernel.indices[-1].range.extent if kernel.indices else 0

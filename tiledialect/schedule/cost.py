@@ -15,7 +15,9 @@ Groups come in waves, of which the last may leave units idle. The parts overlap,
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil, prod
 
 from tiledialect.schedule.device import Kind
@@ -35,6 +37,10 @@ LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
 """Words (vectors on a CPU) that are read near for each that is computed with in the same time."""
 SHARED_RATE = 2.0
 """How much faster the last cache is than global memory."""
+COPIES_SEEN = 0.4
+"""Which share of the time for copies' loads and stores shows: the next tile's wait with others."""
+BANKS, WORD = 32, 4
+"""Of local memory on a GPU: how many there are, and the bytes of what each gives in a cycle."""
 LINE = 128
 """Bytes of a line of the first cache of a GPU."""
 COPY_INSTRUCTIONS = 24.0
@@ -53,6 +59,8 @@ WARPS_FOR_HALF = 0.9
 """With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
 CYCLES_A_WORD = 0.5
 """How long reading a word takes a sub-group at least, though all read the same."""
+MOST_RESIDENT = 32
+"""How many groups a unit of a GPU has at a time, however small they are."""
 CACHED_COPIES = 4096
 """Up to how many copies of the innermost body the instruction cache holds."""
 
@@ -195,10 +203,24 @@ def _local(m: Model) -> float:
         if not m.is_cpu:
             different = max(1, walk.elements(m.lanes))
             # In a cycle of the unit as many words go by as a sub-group has items.
-            least = m.device.sub_group_size * max(1.0, width * CYCLES_A_WORD, _lines(m, walk))
-            times *= max(different * width, least) / lanes
+            cycles = max(1.0, width * CYCLES_A_WORD, _lines(m, walk), _bank_cycles(m, walk, width))
+            times *= max(different * width, m.device.sub_group_size * cycles) / lanes
+            total += _copied(m, walk)
         total += times * m.items
     return total
+
+
+def _copied(m: Model, walk: Walk) -> float:
+    """The words that copies to local memory are worth: lines of the cache, and banks that meet."""
+    for copy in m.copies(walk.tensor):
+        if copy.stage.local and walk.tensor.bytes == WORD:
+            steps, stores, width = m.stores(copy, walk)
+            loads, row = m.loads(copy, walk)
+            pieces = m.device.sub_group_size * (width * stores)
+            lines = ceil(pieces / row) * ceil(row * WORD / LINE)
+            cycles = loads * lines + stores * _busiest_bank(steps, width)
+            return COPIES_SEEN * m.fetched(walk)[1] * cycles
+    return 0.0
 
 
 def _lines(m: Model, walk: Walk) -> float:
@@ -213,10 +235,32 @@ def _lines(m: Model, walk: Walk) -> float:
     return walk.elements(m.neighbours) * size / run * ceil(run / LINE)
 
 
+def _bank_cycles(m: Model, walk: Walk, width: int) -> int:
+    """How many cycles a sub-group reads a tile in local memory for: a bank gives a word in each."""
+    tiles = [copy for copy in m.copies(walk.tensor) if copy.stage.local]
+    if not tiles or walk.tensor.bytes != WORD:
+        # Fragments of shorter elements are read by instructions, for which tiles are rotated.
+        return 1
+    steps = tuple((m.step_in(tiles[-1], lane), lane[2]) for lane in m.lanes)
+    return _busiest_bank(steps, width)
+
+
+@lru_cache(maxsize=1 << 12)
+def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
+    """How many different words lanes read from a bank, each some that are next to one another."""
+    places = {0}
+    for stride, extent in steps:
+        places = {place + k * stride for place in places for k in range(extent)}
+    words = {place + k for place in places for k in range(width)}
+    return max(Counter(word % BANKS for word in words).values())
+
+
 def _resident(m: Model) -> int:
     """How many groups a compute unit runs at a time."""
     device = m.device
     limits = [device.work_items_unit // max(1, m.items)]
+    if not m.is_cpu:
+        limits.append(MOST_RESIDENT)
     if device.registers_unit:
         limits.append(device.registers_unit // (min(m.registers, device.registers) * m.items))
     if m.local_memory and not m.is_cpu:

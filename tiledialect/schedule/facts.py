@@ -97,6 +97,13 @@ class Walk:
         """How many elements along each axis the steps touch, gaps left out."""
         return _touched(self, steps)[0]
 
+    def apart(self, axis: int, steps: Steps) -> Mapping[int, int]:
+        """How many of the elements that steps touch along an axis are between those of each step.
+
+        Steps are told by how far they go along the axis.
+        """
+        return _apart(self, axis, tuple(x for x in steps if x[2] > 1 and x[0] in self.moves[axis]))
+
     def elements(self, steps: Steps) -> int:
         """How many different elements the steps touch."""
         return _touched(self, steps)[1]
@@ -157,17 +164,38 @@ def _extents(walk: Walk, steps: Steps) -> tuple[int, ...]:
     )
 
 
+@lru_cache(maxsize=1 << 14)
+def _apart(walk: Walk, axis: int, steps: Steps) -> Mapping[int, int]:
+    moves = walk.moves[axis]
+    found: dict[int, int] = {}
+    count = 1
+    for reach, unit, sizes in _gapless([(abs(moves[n]) * s, extent) for n, s, extent in steps]):
+        found |= {size: size // unit * count for size in sizes}
+        count *= reach // unit + 1
+    return found
+
+
 def _reach(steps: list[tuple[int, int]]) -> int:
     """The number of places along an axis: steps that leave no gap go together."""
+    count = 1
+    for reach, unit, _ in _gapless(steps):
+        count *= reach // unit + 1
+    return count
+
+
+def _gapless(steps: list[tuple[int, int]]) -> list[tuple[int, int, list[int]]]:
+    """Steps that leave no gap, together: how far they reach, their unit, and how far each goes."""
     steps.sort()
-    count, reach, unit = 1, 0, 1
+    found: list[tuple[int, int, list[int]]] = []
+    reach, unit = 0, 1
     for size, extent in steps:
         if reach == 0 or size > reach + unit:
-            count *= reach // unit + 1
             reach, unit = 0, size
+            found.append((0, size, []))
         unit = gcd(unit, size)
         reach += size * (extent - 1)
-    return count * (reach // unit + 1)
+        found[-1] = (reach, unit, [*found[-1][2], size])
+    return found
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,63 @@ class Model:
         walk = self.walk(copy.stage.operand)
         return prod(walk.extents(copy.inside)) if walk is not None else 0
 
+    def step_in(self, copy: Copy, step: tuple[str, int, int]) -> int:
+        """How many elements of its tile a step moves a copy by, as the tile lies."""
+        walk = self.walk(copy.stage.operand)
+        if walk is None:
+            return 0
+        place = 0
+        for axis, pitch in enumerate(self.pitches(copy, walk)):
+            size = abs(walk.moves[axis].get(step[0], 0)) * step[1]
+            place += pitch * walk.apart(axis, copy.inside).get(size, 0)
+        return place
+
+    def pitches(self, copy: Copy, walk: Walk) -> list[int]:
+        """How far apart neighbours along each axis lie in a tile."""
+        extents, stage = walk.extents(copy.inside), copy.stage
+        found, pitch, pad = [0] * len(extents), 1, stage.pad
+        for axis in reversed(stage.order or range(len(extents))):
+            found[axis] = pitch
+            pitch, pad = pitch * extents[axis] + pad, 0
+        return found
+
+    def stores(self, copy: Copy, walk: Walk) -> tuple[tuple[tuple[int, int], ...], int, int]:
+        """How a sub-group writes a tile: the steps of its items, and how many stores of how many
+        elements each of them makes of a piece."""
+        extents, pitches = walk.extents(copy.inside), self.pitches(copy, walk)
+        vector = self._width(copy)
+        is_row = pitches[-1] == 1
+        steps: list[tuple[int, int]] = []
+        left = self.device.sub_group_size
+        # Neighbouring items take neighbouring pieces in memory.
+        pieces = [*extents[:-1], extents[-1] // vector]
+        for axis in reversed(range(len(extents))):
+            count = min(pieces[axis], left)
+            if count > 1:
+                steps.append((pitches[axis] * (vector if axis == len(extents) - 1 else 1), count))
+                left = ceil(left / count)
+        stores, width = (1, vector) if is_row else (vector, 1)
+        return tuple(steps), stores, width
+
+    def loads(self, copy: Copy, walk: Walk) -> tuple[int, int]:
+        """How many loads an item makes of a piece of a tile, and how many neighbours a row has."""
+        vector = self._width(copy)
+        loads = 1 if self._is_aligned(walk, copy) else vector
+        return loads, walk.extents(copy.inside)[-1]
+
+    def _is_aligned(self, walk: Walk, copy: Copy) -> bool:
+        """Whether all rows of a tile begin at whole vectors in memory."""
+        moves, shape, vector = walk.moves[-1], walk.tensor.shape, self._width(copy)
+        outside = [x for x in self.steps if x not in copy.inside]
+        jumps = [moves.get(name, 0) * stride for name, stride, _ in outside]
+        assert walk.tensor.access
+        access = walk.tensor.access[-1]
+        lowers = {index.name: index.range.lower for index in self.facts.indices}
+        begin = int(access.constant) + sum(n * lowers[name] for name, n in moves.items())
+        # What moves it back begins at the other end.
+        back = [n * s * (e - 1) for name, s, e in copy.inside if (n := moves.get(name, 0)) < 0]
+        return all(n % vector == 0 for n in (*jumps, begin + sum(back), shape[-1]))
+
     @lazy
     def copy_steps(self) -> int:
         """In how many steps the items of a group copy the largest tile that is fetched ahead."""
@@ -255,10 +312,13 @@ class Model:
 
     def _chunks(self, copy: Copy) -> int:
         """In how many pieces a tile is copied: in vectors if they divide its rows in memory."""
+        return self.tile(copy) // self._width(copy)
+
+    def _width(self, copy: Copy) -> int:
+        """How many elements a piece of a tile has."""
         walk, vector = self.walk(copy.stage.operand), copy.stage.vector
         extents = walk.extents(copy.inside) if walk is not None else ()
-        row = extents[-1] if extents else 1
-        return prod(extents) // (vector if row % vector == 0 else 1)
+        return vector if extents and extents[-1] % vector == 0 else 1
 
     @lazy
     def local_memory(self) -> int:
@@ -287,7 +347,7 @@ class Model:
         if copies and copies[0].stage.local:
             inside = copies[0].inside
             elements, run, shares = walk.elements(inside), walk.run(inside), 1.0
-            chunks = elements / copies[0].stage.vector
+            chunks = elements / self._width(copies[0])
         else:
             elements = walk.elements(self.lanes + self.steps[place:])
             run = walk.run(self.neighbours)

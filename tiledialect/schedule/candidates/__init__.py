@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.candidates.cpu_rows import cpu_rows
 from tiledialect.schedule.candidates.gpu_contractions import gpu_contractions
+from tiledialect.schedule.candidates.gpu_shared_sums import gpu_shared_sums
 from tiledialect.schedule.candidates.row_kernels import row_kernels
 from tiledialect.schedule.candidates.streams import streams
 from tiledialect.schedule.candidates.sums import sums
@@ -25,6 +26,7 @@ Family = Callable[[Facts, Device], Iterable[Schedule]]
 
 FAMILIES: Mapping[str, Family] = {
     "contractions on GPUs": gpu_contractions,
+    "shared sums on GPUs": gpu_shared_sums,
     "contractions on CPUs": cpu_contractions,
     "sums along memory on CPUs": cpu_rows,
     "streams": streams,

@@ -38,6 +38,10 @@ WRITTEN_OUT = (640, 1152)
 """How many copies of a multiplication an item has at most: a small body, or a large one."""
 WRITTEN_OUT_PLAIN = (1152, 2304)
 """The same without taps, which makes it simpler."""
+MOST_CLASSES, MOST_SUMS = 16, 48
+"""How many residue classes and the like an item may have, and accumulators for all of them."""
+MOST_APART = 64
+"""How many sums of windows an item may have that do not lie together where they are stored."""
 MOST_TILINGS = 6
 """How many tilings are looked at with all chunks."""
 ROWS = 64
@@ -52,8 +56,8 @@ class Roles:
     m: str
     beside: str | None
     """An output index next to `m`, for the items of a group where `m` is short."""
-    inner: str | None
-    """An output index of few values, all of which an item may have accumulators for."""
+    inner: tuple[str, ...]
+    """Output indices of few values, all of which an item may have accumulators for."""
     rest: tuple[str, ...]
     """The other output indices: each value has groups of its own."""
     k: str
@@ -61,29 +65,48 @@ class Roles:
     """Summed indices of few values, inside or around the chunks."""
     outer: tuple[str, ...]
     """The other summed indices: loops around everything."""
+    is_turned: bool = False
+    """Whether what is fastest in the output's memory is `m`, or beside it."""
 
 
-def roles(facts: Facts) -> Roles | None:
-    """Those of a contraction of two tensors or more; None if it has no tiles."""
+def roles(facts: Facts) -> Iterator[Roles]:
+    """Those of a contraction of two tensors or more, if it has tiles."""
     extents, strides = facts.extents, facts.outputs[0].strides
     outputs = sorted(facts.output_indices, key=lambda name: abs(strides.get(name, 0)))
     outputs = [name for name in outputs if extents[name] > 1]
     if len(outputs) < 2 or not facts.reduced_indices:
-        return None
-    n = next((name for name in outputs if extents[name] >= FEW), outputs[0])
-    # The innermost that is long enough for tiles, and along which some operand stays the same.
+        return
     lone = {name for name in outputs if all(name in t.names for t in facts.inputs)}
+    n = next((name for name in outputs if extents[name] >= FEW), outputs[0])
+    plain = _roles(facts, outputs, lone, n)
+    yield plain
+    rows = {x for x in facts.reduced_indices if all(x in t.contiguous for t in facts.inputs)}
+    if (k := next(iter(rows - {plain.k}), None)) is not None and extents[k] >= FEW // 2:
+        yield _roles(facts, outputs, lone, n, k)
+    # Channels may move items, though pixels are neighbours in memory: few sums of one element.
+    beside_n = {x for t in facts.inputs if n in t.names for x in t.names}
+    channels = [x for x in outputs if x not in beside_n and extents[x] >= FEW]
+    if _sliding(facts, n) and channels:
+        found = _roles(facts, outputs, lone, max(channels, key=lambda x: extents[x]))
+        yield replace(found, is_turned=True)
+
+
+def _roles(facts: Facts, outputs: list[str], lone: set[str], n: str, k: str | None = None) -> Roles:
+    """The roles of all other indices."""
+    extents = facts.extents
+    # The innermost that is long enough for tiles, and along which some operand stays the same.
     m, *others = sorted(
         [name for name in outputs if name != n],
         key=lambda x: (x in lone, -min(extents[x], FEW)),
     )
-    inner = next((name for name in others if extents[name] <= FEW // 2), None)
-    beside = next((name for name in others if name != inner and name not in lone), None)
+    inner = tuple(name for name in others if extents[name] <= FEW // 2)
+    beside = next((name for name in others if name not in inner and name not in lone), None)
     along = [x for t in facts.inputs for x in t.contiguous]
     slide = _sliding(facts, m)
     reduced = sorted(
         facts.reduced_indices,
         key=lambda x: (
+            x == k,
             min(extents[x], 2 * FEW),
             x in along,
             x not in slide or extents[x] > FEW,
@@ -93,7 +116,7 @@ def roles(facts: Facts) -> Roles | None:
     )
     taps = [x for x in facts.reduced_indices if x != reduced[0] and 1 < extents[x] <= FEW]
     outer = [x for x in facts.reduced_indices if x != reduced[0] and x not in taps]
-    rest = [x for x in facts.output_indices if x not in (n, m, beside, inner)]
+    rest = [x for x in facts.output_indices if x not in (n, m, beside, *inner)]
     return Roles(n, m, beside, inner, tuple(rest), reduced[0], tuple(taps), tuple(outer))
 
 
@@ -122,8 +145,8 @@ class Shape:
     """Accumulators of an item along `m` and `n`."""
     fours: bool = False
     """Whether accumulators along `m` come in fours that items share out."""
-    inner: int = 1
-    """Accumulators of an item along the short index."""
+    inner: tuple[str, ...] = ()
+    """The short indices for all of whose values an item has accumulators."""
     shared: int = 1
     """Items among which the steps of a chunk are divided."""
     all_local: bool = False
@@ -132,6 +155,11 @@ class Shape:
     taps_inside: bool = True
     copies: int = 2
     written_out: int = WRITTEN_OUT[0]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether an item has accumulators for several short indices."""
+        return len(self.inner) > 1
 
     @property
     def items(self) -> int:
@@ -145,11 +173,9 @@ def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     if any(t.access is None for t in facts.inputs):
         return
-    found = roles(facts)
-    if found is None:
-        return
-    for shape in _shapes(facts, found, device):
-        yield Builder(facts, found, shape).schedule()
+    for found in roles(facts):
+        for shape in _shapes(facts, found, device):
+            yield Builder(facts, found, shape).schedule()
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
@@ -176,10 +202,16 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         )
         for shape, inner, local in product(
             (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),
-            (1, facts.extents[r.inner]) if r.inner else (1,),
+            ((), r.inner[:1]) if r.inner else ((),),
             (False, True) if lonely else (False,),
         )
         if shape.items <= device.max_work_group_size
+        # What is stored apart needs registers for its places.
+        and not (r.is_turned and r.taps and prod(shape.tile) > MOST_APART)
+    ]
+    tilings += [
+        replace(shape, inner=r.inner, all_local=True, chunk=_chunks(extent, 1)[-1])
+        for shape in _tiles_of_classes(facts, r)
     ]
     alike: dict[object, list[Shape]] = {}
     for shape in sorted(tilings, key=lambda shape: _roughly(facts, r, shape, device)):
@@ -189,7 +221,7 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         alike.setdefault(item, []).append(shape)
     compared = [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
     for shape in sorted(compared, key=seconds)[:MOST_TILINGS]:
-        plain = not r.taps and shape.inner == 1
+        plain = not r.taps and not shape.inner
         for chunk, inside, copies, most in product(
             _chunks(extent, shape.shared),
             (True, False) if r.taps else (True,),
@@ -223,16 +255,17 @@ def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
         r.m: shape.warps[0] * shape.lanes[0] * shape.tile[0],
         r.n: shape.warps[1] * shape.lanes[1] * shape.tile[1],
         r.beside: shape.beside,
-        r.inner: shape.inner,
+        **{name: extents[name] for name in shape.inner},
     }
+    deep = prod(extents[name] for name in shape.inner)
     groups, waste = 1, 1.0
     for name in facts.output_indices:
         count = ceil_div(extents[name], block.get(name, 1))
         groups *= count
         waste *= count * block.get(name, 1) / extents[name]
     fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
-    rows, columns = block[r.m] * shape.beside * shape.inner, block[r.n]
-    near = 0.5 / (shape.tile[0] * shape.inner) + 0.5 / shape.tile[1]
+    rows, columns = block[r.m] * shape.beside * deep, block[r.n]
+    near = 0.5 / (shape.tile[0] * deep) + 0.5 / shape.tile[1]
     return waste * (1 + near + 8 / rows + 8 / columns) / fill
 
 
@@ -262,6 +295,22 @@ def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
                             if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
                                 lanes, tile = (along, columns), (rows, wide)
                                 yield Shape((1, 1), lanes, beside, tile, shared=shared)
+
+
+def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
+    """An item has several short indices as a whole, and few neighbours along `m` and `n`.
+
+    So all residue classes of a strided convolution's input gradient share what an item loads.
+    """
+    deep = prod(facts.extents[name] for name in r.inner)
+    if len(r.inner) < 2 or deep > MOST_CLASSES:
+        return
+    m, n = facts.extents[r.m], facts.extents[r.n]
+    for rows, wide in ((1, 4), (2, 4), (1, 8)):
+        if rows * wide * deep <= MOST_SUMS:
+            for lanes in product(_counts(ceil_div(m, rows)), _counts(ceil_div(n, wide))):
+                if LEAST_ITEMS <= prod(lanes) <= MOST_ITEMS and _is_even(prod(lanes)):
+                    yield Shape((1, 1), lanes, 1, (rows, wide))
 
 
 def _is_even(items: int) -> bool:
@@ -296,9 +345,10 @@ class Builder:
         rows, m = self._rows()
         columns, n = self._columns()
         high, b = digits(r.beside, [(s.beside, Role.LOCAL, "x")]) if r.beside else (1, [])
-        deep, inner = digits(r.inner, [(s.inner, Role.UNROLL, "")]) if r.inner else (1, [])
-        tiled = ((r.inner, deep), (r.beside, high), (r.m, rows), (r.n, columns))
-        blocks = [(name, 1, extents[name]) for name in r.rest]
+        inner = [Leaf(name, 1, extents[name], Role.UNROLL) for name in s.inner]
+        tiled = ((r.beside, high), (r.m, rows), (r.n, columns))
+        single = [*r.rest, *(name for name in r.inner if name not in s.inner)]
+        blocks = [(name, 1, extents[name]) for name in single]
         blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
         parts = [Leaf(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
         items = [*parts, *b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
@@ -352,7 +402,7 @@ class Builder:
                 t.number,
                 local=False,
                 at=self._window(t, sums) or last,
-                vector=4 if r.n in t.names or s.fours else 2,
+                vector=4 if r.n in t.names or s.fours or s.has_classes else 2,
             )
             for t in staged
         ]
@@ -361,7 +411,7 @@ class Builder:
     def _window(self, tensor: Tensor, sums: list[Leaf]) -> tuple[str, int] | None:
         """The leaf inside which the last tap and the neighbours of a tile make a window."""
         tap = sums[-1]
-        moved = {self.roles.m, self.roles.n}
+        moved = {self.roles.m, self.roles.n, *(self.shape.inner if self.shape.has_classes else ())}
         for moves in tensor.walk.moves:
             if tap.role is Role.UNROLL and tap.index in moves and moved & moves.keys():
                 return (sums[-2].index, sums[-2].stride) if len(sums) > 1 else None
@@ -369,17 +419,21 @@ class Builder:
 
     def _local(self, tensor: Tensor, at: tuple[str, int]) -> Stage:
         """The stage of an operand: its axis along `m` or `n` lies fastest."""
-        rank = len(tensor.shape)
-        along = self.roles.n if self.roles.n in tensor.names else self.roles.m
+        r, rank = self.roles, len(tensor.shape)
+        along = r.n if r.n in tensor.names else r.m
         axis = next((k for k, moves in enumerate(tensor.walk.moves) if along in moves), rank - 1)
         order = (*(k for k in range(rank) if k != axis), axis)
+        if self.shape.has_classes and along not in tensor.names:
+            # What all items read for a step of the sum lies together.
+            order = tuple(sorted(range(rank), key=lambda k: r.k not in tensor.walk.moves[k]))
         is_plain = order == tuple(range(rank))
         return Stage(
             tensor.number,
             local=True,
             at=at,
             copies=self.shape.copies,
-            pad=0 if is_plain or not self.shape.fours else 4,
+            # Of turned roles the neighbours in memory are along the sum or taps, and stored apart.
+            pad=0 if is_plain or not (self.shape.fours or r.is_turned) else 4,
             order=() if is_plain else order,
             vector=4,
         )
