@@ -214,8 +214,8 @@ def _copied(m: Model, walk: Walk) -> float:
     """The words that copies to local memory are worth: lines of the cache, and banks that meet."""
     for copy in m.copies(walk.tensor):
         if copy.stage.local and walk.tensor.bytes == WORD:
-            steps, stores, width = m.stores(copy, walk)
-            loads, row = m.loads(copy, walk)
+            steps, stores, width = m.copy_stores(copy, walk)
+            loads, row = m.copy_loads(copy, walk)
             pieces = m.device.sub_group_size * (width * stores)
             lines = ceil(pieces / row) * ceil(row * WORD / LINE)
             cycles = loads * lines + stores * _busiest_bank(steps, width)

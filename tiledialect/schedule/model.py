@@ -267,7 +267,7 @@ class Model:
             pitch, pad = pitch * extents[axis] + pad, 0
         return found
 
-    def stores(self, copy: Copy, walk: Walk) -> tuple[tuple[tuple[int, int], ...], int, int]:
+    def copy_stores(self, copy: Copy, walk: Walk) -> tuple[tuple[tuple[int, int], ...], int, int]:
         """How a sub-group writes a tile: the steps of its items, and how many stores of how many
         elements each of them makes of a piece."""
         extents, pitches = walk.extents(copy.inside), self.pitches(copy, walk)
@@ -285,7 +285,7 @@ class Model:
         stores, width = (1, vector) if is_row else (vector, 1)
         return tuple(steps), stores, width
 
-    def loads(self, copy: Copy, walk: Walk) -> tuple[int, int]:
+    def copy_loads(self, copy: Copy, walk: Walk) -> tuple[int, int]:
         """How many loads an item makes of a piece of a tile, and how many neighbours a row has."""
         vector = self._width(copy)
         loads = 1 if self._is_aligned(walk, copy) else vector
