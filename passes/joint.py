@@ -5,7 +5,7 @@ Such axes can be one: reshapes around the kernel, which cost nothing, make it so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -62,21 +62,21 @@ class Joint:
         return AccessAttr(exprs if k is None else (*exprs[:k], *exprs[k + 1 :]))
 
 
-def joint(kernel: KernelOp, least: int) -> Joint | None:
-    """Two axes of a kernel that can be one, of which the second has fewer values than that."""
+def joint(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
+    """Two axes of a kernel that can be one, of which the second has fewer values than its least."""
     if any(isinstance(op, IndexOp | GatherOp) for op in kernel.block.ops):
         return None
     op = kernel.contraction
     return _of_rows(kernel, least) if op is None else _of_contraction(kernel, op, least)
 
 
-def _of_rows(kernel: KernelOp, least: int) -> Joint | None:
+def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
     """The last two axes of a row kernel, or of one of elementwise ops alone."""
     axes = _axes(kernel)
     if len(axes) < 2:
         return None
     first, second = [*axes][-2:]
-    if len({first, second} & kernel.reduced) == 1 or axes[second].extent >= least:
+    if len({first, second} & kernel.reduced) == 1 or axes[second].extent >= least(second):
         return None
     try:
         rows = Rows.of([op for op in kernel.block.ops if not isinstance(op, YieldOp)], axes)
@@ -122,7 +122,9 @@ def _dropped(along: Map, axes: Sequence[str]) -> int | None:
     return len(along) - 1 if len(along) > 1 else None
 
 
-def _of_contraction(kernel: KernelOp, op: ContractionOp, least: int) -> Joint | None:
+def _of_contraction(
+    kernel: KernelOp, op: ContractionOp, least: Callable[[str], int]
+) -> Joint | None:
     """Two indices of a contraction, both summed over or neither."""
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     if op.domain is None or op.constraints.data:
@@ -140,7 +142,7 @@ def _of_contraction(kernel: KernelOp, op: ContractionOp, least: int) -> Joint | 
     for a, b in dict.fromkeys(beside):
         # A diagonal is along no two indices.
         if a != b and {a, b} <= ranges.keys() and (a in output) == (b in output):
-            is_short = ranges[b].extent < least
+            is_short = ranges[b].extent < least(b)
             if is_short and (dropped := _dropped_by(places, a, b, ranges)) is not None:
                 return Joint(a, b, ranges, dropped, single)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -31,8 +32,10 @@ from tiledialect.schedule.device import Device, Kind, device_of
 
 SHORT = 8
 """Rows of so many vectors have an end that fills no vector, and a loop's beginning, too often."""
-SHORT_ON_GPU = 128
-"""Rows of a contraction that are shorter fill no tile of a work-group."""
+SHORT_ON_GPU = 8
+"""An axis that is shorter has no tile of a work-item on a GPU."""
+SHORT_ROW_ON_GPU = 128
+"""Rows of a product's result that are shorter fill no tile of a work-group."""
 
 
 def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
@@ -136,13 +139,21 @@ class TileJoinAxesPass(ModulePass):
             kernel = new
 
 
-def _least(kernel: KernelOp, device: Device) -> int:
-    """How long a second axis is that stays one: on GPUs all that wide accesses divide are, but for
-    those of a contraction."""
+def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
+    """How long a second axis is that stays one."""
+    op = kernel.contraction
+    if device.kind is Kind.CPU or op is None:
+        least = _least_row(kernel, device)
+        return lambda _: least
+    row = SHORT_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
+    fastest = op.output.data[-1].names if op.output.data else ()
+    return lambda name: row if name in fastest else SHORT_ON_GPU
+
+
+def _least_row(kernel: KernelOp, device: Device) -> int:
+    """The same of a kernel without contractions: on GPUs all that wide accesses divide are."""
     if device.kind is Kind.CPU:
         return SHORT * device.native_vector_width
-    if kernel.contraction is not None:
-        return SHORT_ON_GPU
     if kernel.axes is not None or kernel.contractions:
         return 0
     row = kernel.indices[-1].range.extent if kernel.indices else 0

@@ -48,4 +48,47 @@ func.func @stay(%X: tensor<5x9x7xf32>, %B: tensor<7xf32>) -> (tensor<5x9x7xf32>,
   }
   func.return %Z, %Y : tensor<5x9x7xf32>, tensor<5x9x7xf32>
 }
+
+// Rows and columns of few pixels are one axis of a product of matrices; of many they stay, as a
+// work-item has a tile of a row.
+// CHECK-LABEL: @pixels
+// CHECK: tile.kernel({{.*}}) -> tensor<196x32xf32> {
+// CHECK: tile.kernel({{.*}}) -> tensor<4x14x14x32xf32> {
+func.func @pixels(%A: tensor<4x7x7x16xf32>, %B: tensor<4x14x14x16xf32>, %K: tensor<16x32xf32>)
+    -> (tensor<4x7x7x32xf32>, tensor<4x14x14x32xf32>) {
+  %Y = tile.kernel(%a = %A : tensor<4x7x7x16xf32>, %k = %K : tensor<16x32xf32>) -> tensor<4x7x7x32xf32> {
+    %y = tile.contraction add(%a[n, x, y, c] mul %k[c, d]) -> [n, x, y, d] domain <n = 0 to 4, x = 0 to 7, y = 0 to 7, d = 0 to 32, c = 0 to 16>
+      : (tensor<4x7x7x16xf32>, tensor<16x32xf32>) -> tensor<4x7x7x32xf32>
+    tile.yield %y : tensor<4x7x7x32xf32>
+  }
+  %Z = tile.kernel(%b = %B : tensor<4x14x14x16xf32>, %k = %K : tensor<16x32xf32>) -> tensor<4x14x14x32xf32> {
+    %z = tile.contraction add(%b[n, x, y, c] mul %k[c, d]) -> [n, x, y, d] domain <n = 0 to 4, x = 0 to 14, y = 0 to 14, d = 0 to 32, c = 0 to 16>
+      : (tensor<4x14x14x16xf32>, tensor<16x32xf32>) -> tensor<4x14x14x32xf32>
+    tile.yield %z : tensor<4x14x14x32xf32>
+  }
+  func.return %Y, %Z : tensor<4x7x7x32xf32>, tensor<4x14x14x32xf32>
+}
+
+// Channels before pixels: pixels are one row. Sums of partial results have rows of a sub-group.
+// CHECK-LABEL: @rows
+// CHECK: tile.kernel({{.*}}) -> tensor<4x32x3136xf32> {
+// CHECK: tile.kernel({{.*}}) -> tensor<8x64xf32> {
+// CHECK: tile.kernel({{.*}}) -> tensor<72xf32> {
+func.func @rows(%A: tensor<4x16x56x56xf32>, %K: tensor<32x16xf32>, %P: tensor<5x8x64xf32>, %Q: tensor<5x8x9xf32>)
+    -> (tensor<4x32x56x56xf32>, tensor<8x64xf32>, tensor<8x9xf32>) {
+  %Y = tile.kernel(%a = %A : tensor<4x16x56x56xf32>, %k = %K : tensor<32x16xf32>) -> tensor<4x32x56x56xf32> {
+    %y = tile.contraction add(%a[n, c, x, y] mul %k[d, c]) -> [n, d, x, y] domain <n = 0 to 4, d = 0 to 32, x = 0 to 56, y = 0 to 56, c = 0 to 16>
+      : (tensor<4x16x56x56xf32>, tensor<32x16xf32>) -> tensor<4x32x56x56xf32>
+    tile.yield %y : tensor<4x32x56x56xf32>
+  }
+  %S = tile.kernel(%p = %P : tensor<5x8x64xf32>) -> tensor<8x64xf32> {
+    %s = tile.contraction add(%p[p, i, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 64, p = 0 to 5> : (tensor<5x8x64xf32>) -> tensor<8x64xf32>
+    tile.yield %s : tensor<8x64xf32>
+  }
+  %T = tile.kernel(%q = %Q : tensor<5x8x9xf32>) -> tensor<8x9xf32> {
+    %t = tile.contraction add(%q[p, i, j]) -> [i, j] domain <i = 0 to 8, j = 0 to 9, p = 0 to 5> : (tensor<5x8x9xf32>) -> tensor<8x9xf32>
+    tile.yield %t : tensor<8x9xf32>
+  }
+  func.return %Y, %S, %T : tensor<4x32x56x56xf32>, tensor<8x64xf32>, tensor<8x9xf32>
+}
 }

@@ -19,6 +19,7 @@ from tiledialect.language.to_ir import load
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.candidates import FAMILIES
+from tiledialect.schedule.choice import modelled
 from tiledialect.schedule.device import PLATFORMS, Kind, described
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Role, Schedule
@@ -103,6 +104,40 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((9, 150),),
         "row kernels",
     ),
+    "weight gradient of a depthwise convolution": (
+        """function (I[N, X, Y, C], D[N, V, W, C]) -> (G) {
+            G[i, j, c: 3, 3, C] = +(I[n, x + i, y + j, c] * D[n, x, y, c]);
+        }""",
+        ((2, 14, 18, 20), (2, 12, 16, 20)),
+        "shared sums on GPUs",
+    ),
+    "product of long rows and columns": (
+        "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }",
+        ((9, 700), (700, 12)),
+        "shared sums on GPUs",
+    ),
+    "residue classes": (
+        """function (D[N, X, Y, CO], K[4, 4, CI, CO]) -> (O) {
+            O[n, x, y, a, b, ci: N, X, Y, 2, 2, CI] =
+                +(D[n, x - i, y - j, co] * K[2*i + a, 2*j + b, ci, co]), i < 2, j < 2;
+        }""",
+        ((2, 9, 16, 16), (4, 4, 3, 16)),
+        "contractions on GPUs",
+    ),
+    "channels before pixels": (
+        """function (I[N, C, X, Y], K[CO, C, 3, 3]) -> (O) {
+            O[n, co, x, y: N, CO, X, Y] = +(I[n, c, x + i - 1, y + j - 1] * K[co, c, i, j]);
+        }""",
+        ((2, 8, 7, 14), (16, 8, 3, 3)),
+        "contractions on GPUs",
+    ),
+    "weight gradient": (
+        """function (I[N, X, Y, CI], D[N, X, Y, CO]) -> (G) {
+            G[i, j, ci, co: 3, 3, CI, CO] = +(I[n, x + i - 1, y + j - 1, ci] * D[n, x, y, co]);
+        }""",
+        ((2, 5, 16, 16), (2, 5, 16, 16)),
+        "contractions on GPUs",
+    ),
     "several short rows": (
         "function (X[M, N]) -> (O) { S[m, 0 : M, 1] = +(X[m, n]); O = X - S; }",
         ((12, 40),),
@@ -125,6 +160,8 @@ DEVICES = {
     "cpu": described(Kind.CPU, {}),
     "gpu": described(Kind.GPU, {"platform": next(iter(PLATFORMS))}),
 }
+LOCAL_MEMORY = 32768
+"""Bytes that any device has at least."""
 TRIED = 1
 """How many of the schedules of a family are run."""
 
@@ -145,7 +182,8 @@ def kernel_of(module: ModuleOp) -> KernelOp:
 def proposed(family: str, facts: Facts) -> Iterator[Schedule]:
     for device in DEVICES.values():
         for schedule in FAMILIES[family](facts, device):
-            if schedule.work_items <= device.max_work_group_size:
+            local_memory = modelled(facts, schedule, device).local_memory
+            if schedule.work_items <= device.max_work_group_size and local_memory <= LOCAL_MEMORY:
                 yield schedule
 
 
@@ -154,8 +192,9 @@ def test_kernels_can_run_by_them(name: str) -> None:
     module, _ = fused(name)
     kernel = kernel_of(module)
     for target in DEVICES.values():
-        found = list(FAMILIES[PROGRAMS[name][2]](kernel_facts(kernel), target))
-        assert found
+        family = PROGRAMS[name][2]
+        found = list(FAMILIES[family](kernel_facts(kernel), target))
+        assert bool(found) == (target.kind is Kind.GPU or "on GPUs" not in family)
         for schedule in found:
             kernel.schedule = ScheduleAttr(schedule)
             kernel.verify_()

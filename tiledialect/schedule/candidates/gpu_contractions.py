@@ -8,7 +8,7 @@ convolution, are loops around the chunks or inside of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, prod
@@ -42,6 +42,8 @@ MOST_CLASSES, MOST_SUMS = 16, 48
 """How many residue classes and the like an item may have, and accumulators for all of them."""
 MOST_APART = 64
 """How many sums of windows an item may have that do not lie together where they are stored."""
+LONG_ROW = 32
+"""Pixels next to one another in memory that are as many move items, as a sub-group has them."""
 MOST_TILINGS = 6
 """How many tilings are looked at with all chunks."""
 ROWS = 64
@@ -81,12 +83,12 @@ def roles(facts: Facts) -> Iterator[Roles]:
     plain = _roles(facts, outputs, lone, n)
     yield plain
     rows = {x for x in facts.reduced_indices if all(x in t.contiguous for t in facts.inputs)}
-    if (k := next(iter(rows - {plain.k}), None)) is not None and extents[k] >= FEW // 2:
+    if (k := next(iter(rows - {plain.k}), None)) is not None and extents[k] >= FEW:
         yield _roles(facts, outputs, lone, n, k)
     # Channels may move items, though pixels are neighbours in memory: few sums of one element.
     beside_n = {x for t in facts.inputs if n in t.names for x in t.names}
     channels = [x for x in outputs if x not in beside_n and extents[x] >= FEW]
-    if _sliding(facts, n) and channels:
+    if channels and _are_few_in_windows(facts, n):
         found = _roles(facts, outputs, lone, max(channels, key=lambda x: extents[x]))
         yield replace(found, is_turned=True)
 
@@ -100,7 +102,8 @@ def _roles(facts: Facts, outputs: list[str], lone: set[str], n: str, k: str | No
         key=lambda x: (x in lone, -min(extents[x], FEW)),
     )
     inner = tuple(name for name in others if extents[name] <= FEW // 2)
-    beside = next((name for name in others if name not in inner and name not in lone), None)
+    far = {*lone, *inner[:1], *(x for x in inner if _is_tap(facts, x))}
+    beside = next((x for x in others if x not in far), None)
     along = [x for t in facts.inputs for x in t.contiguous]
     slide = _sliding(facts, m)
     reduced = sorted(
@@ -124,6 +127,25 @@ def _sliding(facts: Facts, m: str) -> set[str]:
     """The indices whose steps move an operand as those of `m` do: windows that neighbours share."""
     axes = [e.names for t in facts.inputs for e in t.access or () if m in e.names]
     return {name for names in axes for name in names} - {m}
+
+
+def _are_few_in_windows(facts: Facts, n: str) -> bool:
+    """Whether pixels next to one another are few for items, or far from those they read."""
+    slides = [walk for walk in _windows(facts, n) if len(walk) > 1]
+    return bool(slides) and (
+        facts.extents[n] < LONG_ROW or any(abs(moves[n]) > 1 for moves in slides)
+    )
+
+
+def _is_tap(facts: Facts, name: str) -> bool:
+    """Whether an output index is a point of a window, with an axis of its own in the result."""
+    written = [tuple(e.names) for e in facts.outputs[0].access or ()]
+    return (name,) in written and bool(_sliding(facts, name))
+
+
+def _windows(facts: Facts, name: str) -> Iterator[Mapping[str, int]]:
+    """How indices move along the axes of inputs that an index moves along."""
+    return (moves for t in facts.inputs for moves in t.walk.moves if name in moves)
 
 
 def _stride(facts: Facts, name: str) -> int:
@@ -190,6 +212,8 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         return inf
 
     extent = facts.extents[r.k]
+    # Long rows of which a part is needed come late: they are fetched ahead, in pieces.
+    gaps = any(abs(t.walk.moves[-1].get(r.k, 0)) > 1 for t in facts.inputs if t.names)
     lonely = any({r.m, r.n} <= t.names for t in facts.inputs)
     tilings = [
         replace(
@@ -220,7 +244,10 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         item = shape.tile, shape.inner, shape.fours, shape.all_local, shape.shared, size
         alike.setdefault(item, []).append(shape)
     compared = [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
-    for shape in sorted(compared, key=seconds)[:MOST_TILINGS]:
+    compared.sort(key=seconds)
+    plain_ones = [shape for shape in compared if not shape.has_classes]
+    of_classes = [shape for shape in compared if shape.has_classes]
+    for shape in plain_ones[:MOST_TILINGS] + of_classes[:MOST_TILINGS]:
         plain = not r.taps and not shape.inner
         for chunk, inside, copies, most in product(
             _chunks(extent, shape.shared),
@@ -228,7 +255,7 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
             (2, 1),
             WRITTEN_OUT_PLAIN if plain else WRITTEN_OUT,
         ):
-            if copies == 1 or extent > chunk:
+            if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
                 yield replace(
                     shape, chunk=chunk, taps_inside=inside, copies=copies, written_out=most
                 )
@@ -303,7 +330,7 @@ def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
     So all residue classes of a strided convolution's input gradient share what an item loads.
     """
     deep = prod(facts.extents[name] for name in r.inner)
-    if len(r.inner) < 2 or deep > MOST_CLASSES:
+    if len(r.inner) < 2 or deep > MOST_CLASSES or not _share_windows(facts, r):
         return
     m, n = facts.extents[r.m], facts.extents[r.n]
     for rows, wide in ((1, 4), (2, 4), (1, 8)):
@@ -311,6 +338,16 @@ def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
             for lanes in product(_counts(ceil_div(m, rows)), _counts(ceil_div(n, wide))):
                 if LEAST_ITEMS <= prod(lanes) <= MOST_ITEMS and _is_even(prod(lanes)):
                     yield Shape((1, 1), lanes, 1, (rows, wide))
+
+
+def _share_windows(facts: Facts, r: Roles) -> bool:
+    """Whether short indices share what an item loads.
+
+    Residue classes do. Results for each tap do if windows overlap along a long row of the sum.
+    """
+    taps = [x for x in r.inner if _is_tap(facts, x)]
+    steps = [abs(moves.get(r.k, 0)) for x in taps for moves in _windows(facts, x)]
+    return not taps or (1 in steps and facts.extents[r.k] >= 2 * FEW)
 
 
 def _is_even(items: int) -> bool:
@@ -344,10 +381,11 @@ class Builder:
         r, s, extents = self.roles, self.shape, self.facts.extents
         rows, m = self._rows()
         columns, n = self._columns()
-        high, b = digits(r.beside, [(s.beside, Role.LOCAL, "x")]) if r.beside else (1, [])
+        beside = r.beside if r.beside not in s.inner else None
+        high, b = digits(beside, [(s.beside, Role.LOCAL, "x")]) if beside else (1, [])
         inner = [Leaf(name, 1, extents[name], Role.UNROLL) for name in s.inner]
-        tiled = ((r.beside, high), (r.m, rows), (r.n, columns))
-        single = [*r.rest, *(name for name in r.inner if name not in s.inner)]
+        tiled = ((beside, high), (r.m, rows), (r.n, columns))
+        single = [*r.rest, *(x for x in r.inner if x not in (*s.inner, beside))]
         blocks = [(name, 1, extents[name]) for name in single]
         blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
         parts = [Leaf(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
