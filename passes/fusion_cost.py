@@ -8,9 +8,11 @@ device idle if they are few; and rows that are too long to be kept are read once
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from math import prod
+from operator import itemgetter
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -21,9 +23,12 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.kernel_facts import COSTLY, phases
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.model import SECTOR
 
 KEEPING = 0.625
 """Which share of the registers of a work-group hold a row."""
+NEAR_RATE = 8.0
+"""How much faster what is near is read again than memory."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,11 @@ class Machine:
     """Neighbours that a work-group takes where memory is fetched in whole lines."""
     near: int = 1 << 16
     """Bytes that a work-group can keep near it, in registers, local memory or a cache."""
+    line: int = 1
+    """Bytes that a work-group fetches together, where it is by itself: groups of a GPU, which run
+    at the same time, share them."""
+    nearest: int = 1 << 14
+    """Bytes that a work-group still has, with the rest of their lines, a row later."""
     bandwidth: float = 200.0
     """GB/s."""
 
@@ -57,6 +67,8 @@ class Machine:
             device.second_cache
             if cpu
             else int(4 * KEEPING * min(device.registers_unit, device.registers * most)),
+            SECTOR[device.kind] if cpu else 1,
+            device.cache_sizes[0] // 2,
             device.bandwidth,
         )
 
@@ -77,14 +89,38 @@ class Machine:
         busy = self.groups / max(groups, 1)
         return Traffic(again, self.time(again * max(1.0, busy)), groups)
 
-    def _moved_again(self, kernel: KernelOp, rows: int, groups: int) -> int:
-        """The bytes that a row kernel moves: for each phase anew where rows are not kept near."""
+    def _moved_again(self, kernel: KernelOp, rows: int, groups: int) -> float:
+        """The bytes that a row kernel moves: for each phase anew where rows are not kept near.
+
+        Of rows in short pieces these are whole lines, the rest of which comes again from near, too.
+        """
         pairs = zip(kernel.inputs, kernel.block.args, strict=True)
         own = {a: bytes_of(v) for v, a in pairs if size_of(v) > rows}
-        if sum(own.values()) // max(groups, 1) <= self.near:
-            return moved(kernel)
+        made = {v: bytes_of(v) for v in kernel.outputs if size_of(v) > rows}
+        lines = self._lines(kernel, {**own, **made}, rows)
+        once = moved(kernel) + sum(lines.values()) - sum(own.values()) - sum(made.values())
         needed = phases(kernel)
-        return moved(kernel) + sum(max(0, len(needed[a]) - 1) * n for a, n in own.items())
+        again = {a: max(0, len(needed[a]) - 1) for a in own}
+        if sum(lines[a] for a in own) <= self.near * max(groups, 1):
+            rest = sum(n * (lines[a] - own[a]) for a, n in again.items())
+            return once + rest / NEAR_RATE
+        return once + sum(n * lines[a] for a, n in again.items())
+
+    def _lines(
+        self, kernel: KernelOp, own: Mapping[SSAValue, int], rows: int
+    ) -> Mapping[SSAValue, int]:
+        """The bytes of the lines that rows of tensors of so many bytes lie in.
+
+        They count as whole ones if they are many until the next row takes the rest of them. Sums of
+        pieces that do not divide lines are as slow by themselves.
+        """
+        piece = _piece(kernel)
+        if not piece:
+            return own
+        sizes = {v: piece * element_bytes(tensor_type(v).element_type) for v in own}
+        shares = {v: self.line // n if self.line % n == 0 else 1 for v, n in sizes.items()}
+        lines = {v: n * shares[v] for v, n in own.items()}
+        return lines if sum(lines.values()) > self.nearest * rows else own
 
     def microseconds(self, time: float) -> str:
         """Bytes that could be moved as the time that moving them takes."""
@@ -95,7 +131,7 @@ class Machine:
 class Traffic:
     """What a kernel moves, and how long that takes."""
 
-    moved: int
+    moved: float
     """Bytes."""
     time: float
     """The same, or more: in bytes that could be moved meanwhile on a busy device."""
@@ -129,7 +165,7 @@ def computing_again(count: float) -> str:
     return f"with {in_millions(count)} million operations again"
 
 
-def moving(together: int, apart: int) -> str:
+def moving(together: float, apart: float) -> str:
     """How many bytes one kernel moves, and two, in words."""
     return f"moving {in_millions(together)} MB instead of {in_millions(apart)} MB"
 
@@ -137,6 +173,16 @@ def moving(together: int, apart: int) -> str:
 def size_of(value: SSAValue) -> int:
     """How many elements a tensor has."""
     return prod(shape_of(tensor_type(value)) or ())
+
+
+def _piece(kernel: KernelOp) -> int:
+    """How many neighbours of a row lie together, where other rows are between them, else 0."""
+    assert kernel.axes is not None
+    ranges, reduced = kernel.axes.ranges, kernel.reduced
+    axes = [(r.extent, n in reduced) for n, r in reversed(ranges.items()) if r.extent > 1]
+    along = [n for n, _ in takewhile(itemgetter(1), axes)]
+    is_parted = any(is_reduced for _, is_reduced in axes[len(along) :])
+    return prod(along) if along and is_parted else 0
 
 
 def bytes_of(value: SSAValue) -> int:
