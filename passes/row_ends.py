@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Rows
@@ -63,8 +63,9 @@ def part_end(kernel: KernelOp) -> Parted | None:
     made = dict(zip(left, rest.outputs, strict=True))
     end = _kernel({v: made.get(v) or inputs[v] for v in taken}, ops, ends, kernel)
     made.update(zip(ends, end.outputs, strict=True))
+    hint = next((output.name_hint for output in kernel.outputs if output.name_hint), None)
     for value, output in made.items():
-        output.name_hint = value.name_hint or f"{name_of(kernel.outputs[0])}_part"
+        output.name_hint = value.name_hint or (hint and f"{hint}_part")
     Rewriter.insert_op((rest, end), InsertPoint.before(kernel))
     outputs = tuple(made[v] for v in results)
     for old, new in zip(kernel.outputs, outputs, strict=True):

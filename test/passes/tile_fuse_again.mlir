@@ -104,6 +104,16 @@ func.func @unnamed(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<51
   func.return %E, %G : tensor<4096x512xf32>, tensor<512xf32>
 }
 
+// ROWS-LABEL: @nameless
+// ROWS-NEXT:     %0, %1 = tile.kernel(
+func.func @nameless(%X: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<512xf32>) {
+  %0 = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4096x512xf32>) -> tensor<4096x1xf32>
+  %1 = tile.sub %X, %0 : (tensor<4096x512xf32>, tensor<4096x1xf32>) -> tensor<4096x512xf32>
+  %2 = tile.exp %1 : (tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %3 = tile.contraction add(%1[r, c]) -> [c] : (tensor<4096x512xf32>) -> tensor<512xf32>
+  func.return %2, %3 : tensor<4096x512xf32>, tensor<512xf32>
+}
+
 // Exponentials of a product's operand would be computed for each of its columns.
 // ROWS-LABEL: @softmax
 // ROWS-NEXT:     %P = tile.kernel(
