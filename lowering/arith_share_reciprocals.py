@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, f32
+from xdsl.dialects.builtin import ModuleOp, VectorType, f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -15,6 +15,7 @@ from xdsl.transforms.loop_invariant_code_motion import move_loop_invariant_code
 
 from tiledialect.ancestors import nearest
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
+from tiledialect.lowering.loops import steps_of
 from tiledialect.ops_in import ops_of
 
 SHARES = ("Intel(R) OpenCL", "Portable Computing Language")
@@ -111,18 +112,8 @@ def _gains(division: arith.DivfOp, loop: scf.ForOp) -> bool:
         return True
     if isinstance(_broadcast(division).owner, arith.ConstantOp):
         return False
-    first, end, step = (_number(v) for v in (loop.lb, loop.ub, loop.step))
-    if first is None or end is None or step is None:
-        return True
-    return len(range(first, end, step)) > FEW
-
-
-def _number(value: SSAValue) -> int | None:
-    """The integer that a value is always."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
+    steps = steps_of(loop)
+    return steps is None or steps > FEW
 
 
 @dataclass(frozen=True)

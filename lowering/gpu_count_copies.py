@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.asynchronous import WaitOp
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ops_in import ops_of
 
 
@@ -29,7 +30,7 @@ class GpuCountCopiesPass(ModulePass):
         """Rewrite the loops of every kernel that wait."""
         for loop in ops_of(op, scf.ForOp):
             waits = any(type(x) is WaitOp for x in loop.body.block.ops)
-            if waits and (_constant(loop.lb), _constant(loop.step)) == (0, 1):
+            if waits and (constant_integer(loop.lb), constant_integer(loop.step)) == (0, 1):
                 _count(loop)
 
 
@@ -77,19 +78,12 @@ def _next(block: Block, counter: SSAValue, modulus: int) -> SSAValue:
 
 def _remainder(op: arith.RemUIOp, index: SSAValue) -> tuple[int, int] | None:
     """``c`` and ``n`` where an op is ``(index + c) mod n`` and ``n`` no power of two."""
-    modulus, offset = _constant(op.rhs), 0
+    modulus, offset = constant_integer(op.rhs), 0
     if op.lhs is not index:
         add = op.lhs.owner
         if not isinstance(add, arith.AddiOp) or add.lhs is not index:
             return None
-        offset = _constant(add.rhs)
+        offset = constant_integer(add.rhs)
     if modulus is None or offset is None or offset < 0 or not modulus & (modulus - 1):
         return None
     return offset, modulus
-
-
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None

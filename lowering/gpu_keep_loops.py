@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, memref, scf
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, UnitAttr, VectorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tiledialect.lowering.loops import steps_of
 from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.ops_in import ops_in, ops_of
 
@@ -86,15 +87,5 @@ def _calls(op: Operation) -> bool:
 
 
 def _is_short(loop: scf.ForOp) -> bool:
-    bounds = [_constant(v) for v in (loop.lb, loop.ub, loop.step)]
-    if None in bounds:
-        return False
-    lower, upper, step = (b or 0 for b in bounds)
-    return step > 0 and upper - lower <= FEW * step
-
-
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
+    steps = steps_of(loop)
+    return steps is not None and steps <= FEW

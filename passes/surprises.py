@@ -8,12 +8,13 @@ from inspect import currentframe
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FileLineColLoc, IntegerAttr
+from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import TileOp, name_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import MulOp, SizeOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
@@ -78,8 +79,8 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
 
 def _size_text(size: SSAValue) -> str:
     """A size as the user wrote it, if that is a name or a number."""
-    if isinstance(size.owner, arith.ConstantOp) and isinstance(size.owner.value, IntegerAttr):
-        return str(size.owner.value.value.data)
+    if (number := constant_integer(size)) is not None:
+        return str(number)
     return from_hint(size.name_hint) if size.name_hint else "(…)"
 
 

@@ -109,8 +109,8 @@ class TileJoinAxesPass(ModulePass):
     another, or none of them. So are two indices of a contraction, both summed over or neither,
     wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
     convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
-    which cost nothing, stand around the kernel then. What gets a schedule over the axes as they
-    are stays.
+    which cost nothing, stand around the kernel then. On GPUs indices of a contraction become one
+    where the second fills no tile. What gets a schedule over the axes as they are stays.
     """
 
     name = "tile-join-axes"
