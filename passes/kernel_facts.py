@@ -46,7 +46,7 @@ def kernel_facts(kernel: KernelOp) -> Facts:
             kernel.indices, inputs, reader.outputs(access), operations=_cost(kernel.block.ops)
         )
     before = [v for v in op.inputs if isinstance(v.owner, Operation)]
-    producers = _makers(before)
+    producers = makers(before, {c.result for c in kernel.contractions})
     found = contraction_facts(op)
     # What is computed where it is loaded is as large as what it is computed of, or larger.
     inside = tuple(
@@ -158,13 +158,14 @@ def _cost(ops: Iterable[Operation]) -> float:
     return sum(COSTLY.get(op.name, 1.0) for op in counted)
 
 
-def _makers(values: Sequence[SSAValue]) -> set[Operation]:
-    """The ops that compute values, up to contractions."""
+def makers(values: Iterable[SSAValue], given: Collection[SSAValue]) -> set[Operation]:
+    """The ops that compute values of those that are given."""
     found: set[Operation] = set()
-    pending = list(values)
+    pending = [*values]
     while pending:
-        op = pending.pop().owner
-        if isinstance(op, Operation) and not isinstance(op, ContractionOp) and op not in found:
+        value = pending.pop()
+        op = value.owner
+        if value not in given and isinstance(op, Operation) and op not in found:
             found.add(op)
             pending += op.operands
     return found

@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Rows
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.kernel_facts import makers
 from tiledialect.passes.kernel_merging import pruned
 
 
@@ -46,10 +47,10 @@ def part_end(kernel: KernelOp) -> Parted | None:
     results = kernel.yield_op.values
     pairs = zip(results, kernel.outputs, strict=True)
     ends = [v for v, output in pairs if v not in of_rows and _is_for_kernels(output)]
-    makers = _makers(ends, of_rows)
-    ops = [op for op in kernel.block.ops if op in makers]
+    found = makers(ends, of_rows)
+    ops = [op for op in kernel.block.ops if op in found]
     shapes = {shape_of(tensor_type(v)) for v in ends}
-    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in makers)
+    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in found)
     contracts = any(isinstance(op, ContractionOp) for op in ops)
     if len(shapes) != 1 or of_rows.isdisjoint(taken) or contracts:
         return None
@@ -76,17 +77,6 @@ def part_end(kernel: KernelOp) -> Parted | None:
 def _is_for_kernels(output: SSAValue) -> bool:
     """Whether kernels alone take what another one makes."""
     return all(isinstance(use.operation, KernelOp) for use in output.uses)
-
-
-def _makers(values: Sequence[SSAValue], there: set[SSAValue]) -> set[Operation]:
-    """The ops that make values of those that are there."""
-    found, pending = set[Operation](), list(values)
-    while pending:
-        op = pending.pop().owner
-        if isinstance(op, Operation) and op not in found:
-            found.add(op)
-            pending += [v for v in op.operands if v not in there]
-    return found
 
 
 def _kernel(
