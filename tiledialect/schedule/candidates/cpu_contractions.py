@@ -17,7 +17,8 @@ from typing import NamedTuple
 from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.loops import fastest, kept
-from tiledialect.schedule.cpu_cost import FEW_ROWS, CpuModel, cpu_cost_below
+from tiledialect.schedule.cpu_caches import FEW_ROWS
+from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost_below
 from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, padded_indices, steps_of

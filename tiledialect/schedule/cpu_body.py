@@ -1,0 +1,224 @@
+"""The innermost body of a contraction on a CPU: its instructions, and the registers it needs.
+
+The body takes as long as its arithmetic (two vectors a cycle), its loads (two a cycle), or the
+chain of additions to one register, whichever is most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, prod
+
+from tiledialect.lazy import lazy
+from tiledialect.schedule.device import Device
+from tiledialect.schedule.facts import Facts, Shares, Steps, Walk
+from tiledialect.schedule.leaves import Leaf, Role, Schedule, summed_beside
+from tiledialect.schedule.model import Copy, Model
+
+CHAIN = {True: 4.0, False: 5.0}
+"""Cycles until a sum can be added to, by processors with AVX-512, and by those before them."""
+SPILLED = 2.0
+"""Cycles for each time that a register is missing."""
+REORDERED = 4
+"""How many registers compilers save by another order where windows have elements in common."""
+POWERS = (0, 1, 2, 4, 8, 16)
+"""How many vectors compilers that may load ahead do not load so."""
+COMPARED = 4.0
+"""Operations of a maximum or minimum that carries NaN along."""
+LINE = 64
+"""Bytes of a cache line."""
+SPLIT = 2.0
+"""How many loads more one is that reads from two lines."""
+
+
+class CpuBody(Model):
+    """A contraction, its schedule and a CPU: what the innermost body does."""
+
+    def __init__(self, facts: Facts, schedule: Schedule, device: Device):
+        super().__init__(facts, schedule, device)
+        output = facts.outputs[0]
+        self.width = device.lanes(output.type, output.bytes)
+        """The lanes that the hardware has."""
+        self.hardware = ceil(self.vector / self.width)
+        """Registers of a vector."""
+        self.inner = self.leaves[self.body :]
+        self.rows = self.inner[:-1] if self.vector > 1 else self.inner
+        """The leaves that are written out, the lanes left out."""
+        self.inner_steps = self.steps[self.body :]
+        self.row_steps = self.inner_steps[: len(self.rows)]
+        self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
+
+    @property
+    def tests(self) -> Shares:
+        """All of them: a loop that is left out at an edge saves a core its time."""
+        return self.facts.shares
+
+    @lazy
+    def touched(self) -> Mapping[Walk, Sequence[int]]:
+        """How many elements are touched in a work-item, inside its first leaf, and so on."""
+        inside = self._passing()[self.parallel :]
+        return {walk: walk.elements_inside(inside) for walk in self.walks}
+
+    def _passing(self) -> Steps:
+        """The steps without those that tests leave out."""
+        steps = list(self.steps)
+        for place, share in self.skips:
+            if place > self.parallel:
+                index, stride, extent = steps[place - 1]
+                steps[place - 1] = index, stride, max(1, ceil(extent * share))
+        return tuple(steps)
+
+    @lazy
+    def vectors(self) -> int:
+        """How many registers of sums there are in the innermost body."""
+        outputs = self.facts.output_indices
+        count = prod(leaf.extent for leaf in self.inner if leaf.index in outputs)
+        count *= prod(self.leaves[k].extent for k in summed_beside(self.leaves, outputs))
+        return max(1, count // self.vector) * self.hardware
+
+    def is_vector(self, walk: Walk) -> bool:
+        """Whether the lanes read different elements."""
+        return self.vector > 1 and walk.moved_by(self.inner[-1])
+
+    def loads(self, walk: Walk) -> float:
+        """The instructions that load an operand in the body."""
+        places = walk.elements(self.row_steps)
+        if not self.is_vector(walk):
+            return places
+        if self.is_row(walk, self.inner[-1]):
+            return places * self.hardware
+        return 2.0 * walk.elements(self.inner_steps)
+
+    def _lines(self, walk: Walk) -> float:
+        """How many loads one of neighbours is worth: more where vectors begin anywhere."""
+        if not self.is_vector(walk) or not self.is_row(walk, self.inner[-1]):
+            return 1.0
+        lanes, size = self.vector, walk.tensor.bytes
+        others = [leaf for leaf in self.leaves[:-1] if walk.moved_by(leaf)]
+        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        if copies:
+            last = (copies[-1].stage.order or range(len(walk.tensor.shape)))[-1]
+            inside = [x for x in others if self._is_inside(x, copies[-1])]
+            starts = [walk.moves[last].get(x.index, 0) * x.stride for x in inside]
+            rows = walk.extents(copies[-1].inside)
+            starts.append(rows[last] if prod(rows) > rows[last] else 0)
+        else:
+            starts = [self._stride(walk, leaf) for leaf in others]
+        is_aligned = all(start % lanes == 0 for start in starts)
+        share = min(1.0, min(lanes, self.width) * size / LINE)
+        return 1.0 if is_aligned else 1.0 + SPLIT * share
+
+    def _is_inside(self, leaf: Leaf, copy: Copy) -> bool:
+        return (leaf.index, leaf.stride, leaf.extent) in copy.inside
+
+    @property
+    def operations(self) -> float:
+        """The arithmetic instructions of the body."""
+        steps = prod(leaf.extent for leaf in self.rows) * self.hardware
+        each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
+        return steps * (each + ceil(self.facts.operations / 2))
+
+    @lazy
+    def busy_cycles(self) -> float:
+        """Cycles of the innermost body for what is in registers and the first cache."""
+        operations = self.operations
+        loads = [self.loads(walk) * self._lines(walk) for walk in self.walks]
+        chain = CHAIN[self.device.has_long_vectors] * operations / self.vectors
+        return max(operations / 2, sum(loads) / 2, chain)
+
+    @property
+    def held(self) -> float:
+        """How many registers a step of the summation needs, if there is one.
+
+        The sums, the vectors that meet several elements, and one of these elements; or the elements
+        and one vector, if each vector meets all elements before the next one is read.
+        """
+        sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
+        if self._is_by_vectors:
+            tile = tuple(x for x in self.row_steps if x[0] in self.facts.output_indices)
+            rows = (walk.elements(tile) for walk in self.walks if not self.is_vector(walk))
+            return sums + max(rows, default=0) + self.hardware
+        return sums + self._columns + 1
+
+    @property
+    def _columns(self) -> float:
+        """How many vectors a step of the summation loads, which meet several elements."""
+        vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
+        return min(vectors, default=0.0) / self._summed_steps
+
+    @lazy
+    def _is_by_vectors(self) -> bool:
+        """Whether rows that share vectors are inside those with vectors of their own.
+
+        It matters where elements take up registers.
+        """
+        if self.device.has_long_vectors:
+            return False
+        leaves = [leaf for leaf in self.rows if leaf.index in self.facts.output_indices]
+        vectors = [walk for walk in self.walks if self.is_vector(walk)]
+        own = [any(walk.moved_by(leaf) for walk in vectors) for leaf in leaves]
+        return len(own) > 1 and own[0] and not own[-1]
+
+    def _carried(self, walk: Walk) -> int:
+        """How many elements or vectors of an operand the next step of the summation needs, too.
+
+        They are others than those that are held.
+        """
+        if self._is_by_vectors and not self.is_vector(walk):
+            return 0
+        outputs, size = self.facts.output_indices, self.hardware if self.is_vector(walk) else 1
+        most = 0
+        for k, leaf in enumerate(self.rows):
+            if leaf.index not in outputs:
+                inside = self.row_steps[k + 1 :]
+                two = walk.elements(((leaf.index, leaf.stride, 2), *inside))
+                most = max(most, 2 * walk.elements(inside) - two)
+        return most * size
+
+    @property
+    def _summed_steps(self) -> int:
+        """How many steps of the summation are written out in the body."""
+        outputs = self.facts.output_indices
+        return prod(leaf.extent for leaf in self.rows if leaf.index not in outputs)
+
+    @property
+    def spilled(self) -> float:
+        """How often the body has a register too few."""
+        registers = self.device.registers
+        # What windows have in common is kept from one step to the next.
+        carried = sum(map(self._carried, self.walks))
+        if not self.device.has_long_vectors:
+            return self._summed_steps * max(0.0, self.held + carried - registers)
+        # Elements need no registers of their own; what is loaded ahead shows once a body.
+        ahead = max(map(self.loads, self.walks), default=0) / 4
+        needed = self.held + carried - REORDERED if carried else self.vectors + ahead + 1
+        if self.device.loads_first and self._columns not in POWERS:
+            needed = max(needed, self.held + (self._summed_steps - 1) * self._columns)
+        return max(0.0, needed - registers)
+
+    def _strides_read(self, walk: Walk) -> Mapping[str, int]:
+        """How far a step of each index goes in memory, or in the copy that is read, in elements."""
+        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        if not copies:
+            return walk.tensor.strides
+        found: dict[str, int] = {}
+        extents, size = walk.extents(copies[-1].inside), 1
+        for axis in reversed(copies[-1].stage.order or range(len(extents))):
+            for name, step in walk.moves[axis].items():
+                found[name] = found.get(name, 0) + abs(step) * size
+            size *= extents[axis]
+        return found
+
+    @lazy
+    def _loops(self) -> list[Leaf]:
+        """The loops of a work-item around the body, the innermost first."""
+        inside = self.leaves[self.parallel : self.body]
+        return [x for x in reversed(inside) if x.role is Role.SERIAL]
+
+    @property
+    def _innermost_loop(self) -> Leaf | None:
+        return next(iter(self._loops), None)
+
+    def _stride(self, walk: Walk, leaf: Leaf) -> int:
+        """How far a step of a leaf goes in memory, in elements."""
+        return abs(walk.tensor.strides.get(leaf.index, 0)) * leaf.stride
