@@ -20,7 +20,7 @@ Value = bool | int | float | str | tuple["Value", ...]
 
 SPEC = "dlti.target_system_spec"
 
-RATES = ("bandwidth", "arithmetic", "launch")
+RATES = ("bandwidth", "arithmetic", "launch", "kept")
 """The entries that say how fast a device is; those that a module's own spec gives hold."""
 
 

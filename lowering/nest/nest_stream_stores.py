@@ -104,7 +104,8 @@ class NestStreamStoresPass(ModulePass):
     """Marks stores `nontemporal` that write results of the program past the caches.
 
     Otherwise each line is read before it is written, and takes the place of what is still needed.
-    It is done where a kernel's arrays do not fit the last cache, where nothing else reads what it
+    It is done where a kernel's arrays do not fit the last cache, or what the device was seen to
+    copy no slower through it (its description's `kept`, in MiB), where nothing else reads what it
     writes, and whole lines are written; not where so much is computed that memory can wait.
     """
 
@@ -114,5 +115,5 @@ class NestStreamStoresPass(ModulePass):
         """Mark the stores of every kernel."""
         device = device_of(op) or described(Kind.CPU, {})
         for kernel, numbers in unread_arguments(op).items():
-            if numbers and _size(kernel) > device.cache_sizes[-1]:
+            if numbers and _size(kernel) > device.most_kept:
                 stream_stores(kernel, numbers)

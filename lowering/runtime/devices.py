@@ -436,7 +436,7 @@ def target_spec(device: Device) -> TargetDeviceSpecAttr:
     known = (*SPEC_KEYS, *(key for key in IF_KNOWN if getattr(device, key)))
     entries = {key: attribute(getattr(device, key)) for key in known}
     if (rates := measure.rates(device)) is not None:
-        entries |= {key: FloatAttr(getattr(rates, key), f64) for key in RATES}
+        entries |= {key: FloatAttr(x, f64) for key in RATES if (x := getattr(rates, key))}
     return TargetDeviceSpecAttr(entries)
 
 

@@ -1,5 +1,7 @@
 """What a device can do, measured once: copying memory, multiplying and adding, starting kernels.
 
+Of a CPU also how much a kernel may read and write for its last cache to serve it.
+
 The cost model divides what a schedule makes the device do by these rates. They are measured when
 something is compiled for a device of which nothing is known, in a fraction of a second, and kept on
 disk.
@@ -11,8 +13,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -50,6 +52,41 @@ __kernel void nothing(__global const float *a, __global float *b)
 {
 }
 """
+STORES = """
+__kernel void numbers(__global uint4 *a, __global uint4 *b)
+{
+    uint4 x = (uint4)(0, 1, 2, 3) + 4 * (uint)get_global_id(0);
+    a[get_global_id(0)] = x * 2654435761u;
+    b[get_global_id(0)] = x * 2654435761u;
+}
+
+#ifdef __clang__
+#define STORE_PAST(value, p) __builtin_nontemporal_store(value, p)
+#else
+#define STORE_PAST(value, p) *(p) = value
+#endif
+
+__kernel void copy_past(__global const float16 *a, __global float16 *b)
+{
+    for (uint k = get_global_id(0) * PIECE; k < (get_global_id(0) + 1) * PIECE; ++k) {
+        STORE_PAST(a[k], b + k);
+    }
+}
+
+__kernel void copy_through(__global const float16 *a, __global float16 *b)
+{
+    for (uint k = get_global_id(0) * PIECE; k < (get_global_id(0) + 1) * PIECE; ++k) {
+        b[k] = a[k];
+    }
+}
+"""
+"""Copies past the caches and through them, of numbers that differ: zeros may be faster to write."""
+PIECE = 1024
+"""The vectors that a work-item copies then."""
+KEPT = (20, 24, 32, 48, 64)
+"""The MiB that are read and written then."""
+AS_FAST = 1.2
+"""How many times as long a copy through the caches may take: who reads it next finds it there."""
 STEPS = 2048
 CHAINS = 10
 """Independent chains of multiplications and additions: more than their latency needs."""
@@ -74,6 +111,8 @@ class Rates:
     """Multiplications and additions of floats, in GFLOP/s."""
     launch: float
     """What starting a kernel costs, in microseconds."""
+    kept: float = 0.0
+    """The most MiB of `KEPT` that are no slower read and written through the caches; 0: none."""
 
     @property
     def rounded(self) -> Rates:
@@ -85,6 +124,10 @@ class Rates:
             f"copies {self.bandwidth:g} GB/s, computes {self.arithmetic:g} GFLOP/s, "
             f"starts a kernel in {self.launch:g} us"
         )
+
+
+MAY_BE_0 = ("kept",)
+"""The rates that may be 0."""
 
 
 def is_measured(device: Device) -> bool:
@@ -109,7 +152,7 @@ def kept(device: Device) -> Rates | None:
         values = {f.name: float(found[f.name]) for f in fields(Rates)}
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    sound = all(isfinite(value) and value > 0 for value in values.values())
+    sound = all(isfinite(x) and (x > 0 or key in MAY_BE_0) for key, x in values.items())
     return Rates(**values) if sound else None
 
 
@@ -131,7 +174,7 @@ def renewed(device: Device) -> Rates | None:
 
 def _path(device: Device) -> Path:
     identity = (device.platform, device.name, device.version, device.driver, device.compute_units)
-    how = (KERNELS, STEPS, CHAINS, BYTES, ITEMS, LAUNCHES)
+    how = (KERNELS, STORES, KEPT, STEPS, CHAINS, BYTES, ITEMS, LAUNCHES)
     text = repr((*identity, *how, machine()))
     return disk.folder() / "rates" / hashlib.sha256(text.encode()).hexdigest()
 
@@ -156,7 +199,8 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     # Each work-item writes a float.
     nbytes = 4096 * ceil_div(max(nbytes, 4 * items), 4096)
     options = build_options(device.short_platform)
-    program = build_program(_source(width), queue.context, queue.device, options)
+    source = _source(width) + (STORES.replace("PIECE", str(PIECE)) if kind == "cpu" else "")
+    program = build_program(source, queue.context, queue.device, options)
     buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
     for buffer in buffers:
         cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, nbytes)
@@ -186,7 +230,41 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     operations = 2 * STEPS * CHAINS * width * items
     # Of little work on many units nearly all is starting it.
     copy, arithmetic = (max(seconds - launch, seconds / 4) for seconds in (copy, arithmetic))
-    return Rates(2 * nbytes / copy / 1e9, operations / arithmetic / 1e9, launch * 1e6)
+    rates = Rates(2 * nbytes / copy / 1e9, operations / arithmetic / 1e9, launch * 1e6)
+    if kind == "gpu":
+        return rates
+    return replace(rates, kept=float(_kept(queue, program, buffers, nbytes, rounds)))
+
+
+def _kept(queue: Any, program: Any, buffers: Sequence[Any], nbytes: int, rounds: int) -> int:
+    """The most MiB that are copied no slower through the caches than past them; 0: none."""
+    import pyopencl as cl
+
+    names = ("copy_through", "copy_past")
+    kernels: dict[str, Any] = {name: cl.Kernel(program, name) for name in names}
+    cl.Kernel(program, "numbers")(queue, (nbytes // 16,), None, *buffers)
+
+    def seconds(name: str, vectors: int) -> float:
+        for is_timed in (False, True):
+            # What the other copy left in the caches is gone when the time begins.
+            start = time.perf_counter()
+            for _ in range(1 + is_timed):
+                kernels[name](queue, (vectors // PIECE,), (1,), *buffers)
+            queue.finish()
+        return time.perf_counter() - start
+
+    found = 0
+    for size in KEPT:
+        # A vector is 64 bytes, and half of what is moved is the result.
+        vectors = (size << 20) // 128
+        if 64 * vectors > nbytes:
+            break
+        times = [[seconds(name, vectors) for name in names] for _ in range(1 + 3 * rounds)][1:]
+        through, past = map(min, zip(*times, strict=True))
+        if through > AS_FAST * past:
+            break
+        found = size
+    return found
 
 
 def _source(width: int) -> str:

@@ -46,6 +46,9 @@ def test_what_was_measured_is_taken():
     device = device_of(module(spec("CPU", entries)))
     assert device is not None
     assert (device.bandwidth, device.arithmetic, device.cache_sizes) == (123.5, 4500.0, (1, 2))
+    assert device.most_kept == 2
+    device = device_of(module(spec("CPU", '"kept" = 24.0')))
+    assert device is not None and device.most_kept == 24 << 20
 
 
 def test_a_platform_has_its_own_defaults():

@@ -66,6 +66,8 @@ class Device:
     launch: float
     """What starting a kernel costs, in microseconds."""
     fp16: bool
+    kept: float = 0.0
+    """The most MiB seen to be read and written no slower through the caches; 0: unknown."""
     loads_first: bool = False
     """Whether its compiler loads the vectors of all steps that are written out before the first,
     where those of a step are no power of two."""
@@ -78,6 +80,11 @@ class Device:
     def second_cache(self) -> int:
         """The size of the second cache, or of the only one."""
         return self.cache_sizes[:2][-1]
+
+    @property
+    def most_kept(self) -> float:
+        """How many bytes a kernel may read and write for its results to stay in the last cache."""
+        return max(self.kept * MIB, self.cache_sizes[-1])
 
     @property
     def has_long_vectors(self) -> bool:
@@ -198,7 +205,15 @@ def described(kind: Kind, given: Mapping[str, Any]) -> Device:
 LISTS = ("cache_sizes", "sub_group_sizes")
 """The entries that are lists of numbers."""
 MAY_BE_NONE = frozenset(
-    ("local_mem_size", "registers_unit", "launch", "fp16", "compute_capability", "sub_group_sizes")
+    (
+        "local_mem_size",
+        "registers_unit",
+        "launch",
+        "fp16",
+        "kept",
+        "compute_capability",
+        "sub_group_sizes",
+    )
 )
 """The entries that may be 0; where another one is, nothing is known of it."""
 

@@ -18,7 +18,7 @@ from tiledialect.lowering.runtime.measure import Rates
 from tiledialect.target_spec import RATES, SPEC, describe
 from tiledialect.tools.tile_run import measure_device
 
-GIVEN = Rates(bandwidth=12.0, arithmetic=350.0, launch=6.7)
+GIVEN = Rates(bandwidth=12.0, arithmetic=350.0, launch=6.7, kept=24.0)
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,23 @@ def test_what_is_kept_must_be_sound(text: str, monkeypatch: pytest.MonkeyPatch):
 def test_the_description_in_the_ir_has_it(device: td.Device, monkeypatch: pytest.MonkeyPatch):
     counting(monkeypatch, GIVEN)
     spec = target_spec(real(device))
-    assert [spec[key] for key in RATES] == [FloatAttr(v, f64) for v in (12.0, 350.0, 6.7)]
+    assert [spec[key] for key in RATES] == [FloatAttr(v, f64) for v in (12.0, 350.0, 6.7, 24.0)]
+
+
+def test_what_the_caches_keep_is_left_out_where_they_keep_nothing(
+    device: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    counting(monkeypatch, Rates(12.0, 350.0, 6.7))
+    assert '"kept"' not in str(target_spec(real(device)))
+    assert measure.rates(device) == measure.kept(device)
+
+
+def test_the_caches_of_a_cpu_are_tried(device: td.Device):
+    """More than the least of the sizes is copied here, whatever is found."""
+    if device.type != "cpu":
+        pytest.skip("CPUs alone write past their caches")
+    assert measure.measure(device, 12 << 20, rounds=1).kept in (0, *measure.KEPT)
+    assert measure.measure(device, 1 << 20, rounds=1).kept == 0
 
 
 def test_simulators_are_not_measured(monkeypatch: pytest.MonkeyPatch):
