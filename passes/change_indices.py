@@ -15,13 +15,14 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.change import Change
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+from tiledialect.ops_in import ops_of
 
 
 def contractions_of(module: ModuleOp) -> Iterator[ContractionOp]:
     """The contractions whose variables can be changed: static ones outside of kernels, whose
     schedules may name their indices."""
-    for op in module.walk():
-        if isinstance(op, ContractionOp) and op.is_static and nearest(KernelOp, op) is None:
+    for op in ops_of(module, ContractionOp):
+        if op.is_static and nearest(KernelOp, op) is None:
             yield op
 
 

@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
@@ -327,7 +327,7 @@ class TileFusePass(ModulePass):
         """Fuse every function."""
         device = device_of(op)
         machine = Machine.of(device)
-        names = {value.name_hint for other in op.walk() for value in other.results}
+        names = {value.name_hint for other in ops_in(op) for value in other.results}
         if missing := sorted(name for name in self.apart if name not in names):
             raise TileError(f"there is no result {', '.join(missing)} to keep apart")
         for function in ops_of(op, func.FuncOp):

@@ -72,7 +72,7 @@ class TileSplitReductionPass(ModulePass):
                 continue
             if device is None:
                 found = "no device is described"
-            elif not results_with(op).isdisjoint(self.keep):
+            elif self.keep and not results_with(op).isdisjoint(self.keep):
                 found = "its schedule is given"
             else:
                 found = weighed_splits(op, device, precision_of(module))

@@ -30,6 +30,7 @@ from tiledialect.errors import TileError
 from tiledialect.index.integer import Condition, Expr, at_least_zero, both, divides, floordiv
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.index.size import Size
+from tiledialect.ops_in import ops_of
 
 
 class OpenSizeError(TileError):
@@ -85,7 +86,7 @@ def facts_of_sizes(function: func.FuncOp, names: Iterable[str]) -> Condition:
 def has_patterns(function: func.FuncOp) -> bool:
     """Whether a function has ops of lift, or inputs whose sizes have names."""
     has_names = any(names_in(t) for t in function.function_type.inputs if is_array_type(t))
-    return has_names or any(isinstance(op, LiftOp) for op in function.walk())
+    return has_names or bool(ops_of(function, LiftOp))
 
 
 SAFE = 2**30

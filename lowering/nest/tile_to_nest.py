@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 
 from xdsl.builder import Builder
@@ -38,7 +39,7 @@ from tiledialect.likeness import likeness
 from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.index_width import index_width
 from tiledialect.lowering.names import sanitized
-from tiledialect.lowering.nest.kernel import KernelLaunch, buffer_type, read_inputs, start_of
+from tiledialect.lowering.nest.kernel import KernelLaunch, buffer_type, start_of
 from tiledialect.lowering.nest.kernel_nest import kernel_nest
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.instructions import find, refusal
@@ -67,6 +68,8 @@ class HostFunction:
         self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
         """The allocation, or argument, behind each buffer."""
         self.constants: dict[int, SSAValue] = {}
+        self.start = cache(start_of)
+        """As which input a kernel's result starts."""
 
     def build(self) -> func.FuncOp:
         """The host function."""
@@ -89,8 +92,8 @@ class HostFunction:
     # -- the ops ---------------------------------------------------------------------------
 
     def _kernel(self, op: KernelOp) -> None:
-        start = start_of(op)
-        if (written_over := overwritten(op)) is not None:
+        start = self.start(op)
+        if (written_over := overwritten(op, start)) is not None:
             buffer = self.buffers[written_over]
             self._alias(op.outputs[0], buffer, buffer)
         else:
@@ -100,7 +103,7 @@ class HostFunction:
                 buffer = self.buffers[op.inputs[start]]
                 self.builder.insert(gpu.MemcpyOp(buffer, self.buffers[op.outputs[0]]))
         name = op.outputs[0].name_hint or "kernel"
-        values = (*(op.inputs[k] for k in read_inputs(op)), *op.outputs)
+        values = (*(v for k, v in enumerate(op.inputs) if k != start), *op.outputs)
         self._launch(op, name, [self.buffers[v] for v in values])
 
     def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
@@ -171,9 +174,11 @@ class HostFunction:
                 last[source.get(value, value)] = op
             if isinstance(op, ReshapeOp):
                 source[op.result] = source.get(op.operand, op.operand)
-            elif isinstance(op, KernelOp) and (start := overwritten(op)) is not None:
-                source[op.outputs[0]] = start
-                last[start] = last.pop(op.outputs[0])
+            elif isinstance(op, KernelOp):
+                start = overwritten(op, self.start(op))
+                if start is not None:
+                    source[op.outputs[0]] = start
+                    last[start] = last.pop(op.outputs[0])
         result: dict[Operation, list[SSAValue]] = {}
         for value, op in last.items():
             if isinstance(value.owner, KernelOp) and not isinstance(op, func.ReturnOp):
@@ -205,9 +210,12 @@ class HostFunction:
         return function
 
 
-def overwritten(kernel: KernelOp) -> SSAValue | None:
-    """What a kernel's result starts as, if the kernel can write over it: nobody else needs it."""
-    if (number := start_of(kernel)) is None:
+def overwritten(kernel: KernelOp, number: int | None) -> SSAValue | None:
+    """The input of that number, as which a kernel's result starts, if the kernel can write over it.
+
+    It can if nobody else needs it.
+    """
+    if number is None:
         return None
     start = kernel.inputs[number]
     return start if isinstance(start.owner, KernelOp) and start.has_one_use() else None

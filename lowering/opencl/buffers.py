@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -36,7 +36,7 @@ class Address:
     def plus(self, factor: Expr, stride: Expr) -> Address:
         """The address ``factor * stride`` elements further."""
         if isinstance(factor.value, int) and isinstance(stride.value, int):
-            return replace(self, constant=self.constant + factor.value * stride.value)
+            return Address(self.constant + factor.value * stride.value, self.terms)
         if stride.value == 1:
             term = factor
         elif factor.value == 1:
@@ -45,7 +45,7 @@ class Address:
             return self
         else:
             term = binary("*", factor, stride)
-        return replace(self, terms=(*self.terms, term))
+        return Address(self.constant, (*self.terms, term))
 
     @property
     def expr(self) -> Expr:

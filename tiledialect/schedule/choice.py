@@ -77,8 +77,13 @@ def best(facts: Facts, device: Device) -> Candidate | None:
 
 
 def _estimated_below(model: Model, below: float) -> Estimate | None:
+    """What a schedule costs, if the device has room for it and it takes fewer seconds."""
     if isinstance(model, CpuModel):
-        return cpu_cost_below(model, below)
+        # That it takes longer is found sooner.
+        estimate = cpu_cost_below(model, below)
+        return None if estimate is None or exceeded(model) else estimate
+    if exceeded(model):
+        return None
     estimate = cost(model)
     return estimate if estimate.seconds < below else None
 
@@ -90,9 +95,10 @@ def _by_seconds(candidates: Iterable[Candidate]) -> list[Candidate]:
 def _fastest(facts: Facts, device: Device, below: float = inf) -> Candidate | None:
     """The first candidate of fewest seconds, if these are fewer than that."""
     found = None
-    for name, model in _models(facts, device):
+    for name, schedule in proposed(facts, device):
+        model = modelled(facts, schedule, device)
         if (estimate := _estimated_below(model, below)) is not None:
-            found, below = Candidate(name, model.schedule, estimate), estimate.seconds
+            found, below = Candidate(name, schedule, estimate), estimate.seconds
     return found
 
 
@@ -195,16 +201,11 @@ def _staged_once(schedule: Schedule) -> Schedule:
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
-    for name, model in _models(facts, device):
-        yield Candidate(name, model.schedule, estimated(model))
-
-
-def _models(facts: Facts, device: Device) -> Iterator[tuple[str, Model]]:
     """What families propose that fits the device."""
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
         if not exceeded(model):
-            yield name, model
+            yield Candidate(name, schedule, estimated(model))
 
 
 def exceeded(model: Model) -> str:

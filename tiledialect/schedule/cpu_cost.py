@@ -8,6 +8,7 @@ and stores come on top; groups are shared among the cores, whose last round may 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
@@ -176,20 +177,35 @@ class CpuModel(CpuCaches):
         times = self.trips(self.body) * self.edges
         return times * ALONE * self.items / self.width if self.items > 1 else times
 
-    def busy(self, streamed: float, overhead: float) -> float:
-        """Seconds of the cores.
+    def busy(self, streamed: float) -> float:
+        """Seconds of the cores, if what the innermost body fetches takes so many cycles."""
+        return self.seconds(max(self.busy_cycles, streamed) + self.lost_cycles, self.overhead)
 
-        If what the innermost body fetches takes so many cycles, and all outside of it so many.
-        """
+    def seconds(self, body: float, overhead: float) -> float:
+        """The same if the innermost body takes so many cycles, and all outside of it so many."""
+        rate, groups = self._rounds
+        return (self.bodies * body + overhead) / rate * groups
+
+    @lazy
+    def _rounds(self) -> tuple[float, float]:
+        """The cycles of a core in a second, and how many groups one has after the other."""
         device = self.device
         units = device.compute_units
         rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
-        body = max(self.busy_cycles, streamed) + self.lost_cycles
         rounds = ceil(self.groups / units)
         # Groups are handed out as cores are free, of which one may be late.
         uneven = UNEVEN[self.groups % units == 0] * (1 + log2(units)) / 2
-        groups = uneven + (self.groups / units if rounds > 8 else rounds)
-        return (self.bodies * body + overhead) / rate * groups
+        return rate, uneven + (self.groups / units if rounds > 8 else rounds)
+
+    def at_least(self) -> Iterator[tuple[float, float]]:
+        """Cycles that the innermost body takes at least, and all outside of it.
+
+        Each pair is no less than the one before, and takes longer to find.
+        """
+        yield self.operations / 2, GROUP
+        yield self.operations / 2, self.overhead
+        yield self.busy_cycles, self.overhead
+        yield self.busy_cycles + self.lost_cycles, self.overhead
 
 
 def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
@@ -197,9 +213,12 @@ def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
 
     Where a part of that is enough already, the rest is not counted.
     """
-    launch = m.device.launch * 1e-6
-    least = m.busy(0.0, GROUP) + launch
-    return least if least >= enough else m.busy(0.0, m.overhead) + launch
+    launch, least = m.device.launch * 1e-6, 0.0
+    for body, overhead in m.at_least():
+        least = m.seconds(body, overhead) + launch
+        if least >= enough:
+            break
+    return least
 
 
 def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
@@ -216,7 +235,7 @@ def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
 def cpu_cost(m: CpuModel) -> Estimate:
     """How long a contraction takes on a CPU by a schedule."""
     facts, device = m.facts, m.device
-    busy = m.busy(sum(map(m.streamed, m.walks)), m.overhead)
+    busy = m.busy(sum(map(m.streamed, m.walks)))
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)

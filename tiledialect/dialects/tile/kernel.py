@@ -157,7 +157,9 @@ class KernelOp(IRDLOperation):
     @property
     def contraction(self) -> ContractionOp | None:
         """The body's contraction, if its indices are the kernel's."""
-        return next(iter(self.contractions), None) if self.axes is None else None
+        if self.axes is not None:
+            return None
+        return next((op for op in self.block.ops if type(op) is ContractionOp), None)
 
     @property
     def scatter(self) -> ScatterOp | None:

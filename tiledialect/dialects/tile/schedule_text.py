@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.global_stage import as_given
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
+from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Schedule
 
 SHOWN = 40
@@ -28,14 +29,13 @@ _ENTRY = re.compile(r"^\s*([\w.']+)\s*:(?=\s*<)", re.MULTILINE)
 def named_kernels(op: Operation) -> dict[str, KernelOp]:
     """The kernels in an op by the names of what they compute; of equal names, numbered ones."""
     found: dict[str, KernelOp] = {}
-    for kernel in op.walk():
-        if isinstance(kernel, KernelOp):
-            base = name = name_of(kernel.outputs[0])
-            count = 0
-            while name in found:
-                count += 1
-                name = f"{base}_{count}"
-            found[name] = kernel
+    for kernel in ops_of(op, KernelOp):
+        base = name = name_of(kernel.outputs[0])
+        count = 0
+        while name in found:
+            count += 1
+            name = f"{base}_{count}"
+        found[name] = kernel
     return found
 
 

@@ -10,7 +10,7 @@ sum is so long that the operands of a row of tiles do not fit the caches, it is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -74,8 +74,7 @@ class Roles:
     """The vectors that are tried."""
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """The numbers that make a schedule."""
 
     lanes: int
@@ -108,7 +107,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         builder = Builder(facts, r, tile)
         groups = GROUPS[1] * device.compute_units
         shapes = (
-            replace(tile, blocks=blocks, packed=packed, parts=parts)
+            tile._replace(blocks=blocks, packed=packed, parts=parts)
             for columns in sorted({1, builder.counts[r.n]})
             for blocks in (_serial(r, builder.counts, columns, groups),)
             for packed in _packings(facts, r, tile)
@@ -223,8 +222,8 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
             for tile in _row_tiles(facts, r, rows, along):
                 shape = Shape(lanes, columns, tile)
                 if not device.has_long_vectors:
-                    shape = replace(shape, by_vectors=_has_more_vectors(facts, r, shape))
-                yield replace(shape, packed=_must_pack(facts, r, shape, padded))
+                    shape = shape._replace(by_vectors=_has_more_vectors(facts, r, shape))
+                yield shape._replace(packed=_must_pack(facts, r, shape, padded))
 
 
 def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
@@ -303,8 +302,8 @@ def _blocks(
         for wanted in PACKED_GROUPS:
             *rows, columns = _serial(r, counts, whole, wanted * device.compute_units)
             for parts in _parts(facts, r):
-                yield replace(
-                    tile, blocks=(columns, *rows), packed=everything, inside=r.n, parts=parts
+                yield tile._replace(
+                    blocks=(columns, *rows), packed=everything, inside=r.n, parts=parts
                 )
 
 
@@ -319,7 +318,7 @@ def _in_blocks(
         several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
         for inside in ("", *several):
             for parts in _parts(facts, r, is_plain=not staged):
-                yield replace(tile, blocks=blocks, packed=staged, inside=inside, parts=parts)
+                yield tile._replace(blocks=blocks, packed=staged, inside=inside, parts=parts)
 
 
 def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
