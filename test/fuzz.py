@@ -1,10 +1,12 @@
 """Feeds random and mutated Tile programs to the compiler until stopped (`make fuzz`).
 
-`python test/fuzz.py --seconds 60 --seed 7` stops after a minute and is the same every time.
+`python test/fuzz.py --seconds 60 --seed 7` stops after a minute. What it makes up is the same every
+time; how far it comes is not.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from argparse import ArgumentParser
@@ -87,6 +89,9 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
 )
 """What is made up, and what must hold for it."""
 
+TURN = 60.0
+"""How many seconds a target may take before it is the next one's turn."""
+
 ENDLESS = settings(
     max_examples=500,
     deadline=None,
@@ -97,16 +102,31 @@ ENDLESS = settings(
 )
 
 
-def check_with(made: SearchStrategy[Any], check: Callable[[Any], None], number: int) -> None:
-    """Check what is made up with one seed."""
+class TimeIsUpError(KeyboardInterrupt):
+    """Ends a turn: Hypothesis takes an `Exception` for a finding."""
+
+
+def check_with(
+    made: SearchStrategy[Any], check: Callable[[Any], None], number: int, end: float
+) -> None:
+    """Check what is made up with one seed until some time; what is found is shrunk after it."""
+    found = False
 
     @seed(number)
     @ENDLESS
     @given(made)
     def every(value: Any) -> None:
-        check(value)
+        nonlocal found
+        if not found and time.monotonic() > end:
+            raise TimeIsUpError
+        try:
+            check(value)
+        except BaseException:
+            found = True
+            raise
 
-    every()
+    with contextlib.suppress(TimeIsUpError):
+        every()
 
 
 def main() -> None:
@@ -118,9 +138,10 @@ def main() -> None:
     end = time.monotonic() + options.seconds
     number = options.seed
     while time.monotonic() < end:
-        for made, check in TARGETS:
+        for k, (made, check) in enumerate(TARGETS):
+            now = time.monotonic()
             print(f"seed {number}: {check.__name__}", flush=True)
-            check_with(made, check, number)
+            check_with(made, check, number, now + min(TURN, (end - now) / (len(TARGETS) - k)))
         number += 1
 
 
