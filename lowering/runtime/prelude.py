@@ -11,6 +11,8 @@ those of `min` and `max` by which gathers keep inside of tensors.
 NVIDIA's `vloada_half` and `vstorea_half` move element by element: here the bits of a vector go at
 once. Its processors that know bf16 round two numbers with an instruction, in the place of a dozen.
 
+Oclgrind looks past what it marks where it stores a double as a half, and calls that uninitialized.
+
 The functions have names that no variable has (`lowering/names.py`).
 """
 
@@ -125,6 +127,27 @@ ROUND_BF16 = """#define native_bf16(x) bf16_to(x)
 ROUNDS_BF16 = 80
 """The compute capability from which on there is an instruction for it."""
 
+# To the neighbour whose last bit is 1 where there is no float: rounded again, it is as if once.
+ROUND_TO_ODD = """{inline} float half_from(float x) {{ return x; }}
+{inline} float half_from(double x)
+{{
+    float near = (float)x;
+    uint bits = as_uint(near);
+    if ((double)near == x || x != x || (bits & 1)) return near;
+    return as_float(fabs((double)near) < fabs(x) ? bits + 1 : bits - 1);
+}}
+"""
+ROUND_LANES = """{inline} float{lanes} half_from(float{lanes} x) {{ return x; }}
+{inline} float{lanes} half_from(double{lanes} x)
+{{
+    float{lanes} f;
+    for (int i = 0; i < {lanes}; ++i) ((float *)&f)[i] = half_from(((double *)&x)[i]);
+    return f;
+}}
+"""
+ROUND_FIRST = """#define {store}_rte(v, offset, p) {store}_rte(half_from(v), offset, p)
+"""
+
 DOUBLE = """#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 {}#endif
@@ -134,7 +157,8 @@ DOUBLE = """#ifdef cl_khr_fp64
 @cache
 def prelude(platform: str, compute_capability: int = 0) -> str:
     """What a program for the platform of this short name begins with."""
-    parts = {"intel": _own, "nvidia": _nvidia, "pocl": _pocl}.get(platform)
+    made = {"intel": _own, "nvidia": _nvidia, "pocl": _pocl, "oclgrind": _oclgrind}
+    parts = made.get(platform)
     if parts is None:
         return ""
     rounds = platform == "nvidia" and compute_capability >= ROUNDS_BF16
@@ -155,6 +179,14 @@ def _pocl() -> str:
     floats += "".join(map(_conversions, TYPES))
     short = SHORT_ABSOLUTE + _own() + HALVES.format(_pocl_halves())
     return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, LANES))
+
+
+def _oclgrind() -> str:
+    """Halves made of doubles by way of floats."""
+    functions = ROUND_TO_ODD.format(inline=INLINE)
+    functions += "".join(ROUND_LANES.format(inline=INLINE, lanes=lanes) for lanes in LANES)
+    stores = ("vstore_half", *(f"{kind}_half{n}" for kind in ("vstore", "vstorea") for n in LANES))
+    return DOUBLE.format(functions + "".join(ROUND_FIRST.format(store=name) for name in stores))
 
 
 def _own() -> str:

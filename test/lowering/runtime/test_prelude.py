@@ -2,8 +2,10 @@
 
 import ml_dtypes
 import numpy as np
+import oclgrind
 import pyopencl as cl
 import pytest
+from described import run_as, spec
 
 import tiledialect as td
 from tiledialect.lowering.opencl.helpers import BF16_FROM_FLOAT
@@ -198,3 +200,21 @@ def _call(device: td.Device, kernel: cl.Kernel, items: int, *arrays: np.ndarray)
     kernel(queue, (items,), (1,), *memory)
     for buffer, array in zip(memory, arrays, strict=True):
         cl.enqueue_copy(queue, array, buffer)
+
+
+@pytest.mark.parametrize("width", (2, 16))
+@pytest.mark.parametrize("source", ("as_float(A, 16)", "-as_float(A, 16)"))
+def test_halves_of_doubles(device: td.Device, source: str, width: int):
+    """Rounded once, and what Oclgrind finds initialized, in vectors of each length too."""
+    f = td.compile(f"function (A[N]) -> (O) {{ O = {source}; }}")
+    least = np.float16(2) ** -24
+    halves = np.float16([1, 2049, 0.1, 30000, least, 3 * least, 1e-5])
+    middle = (halves.astype(float) + np.nextafter(halves, np.float16(6e4)).astype(float)) / 2
+    near = [middle, *(middle * (1 + sign * 2.0**-50) for sign in (-1, 1))]
+    a = np.concatenate([*near, [np.nan, np.inf, 65519.99, 65520, 1e300, 1e-300, 0, -0.0, 2.0**-25]])
+    a = np.concatenate([a, -a])
+    before = len(oclgrind.log())
+    described = spec("CPU", {"type": "cpu", "compute_units": 2, "native_vector_width": width})
+    (found,) = run_as(f, [a], device, described)
+    np.testing.assert_array_equal(found, f.reference(a))
+    assert not oclgrind.report(before)
