@@ -9,12 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
-from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
 from tiledialect.errors import SourceSpan, TileError
+from tiledialect.universe import everything
 from tiledialect.verification import explain
 
 
@@ -42,7 +42,7 @@ def parse_mlir(
 def all_dialects() -> Context:
     """A context that loads any dialect that xDSL can find, when it is used."""
     context = Context()
-    for name, dialect in Universe.get_multiverse().all_dialects.items():
+    for name, dialect in everything().all_dialects.items():
         context.register_dialect(name, dialect)
     return context
 

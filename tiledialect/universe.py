@@ -86,3 +86,13 @@ TILE_UNIVERSE = Universe(
         "lift-steps": _load("passes.lift.targets", "LiftStepsTarget"),
     },
 )
+
+
+def everything() -> Universe:
+    """What xDSL finds, and what is here where the package is not installed."""
+    own, found = TILE_UNIVERSE, Universe.get_multiverse()
+    return Universe(
+        all_dialects=own.all_dialects | found.all_dialects,
+        all_passes=own.all_passes | found.all_passes,
+        all_targets=own.all_targets | found.all_targets,
+    )

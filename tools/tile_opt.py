@@ -29,6 +29,7 @@ from tiledialect.mlir_text import parse_mlir
 from tiledialect.signature import argument_names, find_function, parse_type
 from tiledialect.tools.command import Located, describe, named, run_command
 from tiledialect.tools.output_files import replacing
+from tiledialect.universe import everything
 from tiledialect.verification import check_dominance, verify
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
@@ -57,6 +58,19 @@ class TileOptMain(xDSLOptMain):
         add("--function", metavar="NAME", help="whose inputs --shapes binds, if there are several")
         add("--list-passes", action="store_true", help="show the passes, and stop")
         add("--show-dialects", action="store_true", help="show the dialects, and stop")
+
+    def register_all_dialects(self) -> None:
+        """Those of `xdsl-opt`, and this package's where it is not installed."""
+        for name, make in everything().all_dialects.items():
+            self.ctx.register_dialect(name, make)
+
+    def register_all_passes(self) -> None:
+        """The same."""
+        self.available_passes |= everything().all_passes
+
+    def register_all_targets(self) -> None:
+        """The same."""
+        self.available_targets = everything().all_targets | self.available_targets
 
     def register_all_frontends(self) -> None:
         """Those of `xdsl-opt`, and Tile text."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib import metadata
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+from tiledialect.mlir_text import all_dialects
 from tiledialect.tools.tile_opt import main
 
 INPUTS = Path(__file__).parent / "Inputs"
@@ -129,3 +132,16 @@ def test_lists(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     passes = output(["--list-passes"], monkeypatch, capsys).splitlines()
     assert any(re.fullmatch(r"tile-fuse +Groups .*", line) for line in passes)
     assert "tile" in output(["--show-dialects"], monkeypatch, capsys).split()
+
+
+def test_without_installing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Dialects, passes and targets are found by themselves, where no entry point names them."""
+    xdsl = [e for e in entry_points(group="xdsl.universe") if not e.value.startswith("tiledialect")]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: xdsl)
+    passes = 'tile-specialize{arguments="8xf32"},tile-compile'
+    monkeypatch.setattr("sys.argv", ["tile-opt", POOL, "-p", passes, "-t", "opencl"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert "__kernel" in capsys.readouterr().out
+    assert "tile" in all_dialects().registered_dialect_names
