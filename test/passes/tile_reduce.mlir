@@ -15,3 +15,32 @@ func.func @product(%A: tensor<3x4xf32>, %B: tensor<4x5xf32>) -> tensor<3x5xf32> 
   %C = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
   func.return %C : tensor<3x5xf32>
 }
+
+// A Kronecker product: digits of the output's places, which are known to have one owner with a domain,
+// stay where single variables would be searched for the digits.
+// CHECK: tile.contraction assign(%A[v1] mul %B[v0 - 4*v1]) -> [v0] : (
+// DOMAIN: tile.contraction assign(%A[i] mul %B[k]) -> [4*i + k] domain <i = 0 to 3, k = 0 to 4> : (
+func.func @kronecker(%A: tensor<3xf32>, %B: tensor<4xf32>) -> tensor<12xf32> {
+  %K = tile.contraction assign(%A[i] mul %B[k]) -> [4*i + k] : (tensor<3xf32>, tensor<4xf32>) -> tensor<12xf32>
+  func.return %K : tensor<12xf32>
+}
+
+// Elements that nothing lands on keep it from that, and so do places that meet.
+// DOMAIN: tile.contraction assign(%A[v1] mul %B[v0 - 4*v1]) -> [v0] domain
+func.func @unwritten(%A: tensor<3xf32>, %B: tensor<4xf32>) -> tensor<13xf32> {
+  %K = tile.contraction assign(%A[i] mul %B[k]) -> [4*i + k] : (tensor<3xf32>, tensor<4xf32>) -> tensor<13xf32>
+  func.return %K : tensor<13xf32>
+}
+
+// DOMAIN: tile.contraction add(%A[v1] mul %B[v0 - 3*v1]) -> [v0] domain
+func.func @meeting(%A: tensor<3xf32>, %B: tensor<4xf32>) -> tensor<10xf32> {
+  %K = tile.contraction add(%A[i] mul %B[k]) -> [3*i + k] : (tensor<3xf32>, tensor<4xf32>) -> tensor<10xf32>
+  func.return %K : tensor<10xf32>
+}
+
+// Digits that tile-defract finds are left to it.
+// DOMAIN: tile.contraction assign(%X[1/2*v0 - 1/2*v1]) -> [v0] where 0 <= v1 < 2 domain
+func.func @repeated(%X: tensor<4xf32>) -> tensor<8xf32> {
+  %R = tile.contraction assign(%X[i]) -> [2*i + k] where 0 <= k < 2 : (tensor<4xf32>) -> tensor<8xf32>
+  func.return %R : tensor<8xf32>
+}
