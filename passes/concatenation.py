@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import prod
+from math import gcd, prod
 
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.attributes import Aggregation, AggregationAttr
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
@@ -17,7 +17,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import names_in
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.index.expr import Range
+from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.sets import interval
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.starts import set_default
@@ -48,6 +48,9 @@ def add_beside(block: Block) -> None:
             continue
         for base, part in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if (added := _beside(base, part, op)) is not None:
+                for written in (*_parts(base), added):
+                    # What is summed is one element.
+                    written.aggregation = AggregationAttr(Aggregation.assign)
                 added.detach()
                 Rewriter.insert_op(added, InsertPoint.before(op))
                 set_default(added, base)
@@ -118,16 +121,48 @@ def _parts(value: SSAValue) -> Iterator[ContractionOp]:
 
 def _are_apart(parts: Sequence[ContractionOp]) -> bool:
     """Whether no two copies write the same element."""
-    if any(p.aggregation.data is not Aggregation.assign or p.domain is None for p in parts):
+    if not all(map(_is_copy, parts)):
         return False
-    boxes = [_box(p) for p in parts]
-    return all(
-        any(not _meet(*axis) for axis in zip(*two, strict=True)) for two in combinations(boxes, 2)
+    pairs = combinations(parts, 2)
+    return all(any(_miss(*axis) for axis in _axes_of(*two)) for two in pairs)
+
+
+def _is_copy(op: ContractionOp) -> bool:
+    """Whether each element that a contraction writes is made of one point."""
+    if op.domain is None or op.aggregation.data is Aggregation.assign:
+        return op.domain is not None
+    types = {tensor_type(v).element_type for v in (op.result, *op.inputs)}
+    names = [name for e in op.output.data for name in e.names]
+    is_plain = all(len(e.names) <= 1 for e in op.output.data)
+    is_sum = op.aggregation.data is Aggregation.add and len(op.inputs) == len(types) == 1
+    return (
+        is_sum
+        and is_plain
+        and set(names) >= {*op.index_names}
+        and len(names) == len(op.index_names)
     )
 
 
-def _meet(a: Range, b: Range) -> bool:
-    return a.lower < b.upper and b.lower < a.upper
+Axis = tuple[IndexExpr, Range]
+"""Where a contraction writes along an axis, and in which range that is."""
+
+
+def _axes_of(a: ContractionOp, b: ContractionOp) -> Iterator[tuple[Axis, Axis]]:
+    """Where two contractions write along each axis."""
+    first, second = (zip(op.output.data, _box(op), strict=True) for op in (a, b))
+    return zip(first, second, strict=True)
+
+
+def _miss(a: Axis, b: Axis) -> bool:
+    """Whether two ranges have no element in common, or multiples of a step other remainders."""
+    (left, left_range), (right, right_range) = a, b
+    if left_range.upper <= right_range.lower or right_range.upper <= left_range.lower:
+        return True
+    coefficients = [e.coefficient(name) for e in (left, right) for name in e.names]
+    if any(c.denominator != 1 for c in (*coefficients, left.constant, right.constant)):
+        return False
+    step = gcd(*map(int, coefficients))
+    return step > 1 and int(left.constant - right.constant) % step != 0
 
 
 def _fills(op: ContractionOp) -> bool:

@@ -5,16 +5,18 @@ What is left of the kernel gives the values of rows that the end needs, such as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.rows import Rows
+from tiledialect.dialects.tile.rows import Map, Rows
+from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.kernel_facts import makers
 from tiledialect.passes.kernel_merging import pruned
@@ -29,13 +31,15 @@ class Parted:
     end: KernelOp
     outputs: tuple[SSAValue, ...]
     """What the two make of what the whole makes, in its order."""
+    reshapes: tuple[ReshapeOp, ...] = ()
+    """What gives values of rows the axes along which the end repeats them."""
 
     def undo(self) -> None:
         """Give those who take the results the whole kernel again."""
         for new, old in zip(self.outputs, self.whole.outputs, strict=True):
             new.replace_all_uses_with(old)
-        for kernel in (self.end, self.rest):
-            Rewriter.erase_op(kernel)
+        for op in (self.end, *self.reshapes, self.rest):
+            Rewriter.erase_op(op)
 
 
 def part_end(kernel: KernelOp) -> Parted | None:
@@ -48,30 +52,85 @@ def part_end(kernel: KernelOp) -> Parted | None:
     pairs = zip(results, kernel.outputs, strict=True)
     ends = [v for v, output in pairs if v not in of_rows and _is_for_kernels(output)]
     found = makers(ends, of_rows)
-    ops = [op for op in kernel.block.ops if op in found]
+    pairs = ((op.result, op) for op in found if isinstance(op, ContractionOp))
+    spreads: dict[SSAValue, ContractionOp] = dict(pairs)
+    ops = [op for op in kernel.block.ops if op in found and op.results[0] not in spreads]
     shapes = {shape_of(tensor_type(v)) for v in ends}
-    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in found)
-    contracts = any(isinstance(op, ContractionOp) for op in ops)
-    if len(shapes) != 1 or of_rows.isdisjoint(taken) or contracts:
+    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
+    sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
+    # Whoever computes the end again cannot aggregate.
+    repeats = all(
+        repeats_rows(op, ops, maps) and op.inputs[0] in of_rows for op in spreads.values()
+    )
+    if len(shapes) != 1 or not repeats:
         return None
-    left = list(dict.fromkeys(v for v in (*results, *taken) if v in maps and v not in ends))
+    left = [v for v in (*results, *sources.values()) if v in maps and v not in ends]
     everything = [op for op in kernel.block.ops if not isinstance(op, YieldOp)]
     pairs = zip(kernel.block.args, kernel.inputs, strict=True)
     inputs: dict[SSAValue, SSAValue] = dict(pairs)
-    rest = _kernel(inputs, everything, left, kernel)
+    rest = _kernel(inputs, everything, left := list(dict.fromkeys(left)), kernel)
     rest.axes = kernel.axes
     rest = pruned(rest)
+    _leave_rows(rest)
     made = dict(zip(left, rest.outputs, strict=True))
-    end = _kernel({v: made.get(v) or inputs[v] for v in taken}, ops, ends, kernel)
+    outer = {v: made.get(source) or inputs[source] for v, source in sources.items()}
+    reshapes = {
+        v: ReshapeOp.of(outer[v], _with_axes(spreads[v], maps)) for v in taken if v in spreads
+    }
+    outer |= {v: op.result for v, op in reshapes.items()}
+    end = _kernel(outer, ops, ends, kernel)
     made.update(zip(ends, end.outputs, strict=True))
     hint = next((output.name_hint for output in kernel.outputs if output.name_hint), None)
     for value, output in made.items():
         output.name_hint = value.name_hint or (hint and f"{hint}_part")
-    Rewriter.insert_op((rest, end), InsertPoint.before(kernel))
+    Rewriter.insert_op((rest, *reshapes.values(), end), InsertPoint.before(kernel))
     outputs = tuple(made[v] for v in results)
     for old, new in zip(kernel.outputs, outputs, strict=True):
         old.replace_all_uses_with(new)
-    return Parted(kernel, rest, end, outputs)
+    return Parted(kernel, rest, end, outputs, tuple(reshapes.values()))
+
+
+def repeats_rows(
+    op: ContractionOp, ops: Collection[Operation], maps: Mapping[SSAValue, Map]
+) -> bool:
+    """Whether a contraction repeats a value of rows for elementwise ops that broadcast it, too."""
+    if len(op.inputs) != 1 or op.inputs[0] not in maps:
+        return False
+    along = [axis for axis in maps[op.inputs[0]] if axis is not None]
+    if along != [axis for axis in maps[op.result] if axis in along]:
+        return False
+    users = {use.operation for use in op.result.uses}
+    return all(user in ops and _is_whole_without(user, op) for user in users)
+
+
+def _is_whole_without(user: Operation, op: ContractionOp) -> bool:
+    """Whether an op has another operand of the shape of what a contraction repeats."""
+    whole = shape_of(tensor_type(op.result))
+    others = (v for v in user.operands if not isinstance(v.owner, ContractionOp))
+    return any(shape_of(tensor_type(v)) == whole for v in others)
+
+
+def _with_axes(op: ContractionOp, maps: Mapping[SSAValue, Map]) -> Shape:
+    """The shape of what a contraction repeats, with an axis of size 1 for each that it adds."""
+    whole, along = shape_of(tensor_type(op.result)) or (), maps[op.inputs[0]]
+    return tuple(n if a in along else 1 for n, a in zip(whole, maps[op.result], strict=True))
+
+
+def _leave_rows(kernel: KernelOp) -> None:
+    """Make a row kernel of a lone contraction a plain one, if it reads no rows that could be kept.
+
+    What it aggregates is computed of tensors that other rows share, and a tile of rows reads once.
+    """
+    assert kernel.axes is not None
+    ranges, contractions = kernel.axes.ranges, kernel.contractions
+    whole = tuple(r.extent for r in ranges.values())
+    if len(contractions) != 1 or any(shape_of(tensor_type(v)) == whole for v in kernel.inputs):
+        return
+    (op,) = contractions
+    results = {shape_of(tensor_type(v)) for v in kernel.yield_op.values}
+    if results == {shape_of(tensor_type(op.result))}:
+        kernel.axes = None
+        op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
 
 
 def _is_for_kernels(output: SSAValue) -> bool:
@@ -86,7 +145,7 @@ def _kernel(
     like: KernelOp,
 ) -> KernelOp:
     """A kernel of copies of some ops of another one, whose values take the place of others."""
-    body = Block(arg_types=[v.type for v in inputs])
+    body = Block(arg_types=[v.type for v in inputs.values()])
     values = dict[SSAValue, SSAValue](zip(inputs, body.args, strict=True))
     for value, argument in values.items():
         argument.name_hint = value.name_hint

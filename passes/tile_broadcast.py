@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue, Use
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ops_in import ops_of
 
@@ -35,14 +36,69 @@ def repeats(op: ContractionOp) -> bool:
     return all((b == zero and m == 1) or (a == b and n == m) for a, b, n, m in axes)
 
 
-def _broadcasts(use: Use, source: SSAValue) -> bool:
-    """Whether an elementwise op that takes the source has the same result without the copies."""
-    op = use.operation
-    if not isinstance(op, ElementwiseOp):
-        return False
-    whole = shape_of(tensor_type(op.operands[use.index]))
-    others = (v for k, v in enumerate(op.operands) if k != use.index)
-    return any(shape_of(tensor_type(v)) == whole for v in others)
+def _row_of(op: ContractionOp) -> ReshapeOp | None:
+    """An input of the function that a contraction repeats along axes that it lacks, with these.
+
+    They have size 1. What is computed keeps its place among the axes, as a reshape of it would part
+    it from the elementwise ops that make it.
+    """
+    if len(op.inputs) != 1 or op.constraints.data or op.default is not None or not op.is_static:
+        return None
+    (source,), (access,) = op.inputs, op.accesses
+    shape, whole = shape_of(tensor_type(source)) or (), shape_of(tensor_type(op.result)) or ()
+    names = [e.variable for e in op.output.data]
+    if tensor_type(source).element_type != tensor_type(op.result).element_type:
+        return None
+    if None in names or len(set(names)) != len(names) or not _is_given(source):
+        return None
+    sizes = dict(zip(names, whole, strict=True))
+    read = [e.variable for e in access.data]
+    if read != [name for name in names if name in read] or len(read) == len(names):
+        return None
+    if any(sizes[name] != n for name, n in zip(read, shape, strict=True)):
+        return None
+    return ReshapeOp.of(source, [sizes[n] if n in read else 1 for n in names])
+
+
+def _is_given(value: SSAValue) -> bool:
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.operand
+    return isinstance(value, BlockArgument)
+
+
+def _give(value: SSAValue, source: SSAValue) -> None:
+    """Let the ops that take a value take what it repeats, where they broadcast it."""
+    for use in list(value.uses):
+        op = use.operation
+        if not isinstance(op, ElementwiseOp) or isinstance(op, IndexOp):
+            continue
+        others = [v for k, v in enumerate(op.operands) if k != use.index]
+        whole = shape_of(tensor_type(value))
+        if any(shape_of(tensor_type(v)) == whole for v in others):
+            op.operands[use.index] = source
+        elif all(isinstance(v.owner, ConstantOp) for v in others):
+            _compute_before(op, use.index, source)
+
+
+def _compute_before(op: ElementwiseOp, index: int, source: SSAValue) -> None:
+    """Compute what an op makes of the copies before there are any, for those that broadcast it."""
+    operands = list(op.operands)
+    operands[index] = source
+    t = tensor_type(op.results[0])
+    shape = shape_of(tensor_type(source)) or ()
+    first = type(op).create(
+        operands=operands,
+        result_types=[TensorType(t.element_type, shape)],
+        properties=op.properties,
+        attributes=op.attributes,
+    )
+    Rewriter.insert_op(first, InsertPoint.before(op))
+    first.results[0].name_hint = op.results[0].name_hint
+    _give(op.results[0], first.results[0])
+    if not first.results[0].uses:
+        Rewriter.erase_op(first)
+    if not op.results[0].uses:
+        Rewriter.erase_op(op)
 
 
 @dataclass(frozen=True)
@@ -50,7 +106,8 @@ class TileBroadcastPass(ModulePass):
     """Lets elementwise ops broadcast what contractions have repeated along other axes.
 
     The gradient of a sum is such a contraction: `add(%DS[0, c]) -> [r, c]`. An op with another
-    operand of the whole shape takes `%DS` itself, and then needs no kernel of its own.
+    operand of the whole shape takes `%DS` itself, and then needs no kernel of its own. Inputs of
+    the function are reshaped for that where they lack the axes.
     """
 
     name = "tile-broadcast"
@@ -58,11 +115,14 @@ class TileBroadcastPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Give the ops what is repeated."""
         for contraction in ops_of(op, ContractionOp):
-            if not repeats(contraction):
+            if repeats(contraction):
+                _give(contraction.result, contraction.inputs[0])
+            elif (row := _row_of(contraction)) is not None:
+                Rewriter.insert_op(row, InsertPoint.before(contraction))
+                _give(contraction.result, row.result)
+                if not row.result.uses:
+                    Rewriter.erase_op(row)
+            else:
                 continue
-            (source,) = contraction.inputs
-            for use in list(contraction.result.uses):
-                if _broadcasts(use, source):
-                    use.operation.operands[use.index] = source
             if not contraction.result.uses:
                 Rewriter.erase_op(contraction)

@@ -44,3 +44,37 @@ func.func @others(%x: tensor<3x4xf32>, %r: tensor<2x4xf32>, %s: tensor<1x3xf32>,
   %h = tile.mul %g, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   func.return %d, %e, %f, %h : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
 }
+
+// -----
+
+// An input without the axes gets them, of size 1; what is computed of it alone is, before it is
+// broadcast. What is computed here stays among the ops that make it.
+// CHECK-LABEL: @fewer_axes
+// CHECK-NEXT:    %[[R:.*]] = tile.reshape %r to [] : tensor<3xf32> -> tensor<3x1xf32>
+// CHECK-NEXT:    %n = tile.neg %[[R]] : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %y = tile.mul %n, %x : (tensor<3x1xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %e = tile.exp %r
+// CHECK-NEXT:    %u = tile.contraction add(%e[i]) -> [i, j]
+// CHECK-NEXT:    %z = tile.mul %u, %x
+func.func @fewer_axes(%x: tensor<3x4xf32>, %r: tensor<3xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %t = tile.contraction add(%r[i]) -> [i, j] : (tensor<3xf32>) -> tensor<3x4xf32>
+  %n = tile.neg %t : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %y = tile.mul %n, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %e = tile.exp %r : (tensor<3xf32>) -> tensor<3xf32>
+  %u = tile.contraction add(%e[i]) -> [i, j] : (tensor<3xf32>) -> tensor<3x4xf32>
+  %z = tile.mul %u, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %y, %z : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// Part of an input, and axes in another order, are no copies of it.
+// CHECK-LABEL: @other_places
+// CHECK-COUNT-2: tile.contraction
+func.func @other_places(%x: tensor<3x4x5xf32>, %r: tensor<4xf32>, %s: tensor<4x3xf32>) -> (tensor<3x4x5xf32>, tensor<3x4x5xf32>) {
+  %t = tile.contraction add(%r[i]) -> [i, j, k] : (tensor<4xf32>) -> tensor<3x4x5xf32>
+  %y = tile.mul %t, %x : (tensor<3x4x5xf32>, tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
+  %u = tile.contraction add(%s[j, i]) -> [i, j, k] : (tensor<4x3xf32>) -> tensor<3x4x5xf32>
+  %z = tile.mul %u, %x : (tensor<3x4x5xf32>, tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
+  func.return %y, %z : tensor<3x4x5xf32>, tensor<3x4x5xf32>
+}

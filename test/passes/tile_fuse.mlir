@@ -94,6 +94,22 @@ func.func @added(%X: tensor<3xf32>, %Y: tensor<5xf32>) -> (tensor<8xf32>, tensor
   func.return %S, %T : tensor<8xf32>, tensor<8xf32>
 }
 
+// Sums of one element each are such parts, and so are those of other remainders.
+// CHECK-LABEL: func.func @woven
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [2*i + 1] default
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [2*i] default
+// CHECK:         tile.contraction add(%{{.*}}[i]) -> [2*i + 2] default
+// CHECK:         tile.add
+func.func @woven(%X: tensor<4xf32>, %Y: tensor<4xf32>) -> (tensor<8xf32>, tensor<12xf32>) {
+  %A = tile.contraction add(%Y[i]) -> [2*i + 1] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<8xf32>
+  %B = tile.contraction add(%X[i]) -> [2*i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<8xf32>
+  %S = tile.add %A, %B : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %C = tile.contraction add(%Y[i]) -> [2*i] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<12xf32>
+  %D = tile.contraction add(%X[i]) -> [2*i + 2] domain <i = 0 to 4> : (tensor<4xf32>) -> tensor<12xf32>
+  %T = tile.add %C, %D : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  func.return %S, %T : tensor<8xf32>, tensor<12xf32>
+}
+
 // The domain of output variables grows to all of the output: unwritten elements are visited too.
 // CHECK-LABEL: func.func @pad
 // CHECK:         tile.contraction add(%{{.*}}[i - 2]) -> [i] domain <i = 0 to 8> :

@@ -1,0 +1,91 @@
+"""Gradients of differences of all pairs, and of tensors that are put together of parts.
+
+As compiled for the device itself and for described ones, where starting a kernel costs nothing.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+import oclgrind
+import pytest
+from compare import assert_close
+from described import run_as, spec
+from xdsl.dialects.builtin import TensorType
+
+import tiledialect as td
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.inputs import types_of
+from tiledialect.lowering.tile_compile import compile_module
+
+EUCLIDEAN = """function (A[N, D], B[M, D]) -> (O) {
+  X = reshape(A, N, 1, D) - reshape(B, 1, M, D); Y = X * X;
+  S[i, j: N, M] = +(Y[i, j, d]); O = sqrt(S);
+}"""
+ABSOLUTE = """function (A[N, D], B[M, D]) -> (O) {
+  X = abs(reshape(A, N, 1, D) - reshape(B, 1, M, D)); O[i, j: N, M] = +(X[i, j, d]);
+}"""
+GRAY = """function (X[H, W, 3]) -> (O) {
+  R[y, x: H, W] = =(X[y, x, 0]); G[y, x: H, W] = =(X[y, x, 1]); B[y, x: H, W] = =(X[y, x, 2]);
+  O = 0.3 * R + 0.5 * G + 0.2 * B;
+}"""
+HAAR = """function (X[H, W]) -> (O) {
+  A[y, x: H/2, W/2] = =(X[2*y, 2*x]); B[y, x: H/2, W/2] = =(X[2*y, 2*x + 1]);
+  C[y, x: H/2, W/2] = =(X[2*y + 1, 2*x]); D[y, x: H/2, W/2] = =(X[2*y + 1, 2*x + 1]);
+  P = A + B + C + D; Q = A - B + 2 * C - D;
+  O1[y, x: H, W/2] = =(P[y, x]); O[y + H/2, x: H, W/2] = =(Q[y, x]) default O1;
+}"""
+KRONECKER = """function (A[M, N], B[P, Q]) -> (K) {
+  T[P*i + k, Q*j + l: M*P, N*Q] = =(A[i, j] * B[k, l]); K = T * T;
+}"""
+TARGETS = {
+    "own": None,
+    "gpu": spec(
+        "GPU", {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
+    ),
+}
+PAIRS = ((13, 7), (9, 7))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("source", "shapes"),
+    [
+        (EUCLIDEAN, PAIRS),
+        (ABSOLUTE, PAIRS),
+        (GRAY, ((5, 18, 3),)),
+        (HAAR, ((6, 20),)),
+        (KRONECKER, ((3, 5), (4, 6))),
+    ],
+    ids=("Euclidean", "absolute", "gray", "Haar", "Kronecker"),
+)
+def test_results(source: str, shapes: tuple[tuple[int, ...], ...], target: str, device: td.Device):
+    function, random = td.compile(source), np.random.default_rng(0)
+    arrays = [random.uniform(0.5, 1, s).astype(np.float32) for s in shapes]
+    for _ in range(2):
+        expected = function.reference(*arrays)
+        wanted = expected if isinstance(expected, tuple) else (expected,)
+        before = len(oclgrind.log())
+        found = run_as(function, arrays, device, TARGETS[target])
+        for a, b in zip(found, wanted, strict=True):
+            assert_close(a, b, ulps=20000)
+        assert not oclgrind.report(before)
+        function = function.gradient(list("ABX"[: len(shapes)]) if len(shapes) > 1 else ["X"])
+        arrays += [random.uniform(-1, 1, wanted[0].shape).astype(np.float32)]
+
+
+@pytest.mark.parametrize("source", (EUCLIDEAN, ABSOLUTE), ids=("Euclidean", "absolute"))
+def test_pairs_are_not_written(source: str):
+    """Both gradients compute the differences where they sum them."""
+    function = td.compile(source).gradient(["A", "B"])
+    arrays = [np.ones(s, np.float32) for s in ((64, 32), (64, 32), (64, 64))]
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    for kind in ("gpu", "cpu"):
+        target = spec(kind.upper(), {"type": kind, "compute_units": 2, "launch": 0.0})
+        module = compile_module(
+            program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+        )
+        made = [v.type for op in module.walk() if isinstance(op, KernelOp) for v in op.outputs]
+        shapes = [t.get_shape() for t in made if isinstance(t, TensorType)]
+        assert shapes and all(prod(s) <= 64 * 64 for s in shapes)
