@@ -43,6 +43,31 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "multiply_add"} : () -> ()
 
+  // A step of a sum stands before the next one's factors are loaded: in short vectors and scalars, of
+  // which there are registers enough, the sum is one expression.
+  "gpu.func"() <{function_type = (memref<8xf32>, memref<8x16xf32>, memref<16xf32>) -> (), kernel}> ({
+  ^bb0(%a : memref<8xf32>, %b : memref<8x16xf32>, %out : memref<16xf32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %sum = vector.load %out[%c0] : memref<16xf32>, vector<16xf32>
+    %x = vector.load %b[%c0, %c0] : memref<8x16xf32>, vector<16xf32>
+    %0 = arith.mulf %x, %x : vector<16xf32>
+    %1 = arith.addf %sum, %0 : vector<16xf32>
+    %y = vector.load %b[%c1, %c0] : memref<8x16xf32>, vector<16xf32>
+    %2 = arith.mulf %y, %y : vector<16xf32>
+    %3 = arith.addf %1, %2 : vector<16xf32>
+    vector.store %3, %out[%c0] : memref<16xf32>, vector<16xf32>
+    %short = vector.load %out[%c0] : memref<16xf32>, vector<4xf32>
+    %xs = vector.load %b[%c0, %c0] : memref<8x16xf32>, vector<4xf32>
+    %4 = arith.mulf %xs, %xs : vector<4xf32>
+    %5 = arith.addf %short, %4 : vector<4xf32>
+    %ys = vector.load %b[%c1, %c0] : memref<8x16xf32>, vector<4xf32>
+    %6 = arith.mulf %ys, %ys : vector<4xf32>
+    %7 = arith.addf %5, %6 : vector<4xf32>
+    vector.store %7, %out[%c0] : memref<16xf32>, vector<4xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "steps"} : () -> ()
+
   "gpu.func"() <{function_type = (memref<16xf32>, memref<16xf32>, index, vector<4xi32>, memref<4xi32>) -> (), kernel}> ({
   ^bb0(%a : memref<16xf32>, %out : memref<16xf32>, %i : index, %n : vector<4xi32>, %ints : memref<4xi32>):
     %c0 = arith.constant 0 : index
@@ -119,6 +144,20 @@
 // CHECK-NEXT:         acc += a[k] * vload16(0, b + k * 16);
 // CHECK-NEXT:     }
 // CHECK-NEXT:     vstore16(acc, 0, out);
+// CHECK-NEXT: }
+//
+// CHECK:      __kernel void steps(
+// CHECK-NEXT:     const __global float *restrict a,
+// CHECK-NEXT:     const __global float *restrict b,
+// CHECK-NEXT:     __global float *restrict out)
+// CHECK-NEXT: {
+// CHECK-NEXT:     float16 x = vload16(0, b);
+// CHECK-NEXT:     float16 v = vload16(0, out) + x * x;
+// CHECK-NEXT:     float16 y = vload16(0, b + 16);
+// CHECK-NEXT:     vstore16(v + y * y, 0, out);
+// CHECK-NEXT:     float4 xs = vload4(0, b);
+// CHECK-NEXT:     float4 ys = vload4(0, b + 16);
+// CHECK-NEXT:     vstore4(vload4(0, out) + xs * xs + ys * ys, 0, out);
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void lanes(
