@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.attributes import AccessAttr, DomainAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.rows import Rows, check_results, names_in, reduced_by, shape
+from tiledialect.dialects.tile.rows import Rows, check_results, names_in, shape
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.passes.fusion_cost import Gain, Machine, computing_again, moving
 from tiledialect.passes.kernel_merging import merged
@@ -30,8 +30,11 @@ def over_rows(
     plain = (op for k in (first, second) if k.axes is None for op in k.contractions)
     if not contractions or not all(map(_reads_at_axes, plain)):
         return None
-    kernel = merged(first, second, kept)
-    if kernel is not None and not _make_rows(kernel):
+    # Where weights are shared many pairs read the same: only those are merged that have rows.
+    axes = _axes((*first.block.ops, *second.block.ops))
+    names = _all_names(contractions, axes)
+    kernel = merged(first, second, kept) if names is not None else None
+    if kernel is not None and names is not None and not _make_rows(kernel, axes, names):
         kernel.erase()
         return None
     return kernel
@@ -69,21 +72,41 @@ def _reads_at_axes(op: ContractionOp) -> bool:
     return plain and not op.constraints.data and not op.symbols and op.default is None
 
 
-def _make_rows(kernel: KernelOp) -> bool:
-    """Give a kernel its axes, in place; whether it is a row kernel."""
-    axes = _axes(kernel.block.ops)
-    for op in kernel.contractions:
-        names = _names(op, axes)
-        if names is None:
-            return False
+def _all_names(
+    contractions: Sequence[ContractionOp], axes: Mapping[str, Range]
+) -> list[Mapping[str, IndexExpr]] | None:
+    """For each contraction the axes that its indices are; None if they cannot be so of a kernel.
+
+    All of them sum over the same axes, and over one at least.
+    """
+    found: list[Mapping[str, IndexExpr]] = []
+    summed: set[frozenset[str]] = set()
+    for op in contractions:
+        if (names := _names(op, axes)) is None:
+            return None
+        found.append(names)
+        read, written = (
+            names_in(names[n] for access in accesses for e in access.data for n in e.names)
+            for accesses in (op.accesses, (op.output,))
+        )
+        if reduced := frozenset(n for n in read - written if axes[n].extent > 1):
+            summed.add(reduced)
+    return found if len(summed) == 1 else None
+
+
+def _make_rows(
+    kernel: KernelOp, axes: Mapping[str, Range], all_names: Sequence[Mapping[str, IndexExpr]]
+) -> bool:
+    """Give a kernel its axes, in place, by their names for each contraction's indices.
+
+    Whether it is a row kernel.
+    """
+    for op, names in zip(kernel.contractions, all_names, strict=True):
         op.output = AccessAttr([e.substitute(names) for e in op.output.data])
         op.accesses = ArrayAttr(
             [AccessAttr([e.substitute(names) for e in a.data]) for a in op.accesses]
         )
         op.domain = None
-    summed = {frozenset(r) for op in kernel.contractions if (r := reduced_by(op, axes))}
-    if len(summed) != 1:
-        return False
     try:
         rows = Rows.of(kernel.block.ops, axes)
         check_results(rows, kernel.yield_op.values, kernel.reduced)
