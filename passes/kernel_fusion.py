@@ -22,7 +22,7 @@ from tiledialect.passes.recomputation import (
     recomputing_gain,
 )
 from tiledialect.passes.row_ends import Parted, part_end
-from tiledialect.passes.row_kernels import over_rows, row_gain
+from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain
 
 Order = dict[Operation, int]
 
@@ -81,6 +81,9 @@ class Fusion:
                 continue
             for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
                 for kernel in [k for k in kernels_in(self.block) if k not in self.given]:
+                    if rule is OVER_ROWS and not may_have_rows(kernel):
+                        # What reads the same need not be looked at: it may be all of a program.
+                        continue
                     last: KernelOp | None = kernel
                     while last is not None and last.parent is not None:
                         last = self._merged(rule, last, partners)

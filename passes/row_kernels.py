@@ -26,9 +26,7 @@ def over_rows(
     Of the first one's results it has those that are ``kept``, by default what others take.
     """
     contractions = (*first.contractions, *second.contractions)
-    # Those of row kernels do.
-    plain = (op for k in (first, second) if k.axes is None for op in k.contractions)
-    if not contractions or not all(map(_reads_at_axes, plain)):
+    if not contractions or not (may_have_rows(first) and may_have_rows(second)):
         return None
     # Where weights are shared many pairs read the same: only those are merged that have rows.
     axes = _axes((*first.block.ops, *second.block.ops))
@@ -65,11 +63,23 @@ def _points_again(kernel: KernelOp) -> int:
     return again
 
 
+def may_have_rows(kernel: KernelOp) -> bool:
+    """Whether a kernel may be part of a row kernel, as far as its contractions alone tell."""
+    return kernel.axes is not None or all(map(_reads_at_axes, kernel.contractions))
+
+
 def _reads_at_axes(op: ContractionOp) -> bool:
-    """Whether a contraction may be part of a row kernel: its indices are axes, or nothing."""
-    exprs = (e for access in (op.output, *op.accesses) for e in access.data)
-    plain = all(len(e.names) <= 1 and e.denominator == 1 for e in exprs)
-    return plain and not op.constraints.data and not op.symbols and op.default is None
+    """Whether a contraction may be part of a row kernel: its indices are axes, or nothing.
+
+    Its tensors of as many axes as the kernel has, however many these are, tell which.
+    """
+    places = [access.data for access in (op.output, *op.accesses)]
+    if not all(len(e.names) <= 1 and e.denominator == 1 for place in places for e in place):
+        return False
+    if op.constraints.data or op.symbols or op.default is not None:
+        return False
+    ranks = set(map(len, places))
+    return any(_names(op, _axis_names(rank)) is not None for rank in ranks)
 
 
 def _all_names(
@@ -82,7 +92,7 @@ def _all_names(
     found: list[Mapping[str, IndexExpr]] = []
     summed: set[frozenset[str]] = set()
     for op in contractions:
-        if (names := _names(op, axes)) is None:
+        if (names := _names(op, [*axes])) is None:
             return None
         found.append(names)
         read, written = (
@@ -121,10 +131,15 @@ def _axes(ops: Iterable[Operation]) -> dict[str, Range]:
     shapes = [shape(v) for op in ops for v in (*op.operands, *op.results)]
     rank = max(map(len, shapes), default=0)
     sizes = [max(column) for column in zip(*(s for s in shapes if len(s) == rank), strict=True)]
-    return {f"d{k}": Range(0, size) for k, size in enumerate(sizes)}
+    return {n: Range(0, size) for n, size in zip(_axis_names(rank), sizes, strict=True)}
 
 
-def _names(op: ContractionOp, axes: Mapping[str, Range]) -> dict[str, IndexExpr] | None:
+def _axis_names(rank: int) -> list[str]:
+    """What so many axes are called."""
+    return [f"d{k}" for k in range(rank)]
+
+
+def _names(op: ContractionOp, axes: Sequence[str]) -> dict[str, IndexExpr] | None:
     """The axes that the indices of a contraction are, each its own, as its largest tensors tell."""
     found: dict[str, IndexExpr] = {}
     tensors: Sequence[tuple[SSAValue, AccessAttr]] = [
