@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.passes.kernel_facts import contraction_facts
 from tiledialect.passes.reduction_split import Split, why_not_split
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.choice import best, best_seconds, least_seconds
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
@@ -27,6 +28,12 @@ MANY_POINTS = 1 << 20
 TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
 ONE_WAVE = 64 * 128
+GROUPS = 8
+"""How many long parts each core of a CPU has at least, where there is one result."""
+LONG = 1 << 19
+"""What has fewer points is not better in such parts."""
+LONGEST = 1 << 18
+"""How long these are at most: the more is added to a number, the more digits of it are lost."""
 FEW_PARTS = 8
 """The same for fewer parts than these, but one less where a third group would come after others."""
 CHUNK = 16
@@ -194,6 +201,11 @@ def _splits(
             # Powers of two divide most sums. Of few results each group may have all, and a part.
             wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
             wanted.append(2 * device.compute_units)
+        elif outputs == 1 and facts.points >= LONG:
+            # Long parts are read in vectors from end to end; each short one joins their lanes.
+            wanted.append(
+                max(GROUPS * device.compute_units, ceil_div(facts.extents[index], LONGEST))
+            )
         if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
             wanted.append(few)
         for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
