@@ -40,6 +40,7 @@ def test_locations_in_the_text_are_kept() -> None:
         ('"test.op"() ({\n' * 5000, "this is nested too deeply"),
         ("\0", "x.mlir:1:1: Unexpected character"),
         ("", "x.mlir:1:1: expected an op"),
+        ("builtin.module {", "x.mlir:1:17: expected an op or `}`"),
         ("%a = tile.constant 1 : tensor<f33>", "x.mlir:1:"),
     ],
 )

@@ -47,6 +47,13 @@ def all_dialects() -> Context:
     return context
 
 
+_PLAINER = {
+    "Could not parse entire input!": "expected an op",
+    " in block definition": "expected an op or `}`",
+}
+"""What xDSL says, and what it means."""
+
+
 class _Lexer(MLIRLexer):
     """xDSL's, but for strings without an end, on which its own takes exponential time."""
 
@@ -94,8 +101,7 @@ class _PlacingParser(Parser):
         span, message = error.span, error.msg
         if "closing string literal" in message:
             message = "this string has no end"
-        if message == "Could not parse entire input!":
-            message = "expected an op"
+        message = _PLAINER.get(message, message)
         for name in self.forward_ssa_references:
             if message.startswith("values used but not defined") and name in self._first_uses:
                 span, message = self._first_uses[name], f"%{name} is not defined"

@@ -233,7 +233,7 @@ def run(args: Namespace) -> bool:
     wrt: tuple[str, ...] = ()
     if args.gradient is not None:
         wrt = tuple(name.strip() for name in args.gradient.split(",") if name.strip())
-        function = forward.gradient(wrt or None)
+        function = forward.gradient(wrt if args.gradient else None)
     paths = named(args.output, "--output", function.outputs)
     destinations(paths)
     inputs = read_inputs(named(args.input, "--input", function.inputs), function.inputs)

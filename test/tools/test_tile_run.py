@@ -159,6 +159,7 @@ def test_help(run: Run):
         (["p.tile", "--repeat", "3"], "--repeat goes with --profile"),
         (["p.tile", "--profile", "--repeat", "0"], "--repeat goes with --profile"),
         (["p.tile", "--gradient", "Z"], "Z"),
+        (["p.tile", "--gradient", ","], "wrt names inputs of"),
         (["p.tile", "--function", "f", "--input", "A=1"], "A"),
         (
             ["p.tile", "--input", "A=random(2,3)", "--input", "B=1", "--output", "S=no/where.npy"],
