@@ -53,6 +53,18 @@ def _numbers(kernel: KernelOp) -> Iterator[int]:
             yield from kernel.schedule.data.extents(role)
     if kernel.contraction is not None:
         yield from _contraction_numbers(kernel.contraction, reached)
+    elif kernel.axes is None:
+        for op in kernel.contractions:
+            yield from _contraction_numbers(op, _tap_ranges(op, reached))
+
+
+def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range]:
+    """The values of the indices of a contraction whose elements are at the kernel's places."""
+    found = dict(ranges_of(op))
+    for e, r in zip(op.output.data, reached.values(), strict=True):
+        offset = int(e.constant)
+        found.update(dict.fromkeys(e.names, Range(r.lower - offset, r.upper - offset)))
+    return found
 
 
 def loop_ranges(kernel: KernelOp) -> dict[str, Range]:

@@ -115,7 +115,11 @@ class _Reader:
                 found.setdefault((tensor.number, tensor.access), tensor)
             elif value not in seen:
                 seen.add(value)
-                pending += reversed([*_operands(value.owner, place)])
+                op = value.owner
+                if isinstance(op, ContractionOp) and self.kernel.contraction is None:
+                    pending += reversed([*_taps(op, place)])
+                else:
+                    pending += reversed([*_operands(op, place)])
         return tuple(found.values())
 
 
@@ -134,6 +138,18 @@ def _operands(
         access = None
     for value in op.operands:
         yield value, None if access is None else _broadcast(value, access)
+
+
+def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, Access | None]]:
+    """What the first and the last point read that aggregate into an element, and where."""
+    assert op.domain is not None
+    for end in (0, -1):
+        place = {n: IndexExpr.of((r.lower, r.upper - 1)[end]) for n, r in op.domain.data}
+        for e, own in zip(op.output.data, access or (), strict=access is not None):
+            place.update(dict.fromkeys(e.names, own - e.constant))
+        for value, read in zip(op.inputs, op.accesses, strict=True):
+            at = None if access is None else tuple(e.substitute(place) for e in read.data)
+            yield value, at
 
 
 def _broadcast(value: SSAValue, access: Access) -> Access:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
+from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
-from tiledialect.passes.load_fusion import at_loads, load_gain
+from tiledialect.passes.load_fusion import at_loads, is_elementwise, load_gain
 from tiledialect.passes.recomputation import (
     Recomputed,
     erase,
@@ -23,6 +24,7 @@ from tiledialect.passes.recomputation import (
 )
 from tiledialect.passes.row_ends import Parted, part_end
 from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain
+from tiledialect.passes.tap_fusion import at_taps, tap_gain
 
 Order = dict[Operation, int]
 
@@ -50,6 +52,7 @@ class Rule:
 
 
 AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
+AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
 OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
 
 
@@ -80,28 +83,44 @@ class Fusion:
             if forced is False:
                 continue
             for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
-                for kernel in [k for k in kernels_in(self.block) if k not in self.given]:
-                    if rule is OVER_ROWS and not may_have_rows(kernel):
-                        # What reads the same need not be looked at: it may be all of a program.
-                        continue
-                    last: KernelOp | None = kernel
-                    while last is not None and last.parent is not None:
-                        last = self._merged(rule, last, partners)
+                self._merge(rule, kernels_in(self.block), partners)
         if self.again is not False:
+            before = set(kernels_in(self.block))
             # The last ones first: what makes their operands may then be computed again, too.
             for kernel in reversed(kernels_in(self.block)):
                 self._recompute(kernel)
+            new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
+            if self.forced.get(OVER_ROWS) is not False:
+                self._merge(OVER_ROWS, new, producers)
+            # What each computed again, one does but once.
+            for kernel in [k for k in kernels_in(self.block) if k not in before]:
+                cse(kernel.body)
+
+    def _merge(
+        self,
+        rule: Rule,
+        kernels: Iterable[KernelOp],
+        partners: Callable[[KernelOp, Order], Iterator[KernelOp]],
+    ) -> None:
+        """Merge each of some kernels with partners, as long as that pays."""
+        for kernel in [k for k in kernels if k not in self.given]:
+            if rule is OVER_ROWS and not may_have_rows(kernel):
+                # What reads the same need not be looked at: it may be all of a program.
+                continue
+            last: KernelOp | None = kernel
+            while last is not None and last.parent is not None:
+                last = self._merged(rule, last, partners)
 
     def _recompute(self, kernel: KernelOp) -> None:
         """Compute an elementwise kernel again where its results are taken, if that pays.
 
-        Of a row kernel, its elementwise end.
+        Of a kernel with contractions, its elementwise end.
         """
         users = users_of(kernel)
         named = any(v.name_hint in self.apart for v in kernel.outputs)
         if named or not users.isdisjoint(self.given) or kernel in self.given:
             return
-        parted = part_end(kernel) if kernel.axes is not None else None
+        parted = None if is_elementwise(kernel) else part_end(kernel)
         first = parted.end if parted is not None else kernel
         found = recomputed(first)
         if found is not None and self._again_pays(kernel, first, found, parted):

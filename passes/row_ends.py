@@ -1,6 +1,7 @@
-"""The elementwise end of a row kernel, taken off it, so that those who take it can compute it.
+"""The elementwise end of a kernel, taken off it, so that those who take it can compute it.
 
-What is left of the kernel gives the values of rows that the end needs, such as mean and variance.
+What is left of a row kernel gives the values of rows that the end needs, such as mean and variance;
+what is left of another one the result of its contraction.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Map, Rows
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.fusion_cost import bytes_of
 from tiledialect.passes.kernel_facts import makers
-from tiledialect.passes.kernel_merging import pruned
+from tiledialect.passes.kernel_merging import pruned, users_of
 
 
 @dataclass(frozen=True)
 class Parted:
-    """A row kernel that nothing takes any longer, and the two that stand before it instead."""
+    """A kernel that nothing takes any longer, and the two that stand before it instead."""
 
     whole: KernelOp
     rest: KernelOp
@@ -43,15 +45,40 @@ class Parted:
 
 
 def part_end(kernel: KernelOp) -> Parted | None:
-    """Take off a row kernel what elementwise ops make of whole rows for other kernels alone."""
-    assert kernel.axes is not None
-    maps = Rows.of(kernel.block.ops, kernel.axes.ranges).maps
-    rows = {name for name, r in kernel.axes.ranges.items() if r.extent > 1} - kernel.reduced
-    of_rows = {v for v, m in maps.items() if set(m) - {None} == rows}
+    """Take off a kernel what elementwise ops make of its contractions for other kernels alone.
+
+    Of a row kernel, what they make of whole rows; of another one, what a row kernel alone takes,
+    which keeps rows: there they cost no more than at the end of the contraction.
+    """
+    if kernel.axes is not None:
+        maps = Rows.of(kernel.block.ops, kernel.axes.ranges).maps
+        rows = {name for name, r in kernel.axes.ranges.items() if r.extent > 1} - kernel.reduced
+        of_rows = {v for v, m in maps.items() if set(m) - {None} == rows}
+        return _parted(kernel, of_rows, maps)
+    op, users = kernel.contraction, users_of(kernel)
+    over_rows = len(users) == 1 and all(isinstance(u, KernelOp) and u.axes for u in users)
+    if op is None or not over_rows or not _saves(kernel, op):
+        return None
+    return _parted(kernel, {op.result}, dict.fromkeys((op.result, *kernel.yield_op.values), ()))
+
+
+def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
+    """Whether the end moves as much again as the result of its contraction has."""
+    before = makers(op.inputs, ())
+    read = {v for other in before for v in other.operands} | {*op.inputs}
+    own = [a for a in kernel.block.args if a not in read]
+    moved = sum(map(bytes_of, (*own, *kernel.outputs)))
+    return moved >= 1.5 * bytes_of(op.result)
+
+
+def _parted(
+    kernel: KernelOp, given: Collection[SSAValue], maps: Mapping[SSAValue, Map]
+) -> Parted | None:
+    """Take off what is made of the ``given`` ones of the values that are computed at ``maps``."""
     results = kernel.yield_op.values
     pairs = zip(results, kernel.outputs, strict=True)
-    ends = [v for v, output in pairs if v not in of_rows and _is_for_kernels(output)]
-    found = makers(ends, of_rows)
+    ends = [v for v, output in pairs if v not in given and _is_for_kernels(output)]
+    found = makers(ends, given)
     pairs = ((op.result, op) for op in found if isinstance(op, ContractionOp))
     spreads: dict[SSAValue, ContractionOp] = dict(pairs)
     ops = [op for op in kernel.block.ops if op in found and op.results[0] not in spreads]
@@ -59,9 +86,7 @@ def part_end(kernel: KernelOp) -> Parted | None:
     taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
     sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
     # Whoever computes the end again cannot aggregate.
-    repeats = all(
-        repeats_rows(op, ops, maps) and op.inputs[0] in of_rows for op in spreads.values()
-    )
+    repeats = all(repeats_rows(op, ops, maps) and op.inputs[0] in given for op in spreads.values())
     if len(shapes) != 1 or not repeats:
         return None
     left = [v for v in (*results, *sources.values()) if v in maps and v not in ends]
@@ -71,7 +96,8 @@ def part_end(kernel: KernelOp) -> Parted | None:
     rest = _kernel(inputs, everything, left := list(dict.fromkeys(left)), kernel)
     rest.axes = kernel.axes
     rest = pruned(rest)
-    _leave_rows(rest)
+    if kernel.axes is not None:
+        _leave_rows(rest)
     made = dict(zip(left, rest.outputs, strict=True))
     outer = {v: made.get(source) or inputs[source] for v, source in sources.items()}
     reshapes = {

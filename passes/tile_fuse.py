@@ -25,7 +25,7 @@ from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.fusion_cost import Machine
-from tiledialect.passes.kernel_fusion import AT_LOADS, OVER_ROWS, Fusion, kernels_in
+from tiledialect.passes.kernel_fusion import AT_LOADS, AT_TAPS, OVER_ROWS, Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.repeated_reads import separate
@@ -301,18 +301,23 @@ class TileFusePass(ModulePass):
 
     A contraction's kernel takes a tensor that it reads at several places once for each.
 
-    Then kernels become one where that pays. Elementwise ops whose results a contraction alone takes
+    Then kernels become one where that pays. On GPUs contractions of few points an element, as
+    differences of neighbours, share a kernel, which computes them where elementwise ops take them.
+    Elementwise ops whose results a contraction alone takes
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
     elementwise ops before, between and after them, as in softmax or layer normalization. Its
     indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
-    take are computed again in each, where that takes less than to write and to read what they make.
+    take are computed again in each, where that takes less than to write and to read what they make;
+    those at the end of a contraction go to the row kernel that alone takes them, if that moves
+    less.
     """
 
     name = "tile-fuse"
 
     loads: bool | None = None
-    """Whether elementwise ops join the contraction that reads them; by default, if that pays."""
+    """Whether elementwise ops join the contraction that reads them, and contractions of few points
+    what takes them; by default, if that pays."""
     rows: bool | None = None
     """Whether contractions over the same rows share a kernel; by default, if that pays."""
     again: bool | None = None
@@ -332,9 +337,12 @@ class TileFusePass(ModulePass):
             raise TileError(f"there is no result {', '.join(missing)} to keep apart")
         for function in ops_of(op, func.FuncOp):
             if not function.is_declaration and _is_static(function):
-                block, rules = function.body.block, {AT_LOADS: self.loads, OVER_ROWS: self.rows}
+                block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
+                # Cores have no vectors of elements of which some are outside.
+                taps = self.loads if gpu or self.loads else False
+                rules = {AT_TAPS: taps, AT_LOADS: self.loads, OVER_ROWS: self.rows}
                 given = kernels_in(block)
-                fuse(function, self.apart, gpu=device is not None and device.kind is Kind.GPU)
+                fuse(function, self.apart, gpu=gpu)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)
                 fusion.run()
                 separate(block)

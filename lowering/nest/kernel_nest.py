@@ -9,10 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
-from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import both, less
 from tiledialect.lowering.nest.contraction import ContractionNest
-from tiledialect.lowering.nest.elements import Elements
+from tiledialect.lowering.nest.elementwise import elementwise_nest
 from tiledialect.lowering.nest.kernel import KernelLaunch, KernelNest
 from tiledialect.lowering.nest.rows import row_nest
 from tiledialect.lowering.nest.scan import ScanNest
@@ -60,26 +58,3 @@ def without_absent_sub_groups(kernel: KernelOp, schedule: Schedule) -> Schedule:
     if given is None or (isinstance(sizes, tuple) and schedule.sub_groups in sizes):
         return schedule
     return replace(schedule, sub_groups=0)
-
-
-def elementwise_nest(nest: KernelNest) -> None:
-    """The loops of a kernel without a contraction: each point is an element of the outputs."""
-    axes = [IndexExpr.of(name) for name in nest.ranges]
-
-    def enter(k: int) -> None:
-        known = [a for a in axes if nest.is_known(nest.values[str(a.variable)])]
-        coordinates = nest.at(known)
-        inside = both(
-            *(
-                less(c, nest.ranges[str(a.variable)].upper)
-                for c, a in zip(coordinates, known, strict=True)
-            )
-        )
-        with nest.nest.when(inside):
-            if k == len(nest.leaves):
-                nest.store_outputs(Elements(nest.nest, nest.memory, nest.at(axes)))
-                return
-            with nest.loops([k]):
-                enter(k + 1)
-
-    enter(0)

@@ -511,7 +511,7 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
-// CHECK: error: a tile.kernel without axes has one contraction at most, not c and d
+// CHECK: error: a tile.kernel without axes has one contraction at most, or several of at most 16 points an element, not c and d
 %A = "test.op"() : () -> (tensor<8xf32>)
 %C, %D = tile.kernel(%a = %A : tensor<8xf32>) -> (tensor<f32>, tensor<f32>) {
   %c = tile.contraction add(%a[i]) -> [] : (tensor<8xf32>) -> tensor<f32>

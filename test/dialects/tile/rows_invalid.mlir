@@ -2,7 +2,7 @@
 
 %X = "test.op"() : () -> tensor<8x12xf32>
 
-// CHECK: a tile.kernel without axes has one contraction at most, not a and b
+// CHECK: a tile.kernel without axes has one contraction at most, or several of at most 16 points an element, not a and b
 %O = tile.kernel(%x = %X : tensor<8x12xf32>) -> tensor<8xf32> {
   %a = tile.contraction add(%x[i, j]) -> [i] : (tensor<8x12xf32>) -> tensor<8xf32>
   %b = tile.contraction max(%x[i, j]) -> [i] : (tensor<8x12xf32>) -> tensor<8xf32>

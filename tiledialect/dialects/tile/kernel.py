@@ -38,6 +38,7 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
+from tiledialect.dialects.tile.taps import MOST_TAPS, taps_of
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.names import from_hint
@@ -84,8 +85,9 @@ class KernelOp(IRDLOperation):
 
     The body sees the operands as its arguments and yields the results. The schedule, once there,
     says which loops run over the indices, in which order, and what runs each: see
-    `#tile.schedule`. The indices are those of the body's contraction, of which there is one at
-    most; a body without has `d0, d1, …`, the axes of its results. The results are of one shape.
+    `#tile.schedule`. The indices are those of the body's contraction; a body without one, or with
+    several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
+    whose elements are computed where elementwise ops take them. The results are of one shape.
     What elementwise ops make of inputs before the contraction takes it is computed where that would
     be loaded, and can be staged like an input.
 
@@ -159,7 +161,8 @@ class KernelOp(IRDLOperation):
         """The body's contraction, if its indices are the kernel's."""
         if self.axes is not None:
             return None
-        return next((op for op in self.block.ops if type(op) is ContractionOp), None)
+        found = self.contractions
+        return found[0] if len(found) == 1 else None
 
     @property
     def scatter(self) -> ScatterOp | None:
@@ -234,10 +237,11 @@ class KernelOp(IRDLOperation):
             rows = Rows.of(self.block.ops, self.axes.ranges)
             check_results(rows, self.yield_op.values, self.reduced)
             return
-        if len(contractions) > 1:
+        if len(contractions) > 1 and not all(map(taps_of, contractions)):
             names = " and ".join(name_of(op.result) for op in contractions)
             raise VerifyException(
-                f"a tile.kernel without axes has one contraction at most, not {names}"
+                "a tile.kernel without axes has one contraction at most, or several of at most "
+                f"{MOST_TAPS} points an element, not {names}"
             )
         values = (*(op.result for op in (*contractions, *scans)), *self.yield_op.values)
         for value in values[1:]:

@@ -89,4 +89,12 @@ def _width(facts: Facts, device: Device, first: str) -> int:
     # A lone row has one end, which is tested for; of many each begins at another place of 16 bytes.
     is_alone = all(prod(t.shape) == facts.extents[first] for t in tensors)
     extent = facts.extents[first]
-    return lanes(device, facts.outputs, power_above(extent) if is_alone else extent)
+    width = lanes(device, facts.outputs, power_above(extent) if is_alone else extent)
+    # Neighbours that begin elsewhere are loaded one by one, each time from as many lines.
+    return 1 if any(_begins_inside(t, first, width) for t in facts.inputs) else width
+
+
+def _begins_inside(tensor: Tensor, first: str, width: int) -> bool:
+    """Whether the vectors along an index are read at no multiple of their width."""
+    is_along = tensor.access is not None and tensor.strides.get(first) == 1
+    return is_along and bool(tensor.access) and tensor.access[-1].constant % width != 0

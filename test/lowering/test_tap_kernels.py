@@ -1,0 +1,86 @@
+"""Kernels of several contractions of few points, against the reference semantics."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from building import type_of
+from compare import assert_close
+from running import Array, run
+from test_row_kernels import kernels_of, random_schedule, tuple_of
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+import tiledialect as td
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.language.to_ir import load
+from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.passes.tile_fuse import TileFusePass
+from tiledialect.passes.tile_gradient import Gradient
+
+PROGRAMS = {
+    "difference": """function (X[M, N]) -> (Y) {
+        A[m, n: M, N - 1] = =(X[m, n + 1]); B[m, n: M, N - 1] = =(X[m, n]); Y = A - B;
+    }""",
+    "cross": """function (X[M, N]) -> (Y) {
+        V[m, n: M, N] = +(X[m + j - 1, n]), j < 3; U[m, n: M, N] = +(X[m, n + i - 1]), i < 3;
+        Y = V * exp(U) - X;
+    }""",
+    "products": """function (X[M, N]) -> (Y, Z) {
+        A[m, n: M, N] = +(X[m, n + 1] * X[m - 1, n]); B[m, n: M, N] = +(X[m, 2*n - 3]);
+        Y = A + B; Z = A > B ? 1.0 : X;
+    }""",
+    "broadcast": """function (X[M, N]) -> (Y) {
+        A[m, n: M, N] = =(X[0, n]); B[m, n: M, N] = +(X[m + 2, n] * X[i, 0]), i < 2;
+        Y = A * B;
+    }""",
+}
+ONE_KERNEL = ("difference", "cross", "broadcast")
+SHAPES = ((1, 2), (2, 7), (5, 3), (3, 11), (7, 37), (2, 64))
+
+
+def fused(source: str, inputs: list[Array], gradients: tuple[Gradient, ...] = ()) -> ModuleOp:
+    """The program with contractions in one kernel, not scheduled yet."""
+    types = [type_of(a) for a in inputs]
+    module = compile_module(load(source), None, types, None, gradients, after="tile-defract")
+    TileFusePass(loads=True, rows=False).apply(Context(), module)
+    return module
+
+
+def check(
+    module: ModuleOp, inputs: list[Array], wanted: tuple[Array, ...], device: td.Device
+) -> None:
+    for actual, expected in zip(run(module, inputs, device), wanted, strict=True):
+        assert_close(actual, expected, length=16, ulps=200)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_by_the_chosen_schedule(name: str, device: td.Device) -> None:
+    rng = np.random.default_rng(0)
+    for shape in SHAPES:
+        inputs = [rng.standard_normal(shape).astype(np.float32)]
+        module = fused(PROGRAMS[name], inputs)
+        if name in ONE_KERNEL and shape[0] > 2:
+            (kernel,) = kernels_of(module)
+            assert len(kernel.contractions) == 2
+        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_gradients_by_random_schedules(name: str, device: td.Device) -> None:
+    choose, rng = random.Random(name), np.random.default_rng(1)
+    function = td.compile(PROGRAMS[name])
+    for _ in range(2):
+        inputs = [rng.standard_normal(choose.choice(SHAPES)).astype(np.float32)]
+        outputs = tuple_of(function.reference(*inputs))
+        given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
+        module = fused(PROGRAMS[name], given, (Gradient(function.inputs, False),))
+        for kernel in kernels_of(module):
+            if len(kernel.contractions) > 1:
+                schedule = replace(random_schedule(kernel, choose), stages=())
+                kernel.schedule = ScheduleAttr(schedule)
+        module.verify()
+        check(module, given, tuple_of(function.gradient().reference(*given)), device)
