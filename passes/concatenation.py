@@ -124,7 +124,7 @@ def _are_apart(parts: Sequence[ContractionOp]) -> bool:
     if not all(map(_is_copy, parts)):
         return False
     pairs = combinations(parts, 2)
-    return all(any(_miss(*axis) for axis in _axes_of(*two)) for two in pairs)
+    return all(any(miss(*axis) for axis in _axes_of(*two)) for two in pairs)
 
 
 def _is_copy(op: ContractionOp) -> bool:
@@ -153,7 +153,7 @@ def _axes_of(a: ContractionOp, b: ContractionOp) -> Iterator[tuple[Axis, Axis]]:
     return zip(first, second, strict=True)
 
 
-def _miss(a: Axis, b: Axis) -> bool:
+def miss(a: Axis, b: Axis) -> bool:
     """Whether two ranges have no element in common, or multiples of a step other remainders."""
     (left, left_range), (right, right_range) = a, b
     if left_range.upper <= right_range.lower or right_range.upper <= left_range.lower:

@@ -27,6 +27,7 @@ from tiledialect.passes.concatenation import add_beside, is_completed, is_writte
 from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import AT_LOADS, AT_TAPS, OVER_ROWS, Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
+from tiledialect.passes.masked_parts import read_past_masks
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
@@ -188,6 +189,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     """Move the tile ops of a function into kernels, in place."""
     block = function.body.block
     _compute_bare_constants(block)
+    read_past_masks(function.body)
     add_beside(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
@@ -297,7 +299,8 @@ class TileFusePass(ModulePass):
     elements of its result unwritten is alone in its kernel, and writes over what another one has
     filled with its default, or 0. So does one that takes as its default what nothing else does, as
     in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
-    the same elements, become such; on GPUs the first one fills nothing that the others write.
+    the same elements, become such; on GPUs the first one fills nothing that the others write. In
+    gradients, what reads a part that the others leave alone reads past what masks these.
 
     A contraction's kernel takes a tensor that it reads at several places once for each.
 

@@ -15,6 +15,7 @@ from described import run_as, spec
 from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
+from tiledialect.dialects.tile.elementwise import SelectOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.inputs import types_of
 from tiledialect.lowering.tile_compile import compile_module
@@ -35,6 +36,14 @@ HAAR = """function (X[H, W]) -> (O) {
   C[y, x: H/2, W/2] = =(X[2*y + 1, 2*x]); D[y, x: H/2, W/2] = =(X[2*y + 1, 2*x + 1]);
   P = A + B + C + D; Q = A - B + 2 * C - D;
   O1[y, x: H, W/2] = =(P[y, x]); O[y + H/2, x: H, W/2] = =(Q[y, x]) default O1;
+}"""
+CONCATENATION = """function (A[N, P], B[N, Q]) -> (O) {
+  S = A * A;
+  O1[n, p: N, P + Q] = =(S[n, p]); O[n, q + P: N, P + Q] = =(B[n, q]) default O1;
+}"""
+WRITTEN_OVER = """function (A[N, P], B[N, Q]) -> (O) {
+  S = A * A;
+  O1[n, p: N, P + 1] = =(S[n, p]); O[n, q + P - 1: N, P + 1] = =(B[n, q]) default O1;
 }"""
 KRONECKER = """function (A[M, N], B[P, Q]) -> (K) {
   T[P*i + k, Q*j + l: M*P, N*Q] = =(A[i, j] * B[k, l]); K = T * T;
@@ -57,8 +66,10 @@ PAIRS = ((13, 7), (9, 7))
         (GRAY, ((5, 18, 3),)),
         (HAAR, ((6, 20),)),
         (KRONECKER, ((3, 5), (4, 6))),
+        (CONCATENATION, ((3, 15), (3, 6))),
+        (WRITTEN_OVER, ((3, 15), (3, 2))),
     ],
-    ids=("Euclidean", "absolute", "gray", "Haar", "Kronecker"),
+    ids=("Euclidean", "absolute", "gray", "Haar", "Kronecker", "concatenation", "over"),
 )
 def test_results(source: str, shapes: tuple[tuple[int, ...], ...], target: str, device: td.Device):
     function, random = td.compile(source), np.random.default_rng(0)
@@ -89,3 +100,20 @@ def test_pairs_are_not_written(source: str):
         made = [v.type for op in module.walk() if isinstance(op, KernelOp) for v in op.outputs]
         shapes = [t.get_shape() for t in made if isinstance(t, TensorType)]
         assert shapes and all(prod(s) <= 64 * 64 for s in shapes)
+
+
+@pytest.mark.parametrize(
+    ("source", "masks"), ((CONCATENATION, 0), (WRITTEN_OVER, 1)), ids=("beside", "over")
+)
+def test_parts_are_read_past_masks(source: str, masks: int):
+    """Only what is written over is counted: a part beside another one has all of its cotangent."""
+    function = td.compile(source).gradient(["A", "B"])
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    arrays = [np.ones(s, np.float32) for s in ((8, 64), (8, 2))]
+    columns = 64 + (1 if masks else 2)
+    arrays.append(np.ones((8, columns), np.float32))
+    target = spec("CPU", {"type": "cpu", "launch": 0.0})
+    module = compile_module(
+        program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+    )
+    assert sum(isinstance(op, SelectOp) for op in module.walk()) == masks
