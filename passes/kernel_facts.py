@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -247,6 +248,13 @@ def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
     return max((sum(a <= p < b for a, b in spans) for p, _ in spans), default=0)
 
 
+def _most_sums(kernel: KernelOp) -> int:
+    """How many aggregates are made in one phase, at most."""
+    number = _numbers(kernel)
+    made = Counter(number[op.result] for op in kernel.contractions if _aggregates(op, kernel))
+    return max(made.values(), default=0)
+
+
 def _row_facts(kernel: KernelOp) -> Facts:
     assert kernel.axes is not None
     rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
@@ -282,5 +290,6 @@ def _row_facts(kernel: KernelOp) -> Facts:
         is_rows=True,
         kept=tuple(kept.values()),
         live=_most_live(kernel, kept),
+        sums=_most_sums(kernel),
         passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
     )

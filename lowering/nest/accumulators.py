@@ -107,10 +107,13 @@ class Accumulator:
         self.buffer = self.nest.buffer(t, places.extents, PRIVATE, hint)
 
     @staticmethod
-    def of(op: ContractionOp, places: Places, hint: str = "acc") -> Accumulator:
-        """Those of a contraction."""
+    def of(
+        op: ContractionOp, places: Places, hint: str = "acc", *, loses_nan: bool = False
+    ) -> Accumulator:
+        """Those of a contraction; of a maximum or minimum that may leave out NaN."""
         t, aggregation = accumulator_type(op), op.aggregation.data
-        return Accumulator(places, t, neutral(aggregation, t), AGGREGATE[aggregation], hint)
+        aggregate = (NUMBERS if loses_nan else AGGREGATE)[aggregation]
+        return Accumulator(places, t, neutral(aggregation, t), aggregate, hint)
 
     @staticmethod
     def flag(places: Places) -> Accumulator:
@@ -320,6 +323,15 @@ def _extreme(of_floats: type[arith.MaximumfOp | arith.MinimumfOp], name: str) ->
     return build
 
 
+def _number(predicate: str) -> Aggregate:
+    """The greatest or least of what is no NaN, where the aggregate so far is none."""
+
+    def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
+        return s.select(s.compare(predicate, value, acc, t), value, acc)
+
+    return build
+
+
 def _either(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
     return s.emit(arith.OrIOp(acc, value))
 
@@ -332,3 +344,8 @@ AGGREGATE: dict[Aggregation, Aggregate] = {
     Aggregation.assign: lambda s, t, acc, value: value,
 }
 """How a value joins the aggregate so far."""
+NUMBERS: dict[Aggregation, Aggregate] = {
+    Aggregation.max: _number("gt"),
+    Aggregation.min: _number("lt"),
+}
+"""How a value joins a maximum or minimum that need not carry NaN."""

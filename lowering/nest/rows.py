@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
+from xdsl.dialects import math
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.aggregation import accumulator_type
@@ -25,11 +27,13 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, equal
+from tiledialect.lowering.math_polynomial_approximation import NOT_POSITIVE
 from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined
 from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.lost_nan import loses_nan
 from tiledialect.lowering.nest.online import Step, scale_to, step
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.passes.online_sums import NO_SUMS, Online, maximum_of, numbers, online
@@ -155,9 +159,7 @@ class RowNest:
         """All phases, and the results."""
         buffers = {value: self._buffer(value) for value in self.to_keep}
         for number, (contractions, sums) in enumerate(self.passes):
-            accumulators = {
-                op: Accumulator.of(op, self._places(op), _hint(op)) for op in contractions
-            }
+            accumulators = {op: self._accumulator(op) for op in contractions}
             for accumulator in accumulators.values():
                 accumulator.start()
             ops = self.needed((v for op in contractions for v in operands(op)), sums)
@@ -251,6 +253,12 @@ class RowNest:
         with self.staging.scope():
             enter(0, tests)
 
+    def _accumulator(self, op: ContractionOp) -> Accumulator:
+        """The accumulators of a contraction; on GPUs an instruction carries NaN."""
+        results = self.kernel.kernel.yield_op.values
+        loses = not self.kernel.local_leaves and loses_nan(op, self.ops, results, self.rows)
+        return Accumulator.of(op, self._places(op), _hint(op), loses_nan=loses)
+
     def _places(self, op: ContractionOp) -> Places:
         """The accumulators of a contraction: it aggregates over all that is not its output's."""
         outputs = set(self.rows.axes) - reduced_by(op, self.rows.axes)
@@ -327,9 +335,22 @@ class Point:
                 if not isinstance(value.owner, ConstantOp):
                     elements.known[value] = self.value(value, m)
             element = elements.at(result)
+            if isinstance(element.owner, math.ExpOp) and self._is_below(result):
+                element.owner.attributes[NOT_POSITIVE] = UnitAttr()
         if element.name_hint is None:
             element.name_hint = result.name_hint
         self.known[result] = element
+
+    def _is_below(self, exponential: SSAValue) -> bool:
+        """Whether it is one of the difference to the maximum of all such elements."""
+        greatest = maximum_of(exponential)
+        if greatest is None:
+            return False
+        assert isinstance(exponential.owner, Operation)
+        below = exponential.owner.operands[0].owner
+        assert isinstance(below, Operation)
+        reads = self.rows.rows.reads
+        return reads(below)[0] == reads(greatest)[0]
 
     def step(self, op: Operation, greatest: Accumulator) -> None:
         """Do an exponential by a maximum that is not known yet."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from typing_extensions import override
-from xdsl.dialects import func, gpu, memref, vector
+from xdsl.dialects import arith, func, gpu, memref, vector
 from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -391,7 +391,8 @@ class FunctionPrinter(MemoryScope):
 
     def print_value(self, op: Operation, e: Expr) -> None:
         """Keep an expression for its use, or declare a variable for it."""
-        if self.inlining.is_inlined(op) and len(e.text) <= LONGEST_INLINED:
+        is_short = len(e.text) <= LONGEST_INLINED or _is_contracted(op)
+        if self.inlining.is_inlined(op) and is_short:
             self.values[op.results[0]] = e
         else:
             self.define(op.results[0], e)
@@ -442,3 +443,12 @@ UNSUPPORTED = {
     "gpu.num_subgroups": "OpenCL C 1.2 has no subgroups",
     "builtin.unrealized_conversion_cast": "a conversion was left unfinished",
 }
+
+
+def _is_contracted(op: Operation) -> bool:
+    """Whether an op is a product that is added to something: compilers make one instruction of both
+    where they stand in one expression."""
+    users = [use.operation for use in op.results[0].uses]
+    return isinstance(op, arith.MulfOp) and all(
+        isinstance(user, arith.AddfOp | arith.SubfOp) for user in users
+    )

@@ -32,6 +32,11 @@
 // OPENCL-NEXT: float8 v_5 = (((({{.*}} * v_4 + 0.5f) * v_4 + 1.0f;
 // OPENCL-NEXT: vstore8((v_5 * v_4 + 1.0f) * as_float8(as_int8(as_uint8(as_int8(v_2)) << (int8)(23))), 0, X);
 
+// What is not positive is only compared with the lower end, and parted at the nearest power of two.
+// OPENCL:      float8 [[X:v_.*]] = y < (float8)(-88.0f) ? (float8)(-88.0f) : y;
+// OPENCL-NEXT: float8 [[N:v_.*]] = [[X]] * 1.442695f + 1.2583039e+07f;
+// OPENCL:      float8 {{.*}} = ((((0.0013814467f * {{.*}} + 0.5f) * {{.*}} + 1.0f;
+
 // Beyond a bound the error function takes an exponential, and the sign of its argument.
 // OPENCL:      float [[SIZE:v_.*]] = fabs(t);
 // OPENCL:      int [[FAR:v_.*]] = (as_int(t) & INT_MIN) | as_int(1.0f - {{.*}});
@@ -43,6 +48,9 @@
     %x = vector.load %X[%zero] : memref<8xf32, 1 : i32>, vector<8xf32>
     %e = math.exp %x : vector<8xf32>
     vector.store %e, %X[%zero] : memref<8xf32, 1 : i32>, vector<8xf32>
+    %y = vector.load %X[%zero] : memref<8xf32, 1 : i32>, vector<8xf32>
+    %b = math.exp %y {tile.not_positive} : vector<8xf32>
+    vector.store %b, %X[%zero] : memref<8xf32, 1 : i32>, vector<8xf32>
     %s = memref.load %X[%zero] : memref<8xf32, 1 : i32>
     %f = math.exp %s : f32
     memref.store %f, %X[%zero] : memref<8xf32, 1 : i32>

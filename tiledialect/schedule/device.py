@@ -94,6 +94,11 @@ class Device:
         """
         return self.native_vector_width >= LONG_VECTOR
 
+    @property
+    def whole_vectors(self) -> int:
+        """How many whole vectors the registers hold: PoCL's compiler takes two for each."""
+        return self.registers // 2 if self.loads_first else self.registers
+
     def lanes(self, element_type: str, nbytes: int) -> int:
         """How many elements a vector holds, of the hardware's and of OpenCL C's.
 

@@ -225,6 +225,8 @@ class Facts:
     what is costly to compute again."""
     live: int = 0
     """How many of these are in registers at a time."""
+    sums: int = 0
+    """How many aggregates a row kernel makes at most in one pass over a row."""
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
 

@@ -39,9 +39,11 @@ WAVES = 8
 """How many groups a unit of a GPU has at least, one after the other, where it has one at a time."""
 LEAST_LANES = 8
 """How many work-items of a GPU share a row at least, so that they read whole lines."""
-TOGETHER = {256: 4, 1024: 2}
+TOGETHER = {128: 8, 256: 4, 1024: 2}
 """How many rows of at most so many elements a work-item of a CPU computes at the same time: what is
 joined of one is waited for while the others are computed."""
+ALWAYS_TOGETHER = 4
+"""So many rows may need more registers than there are."""
 KEPT_ON_CPU = 1 << 16
 """How many elements of rows a work-item of a CPU keeps in memory of its own."""
 
@@ -176,8 +178,10 @@ def _rows_on_cpu(
     inputs = {t.number for t in facts.inputs}
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
     kept = kept[: KEPT_ON_CPU // max(length, 1)]
-    together = _together(facts, rows, length)
+    together = _together(facts, device, rows, length)
     for count in unrolls(facts.extents[first], width, 2):
+        if not _fits(facts, device, together, count):
+            continue
         for keep in (True, False) if kept else (False,):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
@@ -189,7 +193,16 @@ def _rows_on_cpu(
             yield loops.schedule(kept if keep else ())
 
 
-def _together(facts: Facts, rows: list[str], length: int) -> int:
+def _together(facts: Facts, device: Device, rows: list[str], length: int) -> int:
     """How many rows to compute at the same time, of which there are a multiple."""
-    most = next((n for longest, n in TOGETHER.items() if length <= longest), 1)
+    numbers = (n for longest, n in TOGETHER.items() if length <= longest)
+    most = next((n for n in numbers if _fits(facts, device, n, 1)), 1)
     return gcd(most, facts.extents[rows[0]]) if rows else 1
+
+
+def _fits(facts: Facts, device: Device, rows: int, count: int) -> bool:
+    """Whether registers hold what so many rows need at the same time, and some constants.
+
+    That are vectors of each sum, and the maximum or mean that elements are compared with.
+    """
+    return rows <= ALWAYS_TOGETHER or rows * (facts.sums * count + 1) < device.whole_vectors
