@@ -11,12 +11,16 @@ from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
+    MemRefType,
     ModuleOp,
     StringAttr,
     VectorType,
+    f32,
+    i64,
 )
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -40,10 +44,13 @@ from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.index.value_sets import Range
+from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
+LONG = 8
+"""Lanes of vectors that only CPUs have."""
 LANES = (2, 3, 4, 8, 16)
 """How many elements the vectors of OpenCL C have."""
 
@@ -164,6 +171,9 @@ class Vectorizer:
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
+        if self._is_every_other(op):
+            self._every_other(op, condition)
+            return
         access, names = self.scope.access(op), self._names
         t = vector_of(op.result.type, self.lanes)
         for lane in range(self.lanes):
@@ -177,6 +187,39 @@ class Vectorizer:
             total = new.results[0]
         assert total is not None
         self.values[op.result] = total
+
+    def _is_every_other(self, op: LoadOp) -> bool:
+        """Whether lanes take every other float of a row that two long vectors cover."""
+        if self.lanes < LONG or op.result.type != f32 or self.stride(op) != 2:
+            return False
+        memory = self._memory(op).type
+        *outer, last = self.scope.access(op)
+        moved = linear_in(last, Variable(str(self.lane)))
+        return (
+            isinstance(memory, MemRefType)
+            and memory.memory_space in (LOCAL, GLOBAL)
+            and all(str(self.lane) not in e.names for e in outer)
+            and moved is not None
+            and moved[0].value == 2
+        )
+
+    def _every_other(self, op: LoadOp, condition: Condition) -> None:
+        """The even lanes of one vector, and the odd ones of another that ends where the last is."""
+        *outer, last = self._at(self.scope.access(op))
+        names, memory = self._names, self._memory(op)
+        loads = [
+            LoadOp(names, memory, [*outer, last + k], condition, lanes=self.lanes)
+            for k in (0, self.lanes - 1)
+        ]
+        for load in loads:
+            load.result.name_hint = op.result.name_hint
+        half = self.lanes // 2
+        mask = [2 * k if k < half else 2 * k + 1 for k in range(self.lanes)]
+        t = vector_of(op.result.type, self.lanes)
+        even, odd = (load.result for load in loads)
+        new = vector.ShuffleOp(even, odd, DenseArrayBase.from_list(i64, mask), result_type=t)
+        self.ops += [*loads, new]
+        self.values[op.result] = new.result
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
         """A store for each lane, as they are no neighbours."""

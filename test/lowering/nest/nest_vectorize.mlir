@@ -173,3 +173,30 @@ func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// Every other element of a row comes from two vectors: the even lanes of one, the odd ones of the next,
+// which ends with the last element that is needed. In short vectors each lane is loaded by itself.
+// CHECK:      %a = nest.load %A[48*%i + 1] : memref<256xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %a_1 = nest.load %A[48*%i + 8] : memref<256xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %0 = vector.shuffle %a, %a_1 [0, 2, 4, 6, 9, 11, 13, 15] : vector<8xf32>, vector<8xf32>
+// CHECK-NEXT: nest.store %0, %B[8*%i] : vector<8xf32>, memref<256xf32, 1 : i32>
+// CHECK-NEXT: %b = nest.load %A[48*%i] : memref<256xf32, 1 : i32>
+// CHECK-NEXT: %1 = vector.broadcast %b : f32 to vector<2xf32>
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<256xf32, 1 : i32>, memref<256xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<256xf32, 1 : i32>, %B: memref<256xf32, 1 : i32>):
+    nest.for %i : group.x to 4 {
+      nest.for %v : vector to 8 {
+        %a = nest.load %A[48*%i + 2*%v + 1] : memref<256xf32, 1 : i32>
+        nest.store %a, %B[8*%i + %v] : f32, memref<256xf32, 1 : i32>
+      }
+      nest.for %w : vector to 2 {
+        %b = nest.load %A[48*%i + 2*%w] : memref<256xf32, 1 : i32>
+        nest.store %b, %B[8*%i + %w + 64] : f32, memref<256xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
