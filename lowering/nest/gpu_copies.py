@@ -36,9 +36,26 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
     assert isinstance(load, LoadOp)
     source, target, lanes = kernel.address(load), kernel.address(store), lanes_of(load.result)
     at_once = _at_once(kernel, store, (source, target), lanes)
-    if not at_once or kernel.condition(store) != Truth(True):
+    there = kernel.condition(store)
+    if not at_once or there == Truth(False):
         return False
     kernel.versions[store.memory] += 1
+    if there == Truth(True):
+        _start(kernel, load, store, at_once)
+        return True
+    # Of fewer pieces than work-items some have none.
+    test, block = kernel.indices.test(there), Block()
+    kernel.enter(block)
+    _start(kernel, load, store, at_once)
+    block.add_op(scf.YieldOp())
+    kernel.leave()
+    kernel.indices.here.block.add_op(scf.IfOp(test, [], [block]))
+    return True
+
+
+def _start(kernel: GpuKernel, load: LoadOp, store: StoreOp, at_once: int) -> None:
+    """The copies of neighbours, so many at a time, or what is there instead of them."""
+    source, target, lanes = kernel.address(load), kernel.address(store), lanes_of(load.result)
     inside = kernel.condition(load)
 
     def copy(test: SSAValue | None = None) -> None:
@@ -70,7 +87,6 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
             block.add_op(scf.YieldOp())
             kernel.leave()
         kernel.indices.here.block.add_op(scf.IfOp(test, [], [blocks[0]], [blocks[1]]))
-    return True
 
 
 def _at_once(kernel: GpuKernel, store: StoreOp, places: Sequence[Expr], lanes: int) -> int:

@@ -15,6 +15,7 @@ from tiledialect.lazy import lazy
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import COMMON, Facts, Shares, Steps, Tensor, Walk, steps_of
 from tiledialect.schedule.leaves import (
+    COPIED_BYTES,
     WRITTEN_OUT,
     Leaf,
     Role,
@@ -214,7 +215,7 @@ class Model:
         if self.is_cpu:
             return ceil(words)
         for copy in self.all_copies:
-            if copy.stage.copies > 1:
+            if copy.stage.copies > 1 and not copy.stage.asynchronous:
                 words += AHEAD_REGISTERS * self.tile(copy) / self.items
         return ceil(words) + OWN_REGISTERS + (TEST_REGISTERS if self.overshoots else 0)
 
@@ -290,6 +291,14 @@ class Model:
         vector = self._width(copy)
         loads = 1 if self._is_aligned(walk, copy) else vector
         return loads, walk.extents(copy.inside)[-1]
+
+    def copies_alone(self, copy: Copy) -> bool:
+        """Whether items can leave it to the device to copy a tile, in whole pieces."""
+        walk, stage = self.walk(copy.stage.operand), copy.stage
+        if walk is None or stage.order or stage.pad:
+            return False
+        whole = self._width(copy) * walk.tensor.bytes == COPIED_BYTES[-1]
+        return whole and self._is_aligned(walk, copy)
 
     def _is_aligned(self, walk: Walk, copy: Copy) -> bool:
         """Whether all rows of a tile begin at whole vectors in memory."""

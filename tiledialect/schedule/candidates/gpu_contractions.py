@@ -14,6 +14,7 @@ from itertools import product
 from math import inf, prod
 
 from tiledialect.rounding import ceil_div
+from tiledialect.schedule.candidates.asynchronous import copied_alone
 from tiledialect.schedule.candidates.loops import digits, kept
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import on_grid
@@ -197,7 +198,7 @@ def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     for found in roles(facts):
         for shape in _shapes(facts, found, device):
-            yield Builder(facts, found, shape).schedule()
+            yield copied_alone(facts, Builder(facts, found, shape).schedule(), device)
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
