@@ -83,7 +83,7 @@ __kernel void copy_through(__global const float16 *a, __global float16 *b)
 """Copies past the caches and through them, of numbers that differ: zeros may be faster to write."""
 PIECE = 1024
 """The vectors that a work-item copies then."""
-KEPT = (20, 24, 32, 48, 64)
+KEPT = (24, 32, 48)
 """The MiB that are read and written then."""
 AS_FAST = 1.2
 """How many times as long a copy through the caches may take: who reads it next finds it there."""
@@ -259,7 +259,7 @@ def _kept(queue: Any, program: Any, buffers: Sequence[Any], nbytes: int, rounds:
         vectors = (size << 20) // 128
         if 64 * vectors > nbytes:
             break
-        times = [[seconds(name, vectors) for name in names] for _ in range(1 + 3 * rounds)][1:]
+        times = [[seconds(name, vectors) for name in names] for _ in range(1 + rounds)][1:]
         through, past = map(min, zip(*times, strict=True))
         if through > AS_FAST * past:
             break
