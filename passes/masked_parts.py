@@ -13,6 +13,7 @@ from xdsl.ir import Region, SSAValue
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
 from tiledialect.index.expr import IndexExpr, Range
@@ -43,6 +44,9 @@ def _unmasked(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -
         return None
     count = is_free.lhs.owner
     if not isinstance(count, ContractionOp) or not _counts(count):
+        return None
+    if shape_of(tensor_type(count.result)) != shape_of(tensor_type(value)):
+        # What is broadcast masks other places, too.
         return None
     read = _places(access, ranges_of(op))
     written = _places(count.output.data, ranges_of(count))

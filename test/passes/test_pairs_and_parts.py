@@ -48,6 +48,11 @@ WRITTEN_OVER = """function (A[N, P], B[N, Q]) -> (O) {
 KRONECKER = """function (A[M, N], B[P, Q]) -> (K) {
   T[P*i + k, Q*j + l: M*P, N*Q] = =(A[i, j] * B[k, l]); K = T * T;
 }"""
+WIDE_MASKS = """function (A[N, P], B[N, P]) -> (O) {{
+  S[{place}] = +(B[n, p]); Y = S == 0 ? A : 0; O[n, p: N - 1, P] = =(Y[n + 1, p]);
+}}"""
+MASKED_COLUMNS = WIDE_MASKS.format(place="p: P")
+MASKED_IN_A_ROW = WIDE_MASKS.format(place="0, p: 1, P")
 TARGETS = {
     "own": None,
     "gpu": spec(
@@ -68,8 +73,13 @@ PAIRS = ((13, 7), (9, 7))
         (KRONECKER, ((3, 5), (4, 6))),
         (CONCATENATION, ((3, 15), (3, 6))),
         (WRITTEN_OVER, ((3, 15), (3, 2))),
+        (MASKED_COLUMNS, ((5, 7), (5, 7))),
+        (MASKED_IN_A_ROW, ((5, 7), (5, 7))),
     ],
-    ids=("Euclidean", "absolute", "gray", "Haar", "Kronecker", "concatenation", "over"),
+    ids=(
+        *("Euclidean", "absolute", "gray", "Haar", "Kronecker", "concatenation", "over"),
+        *("masked columns", "masked in a row"),
+    ),
 )
 def test_results(source: str, shapes: tuple[tuple[int, ...], ...], target: str, device: td.Device):
     function, random = td.compile(source), np.random.default_rng(0)
