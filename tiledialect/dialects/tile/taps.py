@@ -9,7 +9,6 @@ from xdsl.ir import BlockArgument
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
 
 MOST_TAPS = 16
 """How many points an element may have that is computed wherever it is needed."""
@@ -28,17 +27,13 @@ def taps_of(op: ContractionOp) -> int:
     points = prod(max(r.extent, 1) for n, r in op.domain.data if n not in outputs)
     is_sum = op.aggregation.data is Aggregation.add
     is_copy = op.aggregation.data is Aggregation.assign and points == 1
-    in_memory = all(isinstance(v, BlockArgument | ConstantOp) for v in _sources(op))
+    # Constants are read everywhere, memory as 0 where there is none of the contraction's.
+    in_memory = all(isinstance(v, BlockArgument) for v in op.inputs)
     exprs = [e for access in op.accesses for e in access.data]
     exprs += [c.data.expr for c in op.constraints]
     whole = all(e.denominator == 1 for e in exprs)
     fits = (is_sum or is_copy) and in_memory and whole and _tells_indices(op, outputs)
     return points if fits and points <= MOST_TAPS else 0
-
-
-def _sources(op: ContractionOp) -> list[object]:
-    """Where the inputs come from: arguments, or the ops that make them."""
-    return [v if isinstance(v, BlockArgument) else v.owner for v in op.inputs]
 
 
 def _tells_indices(op: ContractionOp, outputs: list[str]) -> bool:
