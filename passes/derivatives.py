@@ -135,8 +135,10 @@ def _scan(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
             "write others as contractions",
         )
     every = op.every.value.data if op.every is not None else None
-    back = ScanOp(Aggregation.add, g, op.along, reverse=op.reverse is None, every=every)
-    return (b.insert(back),)
+    back = ScanOp(
+        Aggregation.add, g, op.along, reverse=op.reverse is None, every=every, keys=op.keys
+    )
+    return (b.insert(back), *([None] if op.keys is not None else []))
 
 
 def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:

@@ -28,7 +28,7 @@ from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.schedule.model import Model
-from tiledialect.schedule.scans import SHARED_BYTES, ScanShape, scan_schedule
+from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
 from tiledialect.schedule.tensor_cores import PRECISIONS, tensor_core_schedule
 from tiledialect.target_spec import precision_of
@@ -52,7 +52,8 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
     if device is None:
         return scan_schedule(shape, gpu=False, most_items=1)
-    room = device.local_mem_size // SHARED_BYTES
+    shared = SHARED_BYTES + (RUN_BYTES if op.keys is not None else 0)
+    room = device.local_mem_size // shared
     most = max(1, min(device.max_work_group_size, room))
     return scan_schedule(shape, device.kind is Kind.GPU, most)
 

@@ -25,6 +25,7 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix, prefix
 from tiledialect.passes.change_indices import set_domain
+from tiledialect.passes.run_scans import scan_of_runs
 from tiledialect.passes.tile_bounds import needed_constraints
 
 FEWEST = 8
@@ -42,14 +43,16 @@ class ScanContraction(RewritePattern):
         if isinstance(op.parent_op(), KernelOp):
             return
         found = prefix(op.space())
-        if found is not None and is_scan(op, found):
+        if found is None or found.source.output_shape[found.axis] < FEWEST:
+            return
+        if is_scan(op, found):
             rewriter.replace(op, as_scan(op, found))
+        elif made := scan_of_runs(op, found):
+            rewriter.replace(op, made)
 
 
 def is_scan(op: ContractionOp, found: Prefix) -> bool:
     """Whether running aggregates, times the factors, are the contraction's result."""
-    if found.source.output_shape[found.axis] < FEWEST:
-        return False
     is_sum = op.aggregation.data is Aggregation.add
     t = result_element_type(op.aggregation.data, *_terms(op, found), None)
     if t != tensor_type(op.result).element_type:
@@ -131,6 +134,9 @@ class TileScanPass(ModulePass):
     all that a change of indices makes such. What is combined, and aggregated over other indices,
     becomes a contraction before the scan; shifts, strides, and factors that sums have in common,
     one after it. Below 8 elements the contraction stays.
+
+    What is counted or added up where an element equals a running maximum or minimum, as in the
+    gradient of that, becomes a scan of the runs in which the extreme stays the same.
     """
 
     name = "tile-scan"

@@ -143,7 +143,8 @@ class TileSplitScanPass(ModulePass):
         units, gpu = limit(op, "compute_units", 1), is_gpu(op)
         for scan in ops_of(op, ScanOp):
             in_kernel = isinstance(scan.parent_op(), KernelOp)
-            if scan.every is not None or in_kernel or not _is_static(scan):
+            is_one = scan.every is None and scan.keys is None
+            if not is_one or in_kernel or not _is_static(scan):
                 continue
             block = block_for(scan, units, gpu) if self.block is None else self.block
             if block is not None and block < scan.size:

@@ -50,6 +50,7 @@ class Scan:
     reverse: bool
     every: int | None
     start: bool
+    runs: bool = False
 
     def __str__(self) -> str:
         return f"{self.text(0)} with {self.leaves}"
@@ -71,16 +72,25 @@ class Scan:
         """The op, of the arguments of a kernel."""
         words = [f"axis {self.axis}", *(["reverse"] if self.reverse else [])]
         words += [f"every {self.every}"] if self.every else []
-        words += [f"from %p{number}"] if self.start else []
-        t, p = self.type(self.shape), self.type(self.start_shape)
-        types = f"{t}, {p}" if self.start else t
+        words += [f"{word} %{name}{number}" for word, name, _ in self.others]
+        t = self.type(self.shape)
+        types = ", ".join([t, *(self.type(shape) for _, _, shape in self.others)])
         return f"tile.scan {self.aggregation} %x{number} {' '.join(words)} : ({types}) -> {t}"
 
+    @property
+    def others(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """The word, name and shape of each operand but the first."""
+        found = [("from", "p", self.start_shape)] if self.start else []
+        return found + ([("runs", "k", self.shape)] if self.runs else [])
+
     def kernel(self, number: int) -> str:
-        t, p = self.type(self.shape), self.type(self.start_shape)
-        start = f", %p{number} = %P{number} : {p}" if self.start else ""
+        t = self.type(self.shape)
+        rest = "".join(
+            f", %{name}{number} = %{name.upper()}{number} : {self.type(shape)}"
+            for _, name, shape in self.others
+        )
         return f"""
-  %R{number} = tile.kernel(%x{number} = %X{number} : {t}{start}) -> {t} schedule <{self.leaves}> {{
+  %R{number} = tile.kernel(%x{number} = %X{number} : {t}{rest}) -> {t} schedule <{self.leaves}> {{
     %s{number} = {self.text(number)}
     %n{number} = tile.neg %s{number} : ({t}) -> {t}
     tile.yield %n{number} : {t}
@@ -89,8 +99,9 @@ class Scan:
     def arrays(self, random: np.random.Generator) -> list[Array]:
         """Numbers of which no sum or product is rounded, nor wraps."""
         small = [-1, 1, 1] if self.aggregation == "mul" else range(-3, 4)
-        shapes = [self.shape, *([self.start_shape] if self.start else [])]
-        return [random.choice(small, shape).astype(TYPES[self.kind]) for shape in shapes]
+        values = [(small, self.shape)]
+        values += [([0, 0, 1] if name == "k" else small, shape) for _, name, shape in self.others]
+        return [random.choice(*value).astype(TYPES[self.kind]) for value in values]
 
 
 def module_of(scans: list[Scan]) -> str:
@@ -98,7 +109,7 @@ def module_of(scans: list[Scan]) -> str:
     arguments = [
         f"%{name}{k}: {scan.type(shape)}"
         for k, scan in enumerate(scans)
-        for name, shape in (("X", scan.shape), ("P", scan.start_shape))[: 1 + scan.start]
+        for name, shape in (("X", scan.shape), *((n.upper(), s) for _, n, s in scan.others))
     ]
     types = ", ".join(scan.type(scan.shape) for scan in scans)
     results = ", ".join(f"%R{k}" for k in range(len(scans)))
@@ -150,6 +161,7 @@ def scans(draw: st.DrawFn) -> Scan:
     if leaves[-1].role is Role.UNROLL and draw(st.booleans()):
         last = leaves[-1]
         leaves[-1] = Leaf(last.index, last.stride, last.extent, Role.VECTOR)
+    start = draw(st.booleans())
     return Scan(
         shape,
         axis,
@@ -158,7 +170,8 @@ def scans(draw: st.DrawFn) -> Scan:
         draw(st.sampled_from(sorted(TYPES))),
         draw(st.booleans()),
         every,
-        draw(st.booleans()),
+        start,
+        every is None and not start and draw(st.booleans()),
     )
 
 

@@ -70,3 +70,31 @@ func.func @others(%I: tensor<16xf32>, %F: tensor<16xf32>, %S: tensor<7xf32>) -> 
   %5 = tile.contraction add(%I[k]) -> [i] where 0 <= i - k < 16 no_defract : (tensor<16xf32>) -> tensor<16xf32>
   func.return %0, %1, %2, %3, %4, %5 : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<7xf32>, tensor<20xf32>, tensor<16xf32>
 }
+
+// -----
+
+// What is counted, or added up, where an element equals a running extreme: runs of that. Not so
+// where the constraint says less, or the extreme is another one's.
+// CHECK-LABEL: @ties
+// CHECK: %O = tile.scan max %I axis 0
+// CHECK-NEXT: %ties = tile.cmp_eq %I, %O
+// CHECK-NEXT: %C = tile.scan add %ties axis 0 runs %O : (tensor<16xi1>, tensor<16xf32>) -> tensor<16xi32>
+// CHECK-NEXT: %running = tile.scan add %G axis 0 reverse runs %O : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+// CHECK-NEXT: %ties_1 = tile.cmp_eq %I, %O
+// CHECK: %D = tile.select %ties_1, %running
+// CHECK-NEXT: %ties_2 = tile.cmp_eq %I, %O
+// CHECK: %chosen = tile.select %ties_2, %G
+// CHECK-NEXT: %S = tile.scan add %chosen axis 0 runs %O : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+// CHECK-NEXT: tile.contraction add(%I[{{.*}}] eq %O
+// CHECK-NEXT: tile.contraction add(%G[{{.*}}] eq %O
+// CHECK-NEXT: tile.contraction add(%I[{{.*}}] eq %O
+func.func @ties(%I: tensor<16xf32>, %G: tensor<16xf32>) -> (tensor<16xi32>, tensor<16xf32>, tensor<16xf32>, tensor<16xi32>, tensor<16xi32>, tensor<16xi32>) {
+  %O = tile.contraction max(%I[k]) -> [i] where 0 <= i - k < 16 : (tensor<16xf32>) -> tensor<16xf32>
+  %C = tile.contraction add(%I[k] eq %O[i]) -> [i] where 0 <= i - k < 16 : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xi32>
+  %D = tile.contraction add(%I[k] eq %O[i] cond %G[i]) -> [k] where 0 <= i - k < 16 : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %S = tile.contraction add(%I[k] eq %O[i] cond %G[k]) -> [i] where 0 <= i - k < 16 : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %0 = tile.contraction add(%I[k] eq %O[i]) -> [i] where 0 <= i - k < 5 : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xi32>
+  %1 = tile.contraction add(%G[k] eq %O[i]) -> [i] where 0 <= i - k < 16 : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xi32>
+  %2 = tile.contraction add(%I[k] eq %O[i]) -> [i] where 0 <= k - i < 16 : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xi32>
+  func.return %C, %D, %S, %0, %1, %2 : tensor<16xi32>, tensor<16xf32>, tensor<16xf32>, tensor<16xi32>, tensor<16xi32>, tensor<16xi32>
+}

@@ -24,7 +24,7 @@ AGGREGATE: dict[Aggregation, np.ufunc] = {
 """How a value joins the aggregate so far."""
 
 
-def scan(op: ScanOp, array: Array, start: Array | None = None) -> Array:
+def scan(op: ScanOp, array: Array, start: Array | None = None, keys: Array | None = None) -> Array:
     """The result of ``op``; real numbers are aggregated in float64 and rounded once."""
     element_type = tensor_type(op.result).element_type
     dtype = np.dtype(np.float64) if et.is_float(element_type) else NUMPY_TYPES[element_type]
@@ -35,8 +35,20 @@ def scan(op: ScanOp, array: Array, start: Array | None = None) -> Array:
     for number, first in enumerate(range(0, len(rows), block)):
         order = slice(None, None, -1 if op.reverse is not None else 1)
         part = rows[first : first + block][order]
-        total = aggregate.accumulate(part, axis=0, dtype=dtype)
+        if keys is None:
+            total = aggregate.accumulate(part, axis=0, dtype=dtype)
+        else:
+            total = _in_runs(aggregate, part, np.moveaxis(keys, axis, 0)[order])
         if start is not None:
             total = aggregate(total, np.moveaxis(start, axis, 0)[number].astype(dtype))
         result[first : first + block] = total[order]
     return convert(np.moveaxis(result, 0, axis), element_type)
+
+
+def _in_runs(aggregate: np.ufunc, part: Array, keys: Array) -> Array:
+    """The running aggregates, anew where a key is not the one before."""
+    total = part.copy()
+    for k in range(1, len(part)):
+        goes_on = keys[k] == keys[k - 1]
+        total[k] = np.where(goes_on, aggregate(total[k - 1], part[k]), part[k])
+    return total

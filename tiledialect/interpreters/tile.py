@@ -138,7 +138,9 @@ class TileFunctions(InterpreterFunctions):
     @impl(ScanOp)
     def run_scan(self, interpreter: Interpreter, op: ScanOp, args: PythonValues) -> PythonValues:
         """Running aggregates; see `interpreters.scan`."""
-        return (scan(op, *args),)
+        starts = args[1] if op.start is not None else None
+        keys = args[-1] if op.keys is not None else None
+        return (scan(op, args[0], starts, keys),)
 
     # -- special ---------------------------------------------------------------------------
 

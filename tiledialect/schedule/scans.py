@@ -187,6 +187,8 @@ GPU_SEGMENTS = 4
 
 SHARED_BYTES = 2 * GPU_SEGMENTS * 8
 """Local memory that a work-item needs at most: two totals of each segment, of 64 bits."""
+RUN_BYTES = 2 * GPU_SEGMENTS
+"""What it needs besides in a scan of runs: whether one began in each."""
 
 
 def _gpu_row(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:

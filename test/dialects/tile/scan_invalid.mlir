@@ -94,3 +94,15 @@ func.func @serial(%X: tensor<64xf32>) -> tensor<64xf32> {
   }
   func.return %R : tensor<64xf32>
 }
+
+// -----
+
+%X, %K = "test.op"() : () -> (tensor<4x9xf32>, tensor<4x8xi32>)
+// CHECK: the keys K (4x8) are not of the shape of X (4x9)
+%s = tile.scan add %X axis 1 runs %K : (tensor<4x9xf32>, tensor<4x8xi32>) -> tensor<4x9xf32>
+
+// -----
+
+%X, %K = "test.op"() : () -> (tensor<4x9xf32>, tensor<4x9xi32>)
+// CHECK: a tile.scan of runs has no blocks, and starts with nothing
+%s = tile.scan add %X axis 1 every 3 runs %K : (tensor<4x9xf32>, tensor<4x9xi32>) -> tensor<4x9xf32>

@@ -22,3 +22,20 @@ func.func @rows(%X: tensor<3x21xf32>) -> tensor<3x21xf32> {
   }
   func.return %R : tensor<3x21xf32>
 }
+
+// In a scan of runs, whether one began among some elements is kept beside what they come to.
+// CHECK: %carry_anew = nest.buffer : memref<i1, 5 : i32>
+// CHECK: %sums_anew = nest.buffer : memref<1x2xi1, 3 : i32>
+// CHECK: nest.load %k[%d0, 8*%d1_1 + 4*%d1 + %d1_2] if
+// CHECK: nest.load %k[%d0, 8*%d1_1 + 4*%d1 + %d1_2 - 1] if
+// CHECK: arith.cmpf une
+// CHECK: arith.ori
+// CHECK: arith.select
+func.func @runs(%X: tensor<3x21xf32>, %K: tensor<3x21xf32>) -> tensor<3x21xf32> {
+  %R = tile.kernel(%x = %X : tensor<3x21xf32>, %k = %K : tensor<3x21xf32>) -> tensor<3x21xf32>
+    schedule <group.x d0 : 3, local.x 4*d1 : 2, serial 8*d1 : 3, vector d1 : 4> {
+    %s = tile.scan add %x axis 1 runs %k : (tensor<3x21xf32>, tensor<3x21xf32>) -> tensor<3x21xf32>
+    tile.yield %s : tensor<3x21xf32>
+  }
+  func.return %R : tensor<3x21xf32>
+}

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
+    AttrSizedOperandSegments,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -43,6 +51,10 @@ class ScanOp(TileOp):
     size along the axis. The aggregation is `add`, `mul`, `max` or `min`; bools count as integers
     in the first two.
 
+    `runs %k` is for a tensor of keys, of the operand's shape: the scan starts anew where an
+    element's key is not equal to that of the one before, as a NaN never is. Nothing that comes
+    before has a part in what comes then, be it infinite or NaN. Such a scan has no blocks.
+
     Floating-point sums and products are not aggregated in the order of the elements.
 
     Example:
@@ -51,6 +63,8 @@ class ScanOp(TileOp):
     %r = tile.scan add %x axis 1 : (tensor<4x9xf32>) -> tensor<4x9xf32>
     %s = tile.scan max %x axis 1 reverse every 4 from %p
          : (tensor<4x9xf32>, tensor<4x3xf32>) -> tensor<4x9xf32>
+    %t = tile.scan add %x axis 1 reverse runs %k
+         : (tensor<4x9xf32>, tensor<4x9xi32>) -> tensor<4x9xf32>
     ```
     """
 
@@ -58,6 +72,7 @@ class ScanOp(TileOp):
 
     operand = operand_def(AnyAttr())
     start = opt_operand_def(AnyAttr())
+    keys = opt_operand_def(AnyAttr())
     result = result_def(AnyAttr())
 
     aggregation = prop_def(AggregationAttr)
@@ -66,6 +81,7 @@ class ScanOp(TileOp):
     reverse = opt_prop_def(UnitAttr)
 
     traits = traits_def(Pure())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,
@@ -76,12 +92,13 @@ class ScanOp(TileOp):
         reverse: bool = False,
         every: int | None = None,
         start: SSAValue | None = None,
+        keys: SSAValue | None = None,
     ):
         """Make a scan; the result's type follows from the operand's."""
         t = tensor_type(operand)
         index = IndexType()
         super().__init__(
-            operands=[operand, start],
+            operands=[operand, start, keys],
             result_types=[make_type(shape_of(t), _result_type(aggregation, t))],
             properties={
                 "aggregation": AggregationAttr(aggregation),
@@ -126,6 +143,18 @@ class ScanOp(TileOp):
             raise VerifyException(f"a block has 1 element at least, not {self.every.value.data}")
         if self.start is not None and shape is not None:
             self._verify_start(self.start, shape)
+        if self.keys is not None:
+            self._verify_keys(self.keys)
+
+    def _verify_keys(self, keys: SSAValue) -> None:
+        if self.every is not None or self.start is not None:
+            raise VerifyException("a tile.scan of runs has no blocks, and starts with nothing")
+        wanted, shape = (shape_of(tensor_type(v)) for v in (self.operand, keys))
+        if wanted is not None and shape is not None and wanted != shape:
+            raise VerifyException(
+                f"the keys {name_of(keys)} ({format_shape(shape)}) are not of the shape of "
+                f"{name_of(self.operand)} ({format_shape(wanted)})"
+            )
 
     def _verify_start(self, start: SSAValue, shape: tuple[int, ...]) -> None:
         if DYNAMIC_INDEX in shape:
@@ -152,13 +181,20 @@ class ScanOp(TileOp):
         every = None
         if parser.parse_optional_keyword("every"):
             every = IntegerAttr(parser.parse_integer(allow_boolean=False), index)
-        if parser.parse_optional_keyword("from"):
-            operands.append(parser.parse_unresolved_operand())
+        segments = [1, 0, 0]
+        for place, word in enumerate(("from", "runs"), 1):
+            if parser.parse_optional_keyword(word):
+                operands.append(parser.parse_unresolved_operand())
+                segments[place] = 1
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
         t = parser.parse_function_type()
-        properties = {"aggregation": AggregationAttr(aggregation), "axis": IntegerAttr(axis, index)}
+        properties: dict[str, Attribute] = {
+            "aggregation": AggregationAttr(aggregation),
+            "axis": IntegerAttr(axis, index),
+            AttrSizedOperandSegments.attribute_name: DenseArrayBase.from_list(i32, segments),
+        }
         properties |= {"every": every} if every is not None else {}
         properties |= {"reverse": UnitAttr()} if reverse else {}
         return cls.create(
@@ -180,6 +216,9 @@ class ScanOp(TileOp):
         if self.start is not None:
             printer.print_string(" from ")
             printer.print_ssa_value(self.start)
+        if self.keys is not None:
+            printer.print_string(" runs ")
+            printer.print_ssa_value(self.keys)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_function_type(self.operand_types, self.result_types)
