@@ -423,6 +423,11 @@ EXAMPLES = {
         f"{SOFTMAX},nest-vectorize,nest-to-gpu,arith-share-reciprocals",
     ),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
+    "nest-free-barriers": (
+        "pool",
+        f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
+        ",nest-peel,nest-barriers,nest-free-barriers",
+    ),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
     "gpu-count-copies": (
         "copies_ahead.mlir",

@@ -18,6 +18,7 @@ from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.math_polynomial_approximation import APPROXIMATES
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
+from tiledialect.lowering.nest.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
@@ -31,11 +32,11 @@ from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.target_spec import is_gpu, limit, platform
 
 POCL = "Portable Computing Language"
-KEEPS_BARRIERS = 4
-"""The version of PoCL from which on kernels with barriers in branches are compiled as they stand.
+FREES_BARRIERS = 4
+"""The version of PoCL from which on barriers are taken out of branches (`nest-free-barriers`).
 
-Before, they lose values without `gpu-balance-barriers` and `gpu-leave-branches`; from then on they
-end the process with them.
+Before, kernels lose values without `gpu-balance-barriers` and `gpu-leave-branches`; from then on
+they end the process with them.
 """
 
 TAKES_HINTS = ("Intel(R) OpenCL", POCL)
@@ -45,8 +46,13 @@ HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
 """The passes that say what goes past the caches, and what is asked for ahead."""
 
 
-def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass, ...]:
-    """The passes from nests to the kernel level; with ``hints``, those about caches too."""
+def nest_passes(
+    *, hints: bool = False, edges: bool = False, free: bool = False
+) -> tuple[ModulePass, ...]:
+    """The passes from nests to the kernel level.
+
+    With ``hints``, those about caches too; with ``free``, no barrier is left in a branch.
+    """
     return (
         NestPipelinePass(),
         NestPeelPass(copies=False, edges=edges),
@@ -54,6 +60,7 @@ def nest_passes(*, hints: bool = False, edges: bool = False) -> tuple[ModulePass
         NestVectorizePass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
+        *((NestFreeBarriersPass(),) if free else ()),
         *(HINTS if hints else ()),
         NestToGpuPass(),
         GpuCountCopiesPass(),
@@ -102,13 +109,14 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    passes = nest_passes(hints=platform(op) in TAKES_HINTS, edges=not is_gpu(op))
-    PassPipeline(passes).apply(ctx, op)
+    hints, is_pocl = platform(op) in TAKES_HINTS, platform(op) == POCL
+    free = is_pocl and limit(op, "pocl_version", 0) >= FREES_BARRIERS
+    PassPipeline(nest_passes(hints=hints, edges=not is_gpu(op), free=free)).apply(ctx, op)
     if (polynomials := APPROXIMATES.get(platform(op) or "")) is not None:
         polynomials.apply(ctx, op)
     if platform(op) in SHARES:
         ArithShareReciprocalsPass().apply(ctx, op)
-    if platform(op) == POCL and limit(op, "pocl_version", 0) < KEEPS_BARRIERS:
+    if is_pocl and not free:
         GpuBalanceBarriersPass().apply(ctx, op)
         GpuLeaveBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:

@@ -98,11 +98,16 @@ def tiles_that_fit() -> Generator[None]:
 
 
 def check_passes(
-    module: ModuleOp, arrays: Sequence[Array], expected: Sequence[Array], errors: Sequence[float]
+    module: ModuleOp,
+    arrays: Sequence[Array],
+    expected: Sequence[Array],
+    errors: Sequence[float],
+    *,
+    free: bool,
 ) -> None:
     """Fail unless the nests give the right results after each pass."""
     scheduled = str(module)
-    for lower in (TileToNestPass(), *nest_passes()):
+    for lower in (TileToNestPass(), *nest_passes(free=free)):
         try:
             lower.apply(Context(), module)
             module.verify()
@@ -114,11 +119,11 @@ def check_passes(
 
 def test_contractions_after_each_pass(request: pytest.FixtureRequest):
     @searching(request.config.getoption("--examples") // 8)
-    @given(batches(1))
-    def check(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
+    @given(batches(1), st.booleans())
+    def check(batch: tuple[ModuleOp, ModuleOp, list[Array]], free: bool) -> None:
         module, with_schedules, arrays = batch
         with tiles_that_fit():
-            check_passes(with_schedules, arrays, reference(module, arrays), [0])
+            check_passes(with_schedules, arrays, reference(module, arrays), [0], free=free)
 
     check()
 
@@ -132,12 +137,12 @@ def scheduled_programs(draw: st.DrawFn) -> tuple[Program, ModuleOp]:
 
 def test_programs_after_each_pass(request: pytest.FixtureRequest):
     @searching(request.config.getoption("--examples") // 16)
-    @given(scheduled_programs())
-    def check(made: tuple[Program, ModuleOp]) -> None:
+    @given(scheduled_programs(), st.booleans())
+    def check(made: tuple[Program, ModuleOp], free: bool) -> None:
         program, with_schedules = made
         expected = reference(program.module, program.arrays)
         with tiles_that_fit():
-            check_passes(with_schedules, program.arrays, expected, program.errors)
+            check_passes(with_schedules, program.arrays, expected, program.errors, free=free)
 
     check()
 
@@ -319,6 +324,32 @@ func.func @f(%A: tensor<3x0xf32>) -> tensor<3xf32> {
 }""",
         [(3, 0)],
     ),
+    "barriers in both arms of a branch in a loop": (
+        """
+func.func @f(%A: tensor<3x1xf32>) -> tensor<1x3xf32> {
+  %R = tile.kernel(%a = %A : tensor<3x1xf32>) -> tensor<1x3xf32>
+    schedule <local.z k : 2, serial i : 3, unroll j : 1, vector 2*k : 2> {
+    %r = tile.contraction add(%a[i + k - 1, j]) -> [j, i] where 0 <= k < 3
+         domain <j = 0 to 1, i = 0 to 3, k = 0 to 3> : (tensor<3x1xf32>) -> tensor<1x3xf32>
+    tile.yield %r : tensor<1x3xf32>
+  }
+  func.return %R : tensor<1x3xf32>
+}""",
+        [(3, 1)],
+    ),
+    "barriers of a loop in both arms of a branch": (
+        """
+func.func @f(%A: tensor<40xf32>) -> tensor<18xf32> {
+  %R = tile.kernel(%a = %A : tensor<40xf32>) -> tensor<18xf32>
+    schedule <group.x 4*i : 5, local.x i : 4, serial 2*k : 3, serial k : 2> stage <%a local at k> {
+    %r = tile.contraction add(%a[2*i + k]) -> [i] where 0 <= k < 6
+         domain <i = 0 to 18, k = 0 to 6> : (tensor<40xf32>) -> tensor<18xf32>
+    tile.yield %r : tensor<18xf32>
+  }
+  func.return %R : tensor<18xf32>
+}""",
+        [(40,)],
+    ),
 }
 """Kernels that were once wrong, and the shapes of their inputs."""
 
@@ -333,10 +364,11 @@ def kernel_named(name: str) -> tuple[ModuleOp, list[Array]]:
     return module, [random.integers(1, 9, shape).astype(np.float32) for shape in shapes]
 
 
+@pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_after_each_pass(name: str):
+def test_kernels_after_each_pass(name: str, free: bool):
     module, arrays = kernel_named(name)
-    check_passes(module, arrays, reference(module, arrays), [0])
+    check_passes(module, arrays, reference(module, arrays), [0], free=free)
 
 
 @pytest.mark.parametrize("name", KERNELS)

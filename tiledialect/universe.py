@@ -62,6 +62,7 @@ TILE_UNIVERSE = Universe(
         ),
         "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
+        "nest-free-barriers": _load("lowering.nest.nest_free_barriers", "NestFreeBarriersPass"),
         "simplify-index-arithmetic": _load(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
         ),

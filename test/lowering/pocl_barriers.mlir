@@ -1,9 +1,13 @@
 // RUN: tile-opt %s -p tile-to-gpu | filecheck %s --check-prefix=KEPT
 // RUN: sed 's/"pocl_version" = 4/"pocl_version" = 3/' %s | tile-opt -p tile-to-gpu | filecheck %s --check-prefix=CHANGED
+// RUN: tile-opt %s -p tile-to-gpu -t opencl | sed -n 's/^    barrier.*/free/p; s/^     *barrier.*/branch/p' | filecheck %s --check-prefix=FREE
 
-// PoCL 3 makes wrong kernels of barriers in branches if it optimizes them; later versions are
-// given them as on other devices.
+// PoCL 3 makes wrong kernels of barriers in branches if it optimizes them; later versions do so
+// of any in a branch, and are given none.
 // KEPT-NOT: tile.not_optimized
+// FREE:      free
+// FREE-NEXT: free
+// FREE-NOT:  branch
 // CHANGED:  tile.not_optimized
 builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
     "platform" = "Portable Computing Language", "pocl_version" = 4 : i64>>} {
