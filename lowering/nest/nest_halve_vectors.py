@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -59,16 +59,16 @@ def halve(loop: ForOp, env: Env) -> None:
     if not isinstance(holds, Truth) and not _writes(loop) and not _is_known(holds, loop, scope):
         return
     if holds == Truth(True):
-        Rewriter.replace_op(loop, _whole(loop, tests, scope, Truth(True)))
+        Rewriter.replace_op(loop, _whole(loop, dict.fromkeys(tests, holds), scope))
         return
     if all(is_uniform(part, lane, lanes, scope.env) for part in tests):
-        halves = [_whole(loop, tests, scope, Truth(False))]
+        halves = [_whole(loop, _not_all(loop, tests, scope), scope)]
     else:
         halves = [_part(loop, first, lanes // 2, env) for first in (0, lanes // 2)]
     if holds == Truth(False):
         Rewriter.replace_op(loop, halves)
     else:
-        whole = _whole(loop, tests, scope, Truth(True))
+        whole = _whole(loop, dict.fromkeys(tests, Truth(True)), scope)
         del scope.values[lane]
         Rewriter.replace_op(loop, IfOp(scope.values, holds, Block([whole]), Block(halves)))
     for half in halves:
@@ -145,8 +145,20 @@ def _part(loop: ForOp, first: int, lanes: int, env: Env) -> ForOp:
     return part
 
 
-def _whole(loop: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Truth) -> ForOp:
-    """All lanes of the scope's loop, if it is so that all tests hold, or that they do not."""
+def _not_all(
+    loop: ForOp, tests: Sequence[Condition], scope: NestScope
+) -> Mapping[Condition, Condition]:
+    """What tests on which all lanes agree come to where not all of them hold."""
+    lane = str(scope.name(loop.index))
+    found = [parts_of(scope.condition(op)) for op in filter(is_guarded, ops_in(loop.block))]
+    if all(set(tests) <= {*parts} or {*parts}.isdisjoint(tests) for parts in found):
+        return dict.fromkeys(tests, Truth(False))
+    # Ops that are tested for something else may be done all the same.
+    return {p: simplify_condition(_given(p, [lane], [0]), scope.env) for p in tests}
+
+
+def _whole(loop: ForOp, tests: Mapping[Condition, Condition], scope: NestScope) -> ForOp:
+    """All lanes of the scope's loop, where the tests come to what is known of them."""
     whole = _part(loop, 0, loop.extent or 0, scope.env)
     lane = scope.name(loop.index)
     own = NestScope(
@@ -154,9 +166,8 @@ def _whole(loop: ForOp, tests: Sequence[Condition], scope: NestScope, truth: Tru
     )
     for op in filter(is_guarded, ops_in(whole.block)):
         parts = parts_of(own.condition(op))
-        rest = [p for p in parts if p not in tests]
-        if len(rest) < len(parts):
-            set_condition(own, op, both(truth, *rest))
+        if not tests.keys().isdisjoint(parts):
+            set_condition(own, op, both(*(tests.get(p, p) for p in parts)))
     return whole
 
 

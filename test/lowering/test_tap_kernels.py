@@ -37,12 +37,16 @@ PROGRAMS = {
         A[m, n: M, N] = =(X[0, n]); B[m, n: M, N] = +(X[m + 2, n] * X[i, 0]), i < 2;
         Y = A * B;
     }""",
+    "band": """function (X[M, N]) -> (Y) {
+        A[m, n: M, N] = +(X[m + i, n]), i < 3, n - i < 4; B[m, n: M, N] = +(X[m, n - 1]);
+        Y = A * 2 - B;
+    }""",
     "counts": """function (X[M, N]) -> (Y) {
         C = 2.0; A[m, n: M, N] = +(C[]), i < 3, m + i < 3; B[m, n: M, N] = +(X[m, n - 1] * C[]);
         Y = A * X - B;
     }""",
 }
-ONE_KERNEL = ("difference", "cross", "broadcast")
+ONE_KERNEL = ("difference", "cross", "broadcast", "band")
 SHAPES = ((1, 2), (2, 7), (5, 3), (3, 11), (7, 37), (2, 64))
 
 
