@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import Case, run_together
+from running import Case, reference, run, run_together
 
 import tiledialect as td
+from tiledialect.mlir_text import parse_mlir
 
 Array = npt.NDArray[Any]
 TYPES = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
@@ -107,3 +108,22 @@ def test_reference():
         np.testing.assert_allclose(f.reference(x, g), wanted, rtol=1e-12)
 
     check()
+
+
+@pytest.mark.parametrize("direction", ["", "reverse"])
+def test_computed_keys(device: Any, direction: str):
+    """They are in memory where the scan reads them, also where the same ops take both."""
+    t = "tensor<5x50xf32>"
+    text = f"""func.func @f(%x: {t}, %k: {t}) -> ({t}, {t}) {{
+  %a = tile.relu %k : ({t}) -> {t}
+  %n = tile.neg %x : ({t}) -> {t}
+  %s = tile.scan add %n axis 1 {direction} runs %a : ({t}, {t}) -> {t}
+  %y = tile.mul %s, %a : ({t}, {t}) -> {t}
+  %z = tile.mul %s, %n : ({t}, {t}) -> {t}
+  func.return %y, %z : {t}, {t}
+}}"""
+    arrays = [numbers((5, 50), np.float32, seed, False) for seed in (0, 1)]
+    wanted = reference(parse_mlir(text, "runs.mlir"), arrays)
+    found = run(parse_mlir(text, "runs.mlir"), arrays, device)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -529,3 +529,14 @@ func.func @f(%x: tensor<4xf32> {tile.name = "X"}, %s: tensor<4xui32> {tile.name 
   %y = tile.mul %x, %r : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+// A scan of runs: the same runs from the other end.
+// CHECK-LABEL: func.func @f_gradient(
+// CHECK-NEXT:    %DX = tile.scan add %DY axis 0 reverse runs %k : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>
+// CHECK-NEXT:    func.return %DX : tensor<8xf32>
+func.func @f(%x: tensor<8xf32> {tile.name = "X"}, %k: tensor<8xi32> {tile.name = "K"}) -> (tensor<8xf32> {tile.name = "Y"}) {
+  %Y = tile.scan add %x axis 0 runs %k : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>
+  func.return %Y : tensor<8xf32>
+}
