@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.attributes import Combination
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.combinations import OPERATORS
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
+from tiledialect.dialects.tile.rows import Map, Rows, reduced_by, shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
@@ -131,7 +131,7 @@ def _operands(
     if not isinstance(op, Operation) or isinstance(op, ContractionOp | ConstantOp | ShapeOp):
         return
     if isinstance(op, GatherOp):
-        rank = len(_shape(op.indices))
+        rank = len(shape(op.indices))
         yield op.tensor, None
         yield op.indices, None if access is None else access[:rank]
         return
@@ -154,19 +154,15 @@ def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, 
 
 
 def _broadcast(value: SSAValue, access: Access) -> Access:
-    shape = _shape(value)
-    aligned = access[len(access) - len(shape) :]
-    return tuple(IndexExpr() if n == 1 else e for e, n in zip(aligned, shape, strict=True))
+    own = shape(value)
+    aligned = access[len(access) - len(own) :]
+    return tuple(IndexExpr() if n == 1 else e for e, n in zip(aligned, own, strict=True))
 
 
 def _tensor(number: int, value: SSAValue, access: Access | None) -> Tensor:
     t = tensor_type(value).element_type
     place = None if access is None else tuple(access)
-    return Tensor(number, _shape(value), place, str(t), element_bytes(t))
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return shape_of(tensor_type(value)) or ()
+    return Tensor(number, shape(value), place, str(t), element_bytes(t))
 
 
 def _cost(ops: Iterable[Operation]) -> float:

@@ -30,9 +30,9 @@ TILES = (32 * 32, 64 * 64, 128 * 128)
 ONE_WAVE = 64 * 128
 GROUPS = 8
 """How many long parts each core of a CPU has at least, where there is one result."""
-LONG = 1 << 19
+LONG_SUM = 1 << 19
 """What has fewer points is not better in such parts."""
-LONGEST = 1 << 18
+LONGEST_PART = 1 << 18
 """How long these are at most: the more is added to a number, the more digits of it are lost."""
 FEW_PARTS = 8
 """The same for fewer parts than these, but one less where a third group would come after others."""
@@ -201,10 +201,10 @@ def _splits(
             # Powers of two divide most sums. Of few results each group may have all, and a part.
             wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
             wanted.append(2 * device.compute_units)
-        elif outputs == 1 and facts.points >= LONG:
+        elif outputs == 1 and facts.points >= LONG_SUM:
             # Long parts are read in vectors from end to end; each short one joins their lanes.
             wanted.append(
-                max(GROUPS * device.compute_units, ceil_div(facts.extents[index], LONGEST))
+                max(GROUPS * device.compute_units, ceil_div(facts.extents[index], LONGEST_PART))
             )
         if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
             wanted.append(few)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.taps import MOST_TAPS, taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fusion_cost import Gain, Machine, moving
@@ -20,8 +20,8 @@ from tiledialect.passes.kernel_merging import merged
 def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of both, if all their contractions have few points, near where they are taken."""
     contractions = (*first.contractions, *second.contractions)
-    if len(contractions) < 2 or {_shape(v) for k in (first, second) for v in k.outputs} != {
-        _shape(first.outputs[0])
+    if len(contractions) < 2 or {shape(v) for k in (first, second) for v in k.outputs} != {
+        shape(first.outputs[0])
     }:
         return None
     taps = [taps_of(op) for op in contractions]
@@ -65,7 +65,3 @@ def _is_contracted(first: KernelOp, second: KernelOp) -> bool:
                 users.add(use.operation)
                 pending += use.operation.results
     return any(isinstance(op, ContractionOp) for op in users)
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return shape_of(tensor_type(value)) or ()

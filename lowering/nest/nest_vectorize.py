@@ -49,7 +49,7 @@ from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
-LONG = 8
+LONG_LANES = 8
 """Lanes of vectors that only CPUs have."""
 LANES = (2, 3, 4, 8, 16)
 """How many elements the vectors of OpenCL C have."""
@@ -190,7 +190,7 @@ class Vectorizer:
 
     def _is_every_other(self, op: LoadOp) -> bool:
         """Whether lanes take every other float of a row that two long vectors cover."""
-        if self.lanes < LONG or op.result.type != f32 or self.stride(op) != 2:
+        if self.lanes < LONG_LANES or op.result.type != f32 or self.stride(op) != 2:
             return False
         memory = self._memory(op).type
         *outer, last = self.scope.access(op)

@@ -38,7 +38,7 @@ REPEATING: tuple[type[Operation], ...] = (
 # Evaluated again in every iteration.
 LOOP_BOUNDS = range(3)
 
-LONG = 256
+LONG_BITS = 256
 """Bits of a vector that only CPUs have registers for."""
 
 WORK_ITEM_IDS: tuple[type[Operation], ...] = (
@@ -71,7 +71,7 @@ def _is_long(t: VectorType) -> bool:
     element = t.element_type
     if not isinstance(element, FixedBitwidthType):
         return False
-    return prod(t.get_shape()) * element.bitwidth >= LONG
+    return prod(t.get_shape()) * element.bitwidth >= LONG_BITS
 
 
 class Inlining:
