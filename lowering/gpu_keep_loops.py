@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.lowering.loops import steps_of
 from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.ops_in import ops_in, ops_of
@@ -20,7 +21,8 @@ branch in it, and then takes minutes to make the branches into masks. An eighth 
 takes for a network goes into loops around loops, which are no faster for it.
 
 Of loops that call functions of its library, or divide integers, and whose steps do not fill whole
-vectors, it vectorizes some wrongly, and ends the process at others."""
+vectors, it vectorizes some wrongly, and ends the process at others. It ends it, too, at one of 64
+iterations or more that is not to be unrolled, and has a branch that the last one alone takes."""
 
 KEEP_LOOP = "tile.keep_loop"
 """The attribute of a loop that must not be unrolled."""
@@ -47,7 +49,8 @@ class GpuKeepLoopsPass(ModulePass):
     Not to be unrolled are innermost loops with a branch in them, and loops around loops but for
     those that use arrays in private memory, which may become registers. Loops of a few iterations,
     with none but such in them, are left to it. Not to be vectorized are innermost loops that call
-    functions on scalars, or divide integers.
+    functions on scalars, or divide integers, and those that test for their last iteration alone,
+    which may be unrolled.
     """
 
     name = "gpu-keep-loops"
@@ -58,9 +61,10 @@ class GpuKeepLoopsPass(ModulePass):
         for loop in ops_of(op, scf.ForOp):
             inside = ops_in(loop.body.block)
             loops = [x for x in inside if type(x) is scf.ForOp]
-            if not loops and any(map(_calls, inside)):
+            is_last_apart = not loops and any(_tells_last(x, loop) for x in inside)
+            if is_last_apart or (not loops and any(map(_calls, inside))):
                 loop.attributes[KEEP_SCALARS] = UnitAttr()
-            if all(map(_is_short, (loop, *loops))):
+            if is_last_apart or all(map(_is_short, (loop, *loops))):
                 continue
             branches = any(type(x) is scf.IfOp for x in inside)
             if private.isdisjoint(inside) if loops else branches:
@@ -84,6 +88,14 @@ def _calls(op: Operation) -> bool:
     """Whether an op may be a call of a function on scalars."""
     is_function = type(op) in ARITHMETIC or op.name.startswith(FUNCTIONS)
     return is_function and not isinstance(op.results[0].type, VectorType)
+
+
+def _tells_last(op: Operation, loop: scf.ForOp) -> bool:
+    """Whether an op tests whether an iteration of a loop is before the last one."""
+    if type(op) is not arith.CmpiOp or op.lhs is not loop.body.block.args[0]:
+        return False
+    bound, steps = constant_integer(op.rhs), steps_of(loop)
+    return bound is not None and steps is not None and bound == steps - 1
 
 
 def _is_short(loop: scf.ForOp) -> bool:

@@ -65,7 +65,7 @@ def _of_bits(scope: Scope, way: str, text: str, type: CType) -> str:
 FLOAT_FROM_BF16 = """
 static inline floatLANES NAME(shortLANES bits)
 {
-    return as_floatLANES(convert_uintLANES(as_ushortLANES(bits)) << 16);
+    return as_floatLANES(TO_UINT(as_ushortLANES(bits)) << 16);
 }
 """
 # To nearest, of two to the one whose last bit is 0. A carry would take some NaNs to numbers.
@@ -77,7 +77,7 @@ static inline shortLANES NAME(floatLANES x)
 #endif
     uintLANES bits = as_uintLANES(x);
     uintLANES nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    return as_shortLANES(convert_ushortLANES(x != x ? (uintLANES)0x7fc0 : nearest));
+    return as_shortLANES(TO_USHORT(x != x ? (uintLANES)0x7fc0 : nearest));
 }
 """
 
@@ -85,13 +85,23 @@ static inline shortLANES NAME(floatLANES x)
 def float_from_bf16(scope: Scope, type: CType) -> str:
     """The function from the bits of a bf16, or of each lane, to its value as a float."""
     lanes = str(type.lanes) if type.is_vector else ""
-    return _template(scope, f"float{lanes}_from_bf16", FLOAT_FROM_BF16, LANES=lanes)
+    return _template(
+        scope, f"float{lanes}_from_bf16", FLOAT_FROM_BF16, LANES=lanes, **conversions(lanes)
+    )
 
 
 def bf16_from_float(scope: Scope, type: CType) -> str:
     """The function from a float, or each lane, to the bits of the nearest bf16."""
     lanes = str(type.lanes) if type.is_vector else ""
-    return _template(scope, f"bf16_from_float{lanes}", BF16_FROM_FLOAT, LANES=lanes)
+    return _template(
+        scope, f"bf16_from_float{lanes}", BF16_FROM_FLOAT, LANES=lanes, **conversions(lanes)
+    )
+
+
+def conversions(lanes: str) -> dict[str, str]:
+    """What converts to integers: for scalars casts, as calls crash the vectorizer of Intel."""
+    types = ("uint", "ushort")
+    return {f"TO_{t.upper()}": f"convert_{t}{lanes}" if lanes else f"({t})" for t in types}
 
 
 # Not `a % b != 0`: for a division and a remainder LLVM makes what Oclgrind cannot run.

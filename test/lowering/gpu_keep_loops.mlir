@@ -28,6 +28,9 @@
 // CHECK:      } {tile.keep_scalars}
 // CHECK-NEXT: scf.for %in_vectors
 // CHECK-NOT:  tile.keep
+// Those that test for their last iteration alone may be unrolled, and are not vectorized.
+// CHECK:      scf.for %last_apart
+// CHECK:      } {tile.keep_scalars}
 // CHECK:      "gpu.return"
 
 // OPENCL:      #pragma unroll 1
@@ -88,6 +91,13 @@
       %loaded = vector.load %a[%in_vectors] : memref<32xf32, 1 : i32>, vector<4xf32>
       %sine = math.sin %loaded : vector<4xf32>
       vector.store %sine, %a[%in_vectors] : memref<32xf32, 1 : i32>, vector<4xf32>
+    }
+    %before = arith.constant 31 : index
+    scf.for %last_apart = %zero to %many step %one {
+      %c = arith.cmpi slt, %last_apart, %before : index
+      scf.if %c {
+        memref.store %f, %a[%last_apart] : memref<32xf32, 1 : i32>
+      }
     }
     "gpu.return"() : () -> ()
   }) {sym_name = "k"} : () -> ()

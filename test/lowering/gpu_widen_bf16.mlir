@@ -42,8 +42,11 @@
 
 // In OpenCL C a number of bf16 is its bits.
 // OPENCL:      static inline float float_from_bf16(short bits)
+// OPENCL:      return as_float((uint)(as_ushort(bits)) << 16);
 // OPENCL:      static inline short bf16_from_float(float x)
+// OPENCL:      return as_short((ushort)(x != x ? (uint)0x7fc0 : nearest));
 // OPENCL:      static inline float4 float4_from_bf16(short4 bits)
+// OPENCL:      return as_float4(convert_uint4(as_ushort4(bits)) << 16);
 // OPENCL:      static inline short4 bf16_from_float4(float4 x)
 // OPENCL:      __kernel void k(__global short *restrict a, __global double *restrict d, int i)
 // OPENCL:      short x = a[i];

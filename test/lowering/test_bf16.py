@@ -83,6 +83,20 @@ def test_extrema_know_infinities(device: td.Device, aggregation: str):
     same(f(data), getattr(data, aggregation)(1))
 
 
+def test_rows_side_by_side_are_summed_backwards(device: td.Device):
+    # Conversions that are calls ended the process in a compiler's vectorizer.
+    source = """function (X[R, C]) -> (S, Y) {
+      M[r, 0: R, 1] = >(X[r, c]); E = exp(X - M); S[r, 0: R, 1] = +(E[r, C - 1 - c]); Y = E / S;
+    }"""
+    f = td.compile(source, device=device)
+    x = np.random.default_rng(0).uniform(-50, 50, (17, 129)).astype(BF16)
+    for actual, expected in zip(f(x), f.reference(x), strict=True):
+        # An exponential and a quotient are rounded to 8 bits each; denormals may be 0.
+        np.testing.assert_allclose(
+            actual.astype(float), expected.astype(float), rtol=2**-6, atol=1e-37
+        )
+
+
 def test_gradients_have_the_type_of_what_they_are_by(device: td.Device):
     product = "function (A[M, K], B[K, N]) -> (C) { C[m, n: M, N] = +(A[m, k] * B[k, n]); }"
     f = td.compile(product, device=device)

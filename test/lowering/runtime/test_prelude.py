@@ -8,7 +8,7 @@ import pytest
 from described import run_as, spec
 
 import tiledialect as td
-from tiledialect.lowering.opencl.helpers import BF16_FROM_FLOAT
+from tiledialect.lowering.opencl.helpers import BF16_FROM_FLOAT, conversions
 from tiledialect.lowering.runtime.devices import queue_for
 from tiledialect.lowering.runtime.prelude import LANES, TYPES, prelude
 
@@ -91,6 +91,8 @@ def test_rounding_to_bf16(device: td.Device, lanes: int):
     """To the nearest, of two to the even one, wherever an instruction does it."""
     queue, vector = queue_for(device), str(lanes) if lanes > 1 else ""
     body = BF16_FROM_FLOAT.replace("NAME", "rounded").replace("LANES", vector)
+    for name, conversion in conversions(vector).items():
+        body = body.replace(name, conversion)
     kernel = """__kernel void k(const __global floatN *a, __global shortN *b)
     { b[get_global_id(0)] = rounded(a[get_global_id(0)]); }""".replace("N", vector)
     text = prelude(device.short_platform, device.compute_capability) + body + kernel
