@@ -99,9 +99,19 @@ CONVERT_HALF = """{inline} float half_load(const {space} half *p)
 CONVERT_DOUBLES = """{inline} void half_store{lanes}(double{lanes} v, {space} half *p)
 {{ vstore_half{lanes}_rte(v, 0, p); }}
 """
-# PoCL takes the assembly for its own functions where it has a later Clang than 14.
-HALVES = """#if defined(__F16C__) && __clang_major__ < 15
+# PoCL takes the assembly for its own functions where it has a later Clang than 14. Its own ask for
+# addresses as of whole vectors: there the bits go by way of a vector.
+HALVES = """#if __clang_major__ >= 15
+{}#elif defined(__F16C__)
 {}#endif
+"""
+APART_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
+{{ ushort{lanes} b = vload{lanes}(0, (const {space} ushort *)p);
+    return vload_half{lanes}(0, (half *)&b); }}
+"""
+APART_STORES = """{inline} void half_store{lanes}({type}{lanes} v, {space} half *p)
+{{ ushort{lanes} b; vstore_half{lanes}_rte(v, 0, (half *)&b);
+    vstore{lanes}(b, 0, ({space} ushort *)p); }}
 """
 
 LOAD_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
@@ -177,7 +187,7 @@ def _pocl() -> str:
     accesses = "".join(MACROS.format(lanes=lanes) for lanes in LANES)
     doubles += DOUBLE.format(_conversions("double"))
     floats += "".join(map(_conversions, TYPES))
-    short = SHORT_ABSOLUTE + _own() + HALVES.format(_pocl_halves())
+    short = SHORT_ABSOLUTE + _own() + HALVES.format(_apart_halves(), _pocl_halves())
     return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, LANES))
 
 
@@ -219,6 +229,13 @@ def _pocl_halves() -> str:
     one = HALF_MACROS.format(load="vload_half", store="vstore_half", lanes="", step=1)
     aligned = _half_macros("vloada_half", "vstorea_half")
     return functions + one + _half_macros("vload_half", "vstore_half") + aligned
+
+
+def _apart_halves() -> str:
+    """Halves at any address, by PoCL's conversions of those at addresses of vectors."""
+    functions = _for_spaces(APART_HALVES) + _for_spaces(APART_STORES, type="float")
+    functions += DOUBLE.format(_for_spaces(APART_STORES, type="double"))
+    return functions + _half_macros("vload_half", "vstore_half")
 
 
 def _half_macros(load: str, store: str) -> str:

@@ -85,6 +85,35 @@ def test_vectors_of_halves(device: td.Device, lanes: int, own: bool):
         np.testing.assert_array_equal(found, expected)
 
 
+HALVES_ANYWHERE = """
+{prelude}
+__kernel void copy(const __global half *a, __global half *b)
+{{
+    __local ushort t[40] __attribute__((aligned(32)));
+    vstore_half{lanes}_rte(vload_half{lanes}(1, a + 3), 0, (__local half *)t + 5);
+    vstore_half{lanes}_rte(vload_half{lanes}(0, (const __local half *)t + 5), 1, b + 7);
+}}
+"""
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+@pytest.mark.parametrize("lanes", LANES)
+def test_vectors_of_halves_anywhere(device: td.Device, lanes: int):
+    queue = queue_for(device)
+    source = HALVES_ANYWHERE.format(prelude=prelude(device.short_platform), lanes=lanes)
+    program = cl.Program(queue.context, source).build()
+    a = np.linspace(-3, 60000, 64).astype(np.float16)
+    memory = [
+        cl.Buffer(queue.context, cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
+        for array in (a, np.zeros_like(a))
+    ]
+    program.copy(queue, (1,), (1,), *memory)
+    expected, found = np.zeros_like(a), np.zeros_like(a)
+    expected[7 + lanes : 7 + 2 * lanes] = a[3 + lanes : 3 + 2 * lanes]
+    cl.enqueue_copy(queue, found, memory[1])
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("lanes", (1, 8))
 def test_rounding_to_bf16(device: td.Device, lanes: int):
