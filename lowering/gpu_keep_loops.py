@@ -62,7 +62,8 @@ class GpuKeepLoopsPass(ModulePass):
             inside = ops_in(loop.body.block)
             loops = [x for x in inside if type(x) is scf.ForOp]
             is_last_apart = not loops and any(_tells_last(x, loop) for x in inside)
-            if is_last_apart or (not loops and any(map(_calls, inside))):
+            calls = not loops and any(map(_calls, inside))
+            if is_last_apart or calls:
                 loop.attributes[KEEP_SCALARS] = UnitAttr()
             if is_last_apart or all(map(_is_short, (loop, *loops))):
                 continue

@@ -21,7 +21,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.sets import interval
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.starts import set_default
-from tiledialect.schedule.output_box import always_lands
+from tiledialect.schedule.output_box import Ranges, always_lands
 
 Box = Sequence[Range]
 """A range of each axis of a tensor."""
@@ -149,8 +149,14 @@ Axis = tuple[IndexExpr, Range]
 
 def _axes_of(a: ContractionOp, b: ContractionOp) -> Iterator[tuple[Axis, Axis]]:
     """Where two contractions write along each axis."""
-    first, second = (zip(op.output.data, _box(op), strict=True) for op in (a, b))
+    first, second = (places(op.output.data, ranges_of(op)) for op in (a, b))
     return zip(first, second, strict=True)
+
+
+def places(access: Sequence[IndexExpr], ranges: Ranges) -> list[Axis]:
+    """Where an access is along each axis."""
+    ends = [interval(e, ranges) for e in access]
+    return [(e, Range(low, high + 1)) for e, (low, high) in zip(access, ends, strict=True)]
 
 
 def miss(a: Axis, b: Axis) -> bool:
@@ -176,5 +182,4 @@ def _fills(op: ContractionOp) -> bool:
 
 def _box(op: ContractionOp) -> Box:
     """The least box that has all elements that a contraction writes."""
-    ends = [interval(e, ranges_of(op)) for e in op.output.data]
-    return [Range(low, high + 1) for low, high in ends]
+    return [r for _, r in places(op.output.data, ranges_of(op))]

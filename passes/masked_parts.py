@@ -16,11 +16,9 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
-from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.index.sets import interval
-from tiledialect.passes.concatenation import Axis, miss
+from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.concatenation import miss, places
 from tiledialect.passes.normal_form import ranges_of
-from tiledialect.schedule.output_box import Ranges
 
 
 def read_past_masks(body: Region) -> None:
@@ -48,8 +46,8 @@ def _unmasked(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -
     if shape_of(tensor_type(count.result)) != shape_of(tensor_type(value)):
         # What is broadcast masks other places, too.
         return None
-    read = _places(access, ranges_of(op))
-    written = _places(count.output.data, ranges_of(count))
+    read = places(access, ranges_of(op))
+    written = places(count.output.data, ranges_of(count))
     apart = any(miss(a, b) for a, b in zip(read, written, strict=True))
     return mask.operands[1] if apart else None
 
@@ -62,9 +60,3 @@ def _counts(op: ContractionOp) -> bool:
     """Whether a contraction is 0 where nothing lands."""
     is_sum = op.aggregation.data is Aggregation.add and op.default is None
     return is_sum and op.domain is not None
-
-
-def _places(access: Sequence[IndexExpr], ranges: Ranges) -> list[Axis]:
-    """Where an access is along each axis."""
-    ends = [interval(e, ranges) for e in access]
-    return [(e, Range(low, high + 1)) for e, (low, high) in zip(access, ends, strict=True)]

@@ -89,11 +89,12 @@ def _parted(
     repeats = all(repeats_rows(op, ops, maps) and op.inputs[0] in given for op in spreads.values())
     if len(shapes) != 1 or not repeats:
         return None
-    left = [v for v in (*results, *sources.values()) if v in maps and v not in ends]
+    kept = (v for v in (*results, *sources.values()) if v in maps and v not in ends)
+    left = list(dict.fromkeys(kept))
     everything = [op for op in kernel.block.ops if not isinstance(op, YieldOp)]
     pairs = zip(kernel.block.args, kernel.inputs, strict=True)
     inputs: dict[SSAValue, SSAValue] = dict(pairs)
-    rest = _kernel(inputs, everything, left := list(dict.fromkeys(left)), kernel)
+    rest = _kernel(inputs, everything, left, kernel)
     rest.axes = kernel.axes
     rest = pruned(rest)
     if kernel.axes is not None:

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix
 from tiledialect.passes.tile_bounds import needed_constraints
-
-EXTREMES = (Aggregation.max, Aggregation.min)
 
 
 def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import (
     AddOp,
@@ -24,7 +24,6 @@ from tiledialect.dialects.tile.elementwise import (
 )
 from tiledialect.dialects.tile.rows import Rows, reduced_by
 
-EXTREMES = (Aggregation.max, Aggregation.min)
 CARRY = (AddOp, DivOp, ExpOp, LogOp, MulOp, NegOp, SqrtOp, SubOp)
 """The elementwise ops whose result is NaN where an operand is."""
 COMBINE = (Combination.none, Combination.add, Combination.mul)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, VectorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -99,6 +100,10 @@ class _Arm:
         return [*buffers, IfOp(self.scope.values, self.condition, block)]
 
 
+def _is_by(user: Operation, use: Use) -> bool:
+    return use.operation is user
+
+
 def _users(value: SSAValue) -> list[Operation]:
     return list(dict.fromkeys(use.operation for use in value.uses))
 
@@ -112,7 +117,7 @@ def _repeat(op: Operation, users: Sequence[Operation]) -> None:
     for user in users:
         again = op.clone()
         Rewriter.insert_op(again, InsertPoint.before(user))
-        _use(user, op.results[0], again.results[0])
+        op.results[0].replace_uses_with_if(again.results[0], partial(_is_by, user))
 
 
 def _hand_over(value: SSAValue, users: Sequence[Operation]) -> BufferOp:
@@ -125,14 +130,8 @@ def _hand_over(value: SSAValue, users: Sequence[Operation]) -> BufferOp:
         load = LoadOp({}, buffer.result, [Expr()], lanes=lanes)
         load.result.name_hint = value.name_hint
         Rewriter.insert_op(load, InsertPoint.before(user))
-        _use(user, value, load.result)
+        value.replace_uses_with_if(load.result, partial(_is_by, user))
     assert isinstance(value.owner, Operation)
     store = StoreOp({}, value, buffer.result, [Expr()])
     Rewriter.insert_op(store, InsertPoint.after(value.owner))
     return buffer
-
-
-def _use(user: Operation, old: SSAValue, new: SSAValue) -> None:
-    for k, operand in enumerate(user.operands):
-        if operand is old:
-            user.operands[k] = new

@@ -84,18 +84,18 @@ static inline shortLANES NAME(floatLANES x)
 
 def float_from_bf16(scope: Scope, type: CType) -> str:
     """The function from the bits of a bf16, or of each lane, to its value as a float."""
-    lanes = str(type.lanes) if type.is_vector else ""
-    return _template(
-        scope, f"float{lanes}_from_bf16", FLOAT_FROM_BF16, LANES=lanes, **conversions(lanes)
-    )
+    return _of_bf16(scope, "floatLANES_from_bf16", FLOAT_FROM_BF16, type)
 
 
 def bf16_from_float(scope: Scope, type: CType) -> str:
     """The function from a float, or each lane, to the bits of the nearest bf16."""
+    return _of_bf16(scope, "bf16_from_floatLANES", BF16_FROM_FLOAT, type)
+
+
+def _of_bf16(scope: Scope, name: str, text: str, type: CType) -> str:
     lanes = str(type.lanes) if type.is_vector else ""
-    return _template(
-        scope, f"bf16_from_float{lanes}", BF16_FROM_FLOAT, LANES=lanes, **conversions(lanes)
-    )
+    name = name.replace("LANES", lanes)
+    return _template(scope, name, text, LANES=lanes, **conversions(lanes))
 
 
 def conversions(lanes: str) -> dict[str, str]:

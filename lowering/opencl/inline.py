@@ -6,7 +6,7 @@ overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import prod
 
 from xdsl.dialects import arith, gpu, memref, scf, vector
@@ -83,7 +83,7 @@ class Inlining:
         self._order = {op: i for i, op in enumerate(self.ops)}
         self._written = self._count_writes()
         """How many ops of its block, up to each op, write."""
-        self._loaded = self._count_loads()
+        self._loaded = self._count({op for op in self.ops if type(op) in LOADS})
         """How many ops of its block, up to each op, load."""
         self._dead: set[Operation] = set()
         self._inlined: set[Operation] = set()
@@ -105,17 +105,13 @@ class Inlining:
             inside = (o for region in op.regions for block in region.blocks for o in block.ops)
             if _writes_itself(op) or any(o in writing for o in inside):
                 writing.add(op)
-        counts: dict[Operation, int] = {}
-        for op in self.ops:
-            before = counts.get(op.prev_op, 0) if op.prev_op is not None else 0
-            counts[op] = before + (op in writing)
-        return counts
+        return self._count(writing)
 
-    def _count_loads(self) -> dict[Operation, int]:
+    def _count(self, counted: Collection[Operation]) -> dict[Operation, int]:
         counts: dict[Operation, int] = {}
         for op in self.ops:
             before = counts.get(op.prev_op, 0) if op.prev_op is not None else 0
-            counts[op] = before + (type(op) in LOADS)
+            counts[op] = before + (op in counted)
         return counts
 
     def is_dead(self, op: Operation) -> bool:

@@ -50,6 +50,9 @@ class Aggregation(StrEnum):
     assign = auto()
 
 
+EXTREMES = (Aggregation.max, Aggregation.min)
+
+
 class Combination(StrEnum):
     """How the elements read at one point become one value."""
 
