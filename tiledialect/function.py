@@ -169,7 +169,8 @@ class Function:
                 # This is on the way of every call: no more than it takes to know the types.
                 if type(value) is not np.ndarray or not value.flags.c_contiguous:
                     return self._call_any(args)
-                signature += (value.shape, value.dtype)
+                signature.append(value.shape)
+                signature.append(value.dtype)
             runner = self._runners.get(tuple(signature))
             return runner(args) if runner is not None else self._call_any(args)
         except TileError as error:

@@ -104,13 +104,11 @@ class Executable:
         assert program is not None
         queue, kernel = self.lane.queue, cl.Kernel(program, launch.kernel)
         global_size, local_size = launch.global_size, launch.local_size
-        varying: list[tuple[int, int]] = []
         for position, arg in enumerate(launch.args):
             if not isinstance(arg, int):
                 kernel.set_arg(position, np.array(arg.value).astype(arg.dtype)[()])
-            elif arg < self.fixed:
-                varying.append((position, arg))
         self.launches.append((launch, kernel))
+        varying = self._varying(launch)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
             for position, number in varying:
@@ -121,6 +119,11 @@ class Executable:
             )
 
         return enqueue
+
+    def _varying(self, launch: Launch) -> list[tuple[int, int]]:
+        """The places of the arguments that differ by call, and the numbers of their tensors."""
+        args = enumerate(launch.args)
+        return [(at, arg) for at, arg in args if isinstance(arg, int) and arg < self.fixed]
 
     def _copying(self, copy: Copy) -> Step:
         queue, source, target = self.lane.queue, copy.source, copy.target
@@ -170,9 +173,53 @@ class Executable:
 
     # -- NumPy arrays ------------------------------------------------------------------------
 
-    def on_host(self, arrays: Sequence[Array]) -> list[Array]:
-        """The outputs for contiguous NumPy arrays of the plan's types."""
-        return self._guarded(self._host, arrays)[0]
+    @cached_property
+    def on_host(self) -> Callable[[Sequence[Array]], list[Array]]:
+        """Gives the outputs for contiguous NumPy arrays of the plan's types."""
+        if self.by_pointers and all(self.plan.sizes) and not self.lane.out_of_order:
+            return self._addressed()
+        return lambda arrays: self._guarded(self._host, arrays)[0]
+
+    def _addressed(self) -> Callable[[Sequence[Array]], list[Array]]:
+        """The same where kernels are given the addresses of arrays.
+
+        It is on the way of every small call, which takes little more than a launch: nothing is
+        asked here that is the same each time, and the last event alone is waited for.
+        """
+        lane, queue, device = self.lane, self.lane.queue, self.lane.device
+        address, new = cl.SVM, np.empty
+        shapes = [(t.shape, dtype) for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)]
+        launches = [
+            (kernel, kernel.set_arg, step.global_size, step.local_size, self._varying(step))
+            for step, kernel in self.launches
+        ]
+
+        def call(arrays: Sequence[Array]) -> list[Array]:
+            check_process(device)
+            try:
+                with lane.lock:
+                    if self.generation != lane.generation:
+                        self._bind()
+                    outputs = [new(shape, dtype) for shape, dtype in shapes]
+                    try:
+                        given = list(map(address, (*arrays, *outputs)))
+                    except ValueError:
+                        # One of them is read-only.
+                        given = [pointer(lane, array) for array in (*arrays, *outputs)]
+                    event = None
+                    for kernel, set_argument, global_size, local_size, varying in launches:
+                        for position, number in varying:
+                            set_argument(position, given[number])
+                        event = cl.enqueue_nd_range_kernel(
+                            queue, kernel, global_size, local_size, None, None
+                        )
+                    if event is not None:
+                        event.wait()
+                    return outputs
+            except BaseException as error:
+                raise self._left_early(error) from None
+
+        return call
 
     def profile(self, arrays: Sequence[Array], repeat: int = 1) -> tuple[list[Array], Profile]:
         """The same, ``repeat`` times, with the median times of the launches.
@@ -206,13 +253,15 @@ class Executable:
                     self._bind()
                 return run(arrays)
         except BaseException as error:
-            # What still runs works on the arrays' memory, which goes when this is left.
-            self.lane.finish()
-            if isinstance(error, cl.Error):
-                raise refusal(error, self.lane.device, self.plan) from None
-            if isinstance(error, MemoryError):
-                raise out_of_memory(self.plan) from None
-            raise
+            raise self._left_early(error) from None
+
+    def _left_early(self, error: BaseException) -> BaseException:
+        """The error of a call, as users see it, when nothing runs any more."""
+        # What still runs works on the arrays' memory, which goes when this is left.
+        self.lane.finish()
+        if isinstance(error, cl.Error):
+            return refusal(error, self.lane.device, self.plan)
+        return out_of_memory(self.plan) if isinstance(error, MemoryError) else error
 
     def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
         shapes = zip(self.plan.outputs, self.dtypes, strict=True)
