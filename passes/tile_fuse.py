@@ -304,7 +304,7 @@ class TileFusePass(ModulePass):
 
     A contraction's kernel takes a tensor that it reads at several places once for each.
 
-    Then kernels become one where that pays. On GPUs contractions of few points an element, as
+    Then kernels become one where that pays. Contractions of few points an element, as
     differences of neighbours, share a kernel, which computes them where elementwise ops take them.
     Elementwise ops whose results a contraction alone takes
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
@@ -341,9 +341,7 @@ class TileFusePass(ModulePass):
         for function in ops_of(op, func.FuncOp):
             if not function.is_declaration and _is_static(function):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
-                # Cores have no vectors of elements of which some are outside.
-                taps = self.loads if gpu or self.loads else False
-                rules = {AT_TAPS: taps, AT_LOADS: self.loads, OVER_ROWS: self.rows}
+                rules = {AT_TAPS: self.loads, AT_LOADS: self.loads, OVER_ROWS: self.rows}
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)
