@@ -429,6 +429,13 @@ EXAMPLES = {
         ",nest-peel,nest-barriers,nest-free-barriers",
     ),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
+    "gpu-broadcast-halves": (
+        "conv",
+        'tile-specialize{arguments="1x9x9x2xf16","2x2x2x8xf16"},tile-bounds,tile-reduce,tile-fuse,'
+        'tile-loop-tiling{schedules="O: <group.x y : 3, serial x : 3, serial j : 2, '
+        'serial i : 2, serial ci : 2, vector co : 8>"}'
+        ",tile-to-nest,nest-vectorize,nest-to-gpu,gpu-broadcast-halves",
+    ),
     "gpu-count-copies": (
         "copies_ahead.mlir",
         "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies",

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
 from tiledialect.lowering.gpu_balance_barriers import GpuBalanceBarriersPass
+from tiledialect.lowering.gpu_broadcast_halves import GpuBroadcastHalvesPass
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import GpuLeaveBranchesPass
@@ -112,6 +113,8 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
     hints, is_pocl = platform(op) in TAKES_HINTS, platform(op) == POCL
     free = is_pocl and limit(op, "pocl_version", 0) >= FREES_BARRIERS
     PassPipeline(nest_passes(hints=hints, edges=not is_gpu(op), free=free)).apply(ctx, op)
+    if not is_gpu(op):
+        GpuBroadcastHalvesPass().apply(ctx, op)
     if (polynomials := APPROXIMATES.get(platform(op) or "")) is not None:
         polynomials.apply(ctx, op)
     if platform(op) in SHARES:

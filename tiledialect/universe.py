@@ -69,6 +69,7 @@ TILE_UNIVERSE = Universe(
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
         "gpu-balance-barriers": _load("lowering.gpu_balance_barriers", "GpuBalanceBarriersPass"),
         "gpu-leave-branches": _load("lowering.gpu_leave_branches", "GpuLeaveBranchesPass"),
+        "gpu-broadcast-halves": _load("lowering.gpu_broadcast_halves", "GpuBroadcastHalvesPass"),
         "gpu-count-copies": _load("lowering.gpu_count_copies", "GpuCountCopiesPass"),
         "gpu-load-ahead": _load("lowering.gpu_load_ahead", "GpuLoadAheadPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
