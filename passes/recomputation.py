@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+from math import prod
+
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -54,12 +57,28 @@ def recomputing_gain(
     together = [*map(machine.traffic, (*rest, *found.values()))]
     count, again = operations(first.block.ops), 0.0
     for user in found:
-        points = size_of(first.outputs[0])
-        again += count * max(points, points_of(user) if user.contraction is not None else 0)
+        again += count * _evaluations(first, user)
     again -= count * size_of(first.outputs[0])
     moved = moving(sum(t.moved for t in together), sum(t.moved for t in apart))
     taken = sum(t.time for t in together) + again / machine.operations
     return Gain(sum(t.time for t in apart), taken, f"{moved}, {computing_again(again)}")
+
+
+def _evaluations(first: KernelOp, user: KernelOp) -> int:
+    """For how many elements a kernel computes what the first one makes.
+
+    Elements that repeat it along their last axes have it in common: it stays out of their loop.
+    """
+    points = size_of(first.outputs[0])
+    if user.axes is not None:
+        return points
+    if user.contraction is not None:
+        return max(points, points_of(user))
+    if points == 1 or _shapes(first) == _shapes(user):
+        return points
+    (own,), (shape,) = _shapes(first), _shapes(user)
+    repeated = len(list(takewhile(lambda n: n == 1, reversed(own))))
+    return prod(shape[: len(shape) - repeated])
 
 
 def recompute(first: KernelOp, found: Recomputed) -> None:
@@ -88,10 +107,11 @@ def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
 def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
     """Whether a kernel takes the first one's results element by element, or its contraction does.
 
-    Where their results have the same shape, elementwise ops take them; else all that comes of them
-    is what the contraction loads.
+    Where their results have the same shape, or one that elementwise kernels broadcast, elementwise
+    ops take them; else all that comes of them is what the contraction loads.
     """
-    contraction, at_elements = user.contraction, _shapes(first) == _shapes(user)
+    contraction = user.contraction
+    at_elements = _shapes(first) == _shapes(user) or (contraction is None and _repeats(first, user))
     arguments = dict(zip(user.inputs, user.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
     while pending:
@@ -105,6 +125,15 @@ def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
             elif not (at_elements and isinstance(op, YieldOp)):
                 return False
     return True
+
+
+def _repeats(first: KernelOp, user: KernelOp) -> bool:
+    """Whether elements of one shape are repeated to another one's."""
+    if len(_shapes(first)) != 1 or len(_shapes(user)) != 1:
+        return False
+    (own,), (shape,) = _shapes(first), _shapes(user)
+    sizes = zip(reversed(own), reversed(shape), strict=False)
+    return len(own) <= len(shape) and all(n in (1, m) for n, m in sizes)
 
 
 def _shapes(kernel: KernelOp) -> set[tuple[int, ...]]:

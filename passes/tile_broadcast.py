@@ -10,9 +10,9 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import broadcast, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.elementwise import ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ops_in import ops_of
@@ -27,12 +27,14 @@ def repeats(op: ContractionOp) -> bool:
     names = [e.variable for e in op.output.data if e.names]
     if tensor_type(source).element_type != tensor_type(op.result).element_type:
         return False
-    if None in names or len(set(names)) != len(names) or len(shape) != len(whole):
+    if None in names or len(set(names)) != len(names) or len(shape) > len(whole):
         return False
     places = zip(op.output.data, whole, strict=True)
     if not all(e.names or (e == zero and n == 1) for e, n in places):
         return False
-    axes = zip(op.output.data, access.data, whole, shape, strict=True)
+    # Shapes are aligned at their last axes, as where a scalar is repeated.
+    first = len(whole) - len(shape)
+    axes = zip(op.output.data[first:], access.data, whole[first:], shape, strict=True)
     return all((b == zero and m == 1) or (a == b and n == m) for a, b, n, m in axes)
 
 
@@ -76,16 +78,19 @@ def _give(value: SSAValue, source: SSAValue) -> None:
         whole = shape_of(tensor_type(value))
         if any(shape_of(tensor_type(v)) == whole for v in others):
             op.operands[use.index] = source
-        elif all(isinstance(v.owner, ConstantOp) for v in others):
+        else:
             _compute_before(op, use.index, source)
 
 
 def _compute_before(op: ElementwiseOp, index: int, source: SSAValue) -> None:
-    """Compute what an op makes of the copies before there are any, for those that broadcast it."""
+    """Compute what an op makes of the copies before there are any, for those that broadcast it.
+
+    Its other operands are repeated along some of the same axes, or constants.
+    """
     operands = list(op.operands)
     operands[index] = source
     t = tensor_type(op.results[0])
-    shape = shape_of(tensor_type(source)) or ()
+    shape = broadcast(operands) or ()
     first = type(op).create(
         operands=operands,
         result_types=[TensorType(t.element_type, shape)],
@@ -106,8 +111,9 @@ class TileBroadcastPass(ModulePass):
     """Lets elementwise ops broadcast what contractions have repeated along other axes.
 
     The gradient of a sum is such a contraction: `add(%DS[0, c]) -> [r, c]`. An op with another
-    operand of the whole shape takes `%DS` itself, and then needs no kernel of its own. Inputs of
-    the function are reshaped for that where they lack the axes.
+    operand of the whole shape takes `%DS` itself, and then needs no kernel of its own. A number,
+    or what lacks the first axes alone, is taken as it is; inputs of the function that lack others
+    are reshaped for that.
     """
 
     name = "tile-broadcast"

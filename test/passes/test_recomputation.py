@@ -23,6 +23,10 @@ LAYER_NORM = """function (X[R, C], G[C]) -> (Y) {
   Q = D * D; V[r, 0: R, 1] = +(Q[r, c]); Y = D / sqrt(V / C + 0.01) * G;
 }"""
 COLUMNS = "function (X[R, C]) -> (Y) { Y = softmax(X, 0); }"
+HUBER = """function (X[N, M], Y[N, M], W[N]) -> (L) {
+  E = X - Y; A = abs(E); H = A < 1.0 ? 0.5 * E * E : A - 0.5;
+  T = H * sqrt(reshape(W, N, 1)); S[] = +(T[n, m]); L = S / (N * M);
+}"""
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
 """Where starting a kernel costs nothing, small ones are not merged for that."""
 
@@ -47,6 +51,26 @@ def test_results(source: str, shape: tuple[int, ...], gradient: bool, device: td
     before = len(oclgrind.log())
     (found,) = run_as(function, arrays, device, target)
     assert_close(found, function.reference(*arrays), ulps=4000)
+    assert not oclgrind.report(before)
+
+
+def test_numbers_are_computed_where_they_are_repeated(device: td.Device):
+    """The cotangent of a mean, and a number for each row, have no kernels of their own."""
+    function = td.compile(HUBER).gradient("X")
+    random = np.random.default_rng(0)
+    arrays = [random.uniform(0.5, 2, s).astype(np.float32) for s in ((9, 40), (9, 40), (9,))]
+    arrays.append(np.array(3, np.float32))
+    target = spec("GPU", {**GPU, "launch": 5.0})
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    types = types_of(arrays)
+    module = compile_module(
+        program.module, program.name, types, target, program.gradients, "tile-fuse"
+    )
+    assert len([op for op in module.walk() if isinstance(op, KernelOp)]) == 1
+    before = len(oclgrind.log())
+    (found,) = run_as(function, arrays, device, target)
+    assert_close(found, function.reference(*arrays), ulps=4000)
+    assert_close(td.compile(HUBER, device=device).gradient("X")(*arrays), found, ulps=4000)
     assert not oclgrind.report(before)
 
 

@@ -78,3 +78,36 @@ func.func @other_places(%x: tensor<3x4x5xf32>, %r: tensor<4xf32>, %s: tensor<4x3
   %z = tile.mul %u, %x : (tensor<3x4x5xf32>, tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
   func.return %y, %z : tensor<3x4x5xf32>, tensor<3x4x5xf32>
 }
+
+// -----
+
+// What has fewer axes than the result, all of them its last ones, is broadcast as it is, computed or not.
+// CHECK-LABEL: @last_axes
+// CHECK-NEXT:    %e = tile.exp %s
+// CHECK-NEXT:    %n = tile.neg %e : (tensor<f32>) -> tensor<f32>
+// CHECK-NEXT:    %y = tile.mul %n, %x : (tensor<f32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %f = tile.exp %c
+// CHECK-NEXT:    %z = tile.mul %f, %x : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+func.func @last_axes(%x: tensor<3x4xf32>, %s: tensor<f32>, %c: tensor<4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %e = tile.exp %s : (tensor<f32>) -> tensor<f32>
+  %t = tile.contraction add(%e[]) -> [i, j] : (tensor<f32>) -> tensor<3x4xf32>
+  %n = tile.neg %t : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %y = tile.mul %n, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %f = tile.exp %c : (tensor<4xf32>) -> tensor<4xf32>
+  %u = tile.contraction add(%f[j]) -> [i, j] : (tensor<4xf32>) -> tensor<3x4xf32>
+  %z = tile.mul %u, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %y, %z : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// An op of columns that are repeated is one of columns.
+// CHECK-LABEL: @columns
+// CHECK-NEXT:    %m = tile.mul %s, %r : (tensor<f32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %y = tile.add %m, %x : (tensor<3x1xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+func.func @columns(%x: tensor<3x4xf32>, %s: tensor<f32>, %r: tensor<3x1xf32>) -> tensor<3x4xf32> {
+  %t = tile.contraction add(%s[]) -> [i, j] : (tensor<f32>) -> tensor<3x4xf32>
+  %m = tile.mul %t, %r : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+  %y = tile.add %m, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}

@@ -125,3 +125,26 @@ func.func @softmax(%X: tensor<512x512xf32>, %W: tensor<512x512xf32>) -> tensor<5
   %O = tile.contraction add(%P[r, c] mul %W[c, k]) -> [r, k] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   func.return %O : tensor<512x512xf32>
 }
+
+// A number, or one for each row, is computed where a larger elementwise kernel takes it, out of the loop along rows; one for
+// each column, which would be computed in every row, only if that takes less than a kernel.
+// CHECK-LABEL: @repeated
+// CHECK:         tile.kernel
+// CHECK-SAME:      "M is computed again where it is taken:
+// CHECK:           tile.yield
+// CHECK:         tile.kernel
+// CHECK-SAME:      "E is not computed again where it is taken, which would take
+// CHECK:         tile.kernel
+// CHECK-SAME:      "R is computed again where it is taken:
+// ONCE-LABEL: @repeated
+// ONCE-COUNT-5:  tile.kernel
+func.func @repeated(%X: tensor<4096x512xf32>, %S: tensor<f32>, %T: tensor<4096x1xf32>, %C: tensor<512xf32>)
+    -> (tensor<4096x512xf32>, tensor<4096x512xf32>) {
+  %M = tile.div %S, %S : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %Y = tile.mul %M, %X : (tensor<f32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %R = tile.sqrt %T : (tensor<4096x1xf32>) -> tensor<4096x1xf32>
+  %E = tile.exp %C : (tensor<512xf32>) -> tensor<512xf32>
+  %P = tile.mul %X, %R : (tensor<4096x512xf32>, tensor<4096x1xf32>) -> tensor<4096x512xf32>
+  %Z = tile.mul %P, %E : (tensor<4096x512xf32>, tensor<512xf32>) -> tensor<4096x512xf32>
+  func.return %Y, %Z : tensor<4096x512xf32>, tensor<4096x512xf32>
+}
