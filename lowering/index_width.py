@@ -60,10 +60,18 @@ def _numbers(kernel: KernelOp) -> Iterator[int]:
 
 def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range]:
     """The values of the indices of a contraction whose elements are at the kernel's places."""
-    found = dict(ranges_of(op))
-    for e, r in zip(op.output.data, reached.values(), strict=True):
-        offset = int(e.constant)
-        found.update(dict.fromkeys(e.names, Range(r.lower - offset, r.upper - offset)))
+    found, shape = dict(ranges_of(op)), static_shape(op.result)
+    ranges = [Range(0, n) for n in shape]
+    if len(shape) == len(reached):
+        # Copies of copies are at other places, as far away as the others go past the end.
+        pairs = zip(ranges, reached.values(), strict=True)
+        ranges = [Range(min(a.lower, b.lower), max(a.upper, b.upper)) for a, b in pairs]
+    for e, r in zip(op.output.data, ranges, strict=True):
+        for name in e.names:
+            ends = [
+                int(e.coefficient(name)) * (v - int(e.constant)) for v in (r.lower, r.upper - 1)
+            ]
+            found[name] = Range(min(ends), max(ends) + 1)
     return found
 
 

@@ -107,15 +107,15 @@ class _Reader:
     def reads(self, values: Sequence[SSAValue], access: Access) -> tuple[Tensor, ...]:
         """What is read to compute values at an access, up to contractions; each once."""
         found: dict[tuple[int, Access | None], Tensor] = {}
-        seen: set[SSAValue] = set()
+        seen: set[tuple[SSAValue, tuple[IndexExpr, ...] | None]] = set()
         pending: list[tuple[SSAValue, Access | None]] = [(v, access) for v in reversed(values)]
         while pending:
             value, place = pending.pop()
             if isinstance(value, BlockArgument):
                 tensor = _tensor(self.numbers[value], value, place)
                 found.setdefault((tensor.number, tensor.access), tensor)
-            elif value not in seen:
-                seen.add(value)
+            elif (key := (value, None if place is None else tuple(place))) not in seen:
+                seen.add(key)
                 op = value.owner
                 if isinstance(op, ContractionOp) and self.kernel.contraction is None:
                     pending += reversed([*_taps(op, place)])
@@ -147,10 +147,12 @@ def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, 
     for end in (0, -1):
         place = {n: IndexExpr.of((r.lower, r.upper - 1)[end]) for n, r in op.domain.data}
         for e, own in zip(op.output.data, access or (), strict=access is not None):
-            place.update(dict.fromkeys(e.names, own - e.constant))
+            place.update((n, (own - e.constant) * e.coefficient(n)) for n in e.names)
         for value, read in zip(op.inputs, op.accesses, strict=True):
             at = None if access is None else tuple(e.substitute(place) for e in read.data)
             yield value, at
+    if op.default is not None:
+        yield op.default, access
 
 
 def _broadcast(value: SSAValue, access: Access) -> Access:

@@ -24,7 +24,7 @@ from tiledialect.passes.recomputation import (
 )
 from tiledialect.passes.row_ends import Parted, part_end
 from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain
-from tiledialect.passes.tap_fusion import at_taps, tap_gain
+from tiledialect.passes.tap_fusion import at_parts, at_taps, tap_gain
 
 Order = dict[Operation, int]
 
@@ -53,6 +53,7 @@ class Rule:
 
 AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
 AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
+AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
 OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
 
 

@@ -1,20 +1,26 @@
 """Contractions of few points into the kernel of what takes their elements, and of others like them.
 
-So the difference of neighbours `X[r, c + 1] - X[r, c]` is one kernel, which reads `X` once.
+So the difference of neighbours `X[r, c + 1] - X[r, c]` is one kernel, which reads `X` once. On CPUs
+parts that are written beside one another become one, too, and copies of copies: a picture is padded
+by its own elements along both axes at once.
 """
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from math import prod
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import shape
-from tiledialect.dialects.tile.taps import MOST_TAPS, taps_of
+from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, read_elements, taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import Gain, Machine, moving
-from tiledialect.passes.kernel_merging import merged
+from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, moving, size_of
+from tiledialect.passes.kernel_merging import merged, taken_elsewhere
+from tiledialect.passes.normal_form import ranges_of
+from tiledialect.schedule.output_box import leaves_unwritten
 
 
 def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
@@ -24,37 +30,93 @@ def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
         shape(first.outputs[0])
     }:
         return None
-    taps = [taps_of(op) for op in contractions]
-    kinds = (ElementwiseOp, ConstantOp, YieldOp)
-    plain = all(
-        k.axes is None and all(op in contractions or isinstance(op, kinds) for op in k.block.ops)
-        for k in (first, second)
-    )
-    near = all(taps) and sum(taps) <= MOST_TAPS and all(map(_reads_rows, contractions))
-    if not plain or not near or _is_contracted(first, second):
+    if not all(map(_is_plain, contractions)) or sum(map(taps_of, contractions)) > MOST_TAPS:
+        return None
+    if not _are_elements(first, second) or _read(first, second):
         return None
     return merged(first, second)
 
 
+def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """The same of parts beside one another, of copies of copies, and of what is turned around."""
+    contractions = (*first.contractions, *second.contractions)
+    if not _are_elements(first, second) or not all(map(taps_of, contractions)):
+        return None
+    shapes = {shape(v) for v in (*second.outputs, *taken_elsewhere(first, second))}
+    if len(shapes) > 1 or not all(_reads_rows(op, turned=True) for op in contractions):
+        return None
+    kernel = merged(first, second)
+    if kernel is None or not _is_kernel(kernel):
+        if kernel is not None:
+            kernel.erase()
+        return None
+    return kernel
+
+
+def _is_kernel(kernel: KernelOp) -> bool:
+    """Whether all contractions of a kernel are of few points, and elements of one shape."""
+    found = kernel.contractions
+    if kernel.contraction is not None or not found or not all(map(taps_of, found)):
+        return False
+    inner = inner_copies(found)
+    outer = [op.result for op in found if op not in inner]
+    others = [v for op in kernel.block.ops if isinstance(op, ElementwiseOp) for v in op.results]
+    shapes = {shape(v) for v in (*outer, *others, *kernel.yield_op.values)}
+    taken = [v for v in outer if any(not isinstance(u.operation, ContractionOp) for u in v.uses)]
+    return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_TAPS
+
+
 def tap_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two: neighbours that several points read are in a cache."""
-    apart, both = [*map(machine.traffic, (first, second))], machine.traffic(kernel)
+    apart = [_traffic(k, machine) for k in (first, second)]
+    both = machine.traffic(kernel)
     why = moving(both.moved, sum(t.moved for t in apart))
     return Gain(sum(t.time for t in apart), both.time, why)
 
 
-def _reads_rows(op: ContractionOp) -> bool:
-    """Whether neighbours read neighbours: the last index is no other axis of an input, or wider."""
-    names = op.output.data[-1].names if op.output.data else ()
+def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:
+    """What a kernel moves: of a result that it writes over in part, that part alone."""
+    op = kernel.contraction
+    if op is None or op.default is None or not leaves_unwritten(op.space(), ranges_of(op)):
+        return machine.traffic(kernel)
+    points = prod(r.extent for r in ranges_of(op).values())
+    part = points / size_of(op.result) * bytes_of(op.result)
+    read = sum(min(part, bytes_of(v)) for v in op.inputs)
+    return Traffic(part + read, machine.time(part + read), machine.groups)
+
+
+def _are_elements(first: KernelOp, second: KernelOp) -> bool:
+    """Whether beside contractions there are elementwise ops alone."""
+    kinds = (ElementwiseOp, ConstantOp, YieldOp, ContractionOp)
     return all(
-        e.coefficient(n) == (k == len(access.data) - 1 and n in access.data[-1].names)
-        for access in op.accesses
-        for k, e in enumerate(access.data)
-        for n in names
+        k.axes is None and all(isinstance(op, kinds) for op in k.block.ops) for k in (first, second)
     )
 
 
-def _is_contracted(first: KernelOp, second: KernelOp) -> bool:
+def _is_plain(op: ContractionOp) -> bool:
+    """Whether a contraction reads memory, and says all of its elements in their order."""
+    forward = all(e.coefficient(n) == 1 for e in op.output.data for n in e.names)
+    in_memory = op.default is None and all(isinstance(v, BlockArgument) for v in op.inputs)
+    return forward and in_memory and taps_of(op) > 0 and _reads_rows(op)
+
+
+def _reads_rows(op: ContractionOp, *, turned: bool = False) -> bool:
+    """Whether neighbours read neighbours: the last index is no other axis of an input, or wider.
+
+    They may be ``turned`` around.
+    """
+    last = op.output.data[-1] if op.output.data else None
+    return last is None or all(
+        e.coefficient(n) == 0
+        if k < len(access.data) - 1 or n not in access.data[-1].names
+        else e.coefficient(n) == 1 or (turned and e.coefficient(n) == -1)
+        for access in op.accesses
+        for k, e in enumerate(access.data)
+        for n in last.names
+    )
+
+
+def _read(first: KernelOp, second: KernelOp) -> bool:
     """Whether a contraction of the second kernel reads what comes of the first one's results."""
     arguments = dict(zip(second.inputs, second.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]

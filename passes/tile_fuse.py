@@ -25,7 +25,14 @@ from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.fusion_cost import Machine
-from tiledialect.passes.kernel_fusion import AT_LOADS, AT_TAPS, OVER_ROWS, Fusion, kernels_in
+from tiledialect.passes.kernel_fusion import (
+    AT_LOADS,
+    AT_PARTS,
+    AT_TAPS,
+    OVER_ROWS,
+    Fusion,
+    kernels_in,
+)
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.masked_parts import read_past_masks
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
@@ -306,6 +313,7 @@ class TileFusePass(ModulePass):
 
     Then kernels become one where that pays. Contractions of few points an element, as
     differences of neighbours, share a kernel, which computes them where elementwise ops take them.
+    On CPUs copies of them share it, too, and copies that take others as their defaults.
     Elementwise ops whose results a contraction alone takes
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
@@ -341,7 +349,9 @@ class TileFusePass(ModulePass):
         for function in ops_of(op, func.FuncOp):
             if not function.is_declaration and _is_static(function):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
-                rules = {AT_TAPS: self.loads, AT_LOADS: self.loads, OVER_ROWS: self.rows}
+                # Neighbours of which some are in other parts are no wide access of a GPU.
+                taps = AT_TAPS if gpu else AT_PARTS
+                rules = {taps: self.loads, AT_LOADS: self.loads, OVER_ROWS: self.rows}
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.taps import is_copy
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.nest.accumulators import AGGREGATE, combined
@@ -24,6 +25,8 @@ class TapElements(Elements):
     def _compute(self, op: Operation) -> SSAValue:
         if not isinstance(op, ContractionOp):
             return super()._compute(op)
+        if is_copy(op):
+            return self._placed(op.result, self.coordinates, self.condition)
         scalars, t = self.nest.scalars, accumulator_type(op)
         aggregation, total = op.aggregation.data, None
         if aggregation is not Aggregation.assign:
@@ -34,16 +37,47 @@ class TapElements(Elements):
         assert total is not None
         return scalars.convert(total, t, element_type(op.result))
 
-    def _at_point(self, op: ContractionOp, point: Mapping[str, Expr]) -> SSAValue:
-        """What is combined at a point; 0 where it is none of the contraction's."""
+    def _placed(
+        self,
+        value: SSAValue,
+        coordinates: Sequence[Expr],
+        condition: Condition,
+        otherwise: SSAValue | None = None,
+    ) -> SSAValue:
+        """The element of a copy: of the memory that it comes from, read past copies of copies."""
+        op = value.owner
+        if isinstance(value, BlockArgument):
+            return self.nest.load(self.memory(value), coordinates, condition, otherwise)
+        if not isinstance(op, ContractionOp) or not is_copy(op):
+            # What an element is on which nothing lands, at the kernel's own coordinates.
+            return self.at(value)
+        (point,) = _points(op, coordinates)
+        places, tests = self._tests(op, point, coordinates)
+        if op.default is not None:
+            otherwise = self._placed(op.default, coordinates, condition, otherwise)
+        return self._placed(op.inputs[0], places[0], both(condition, *tests), otherwise)
+
+    def _tests(
+        self, op: ContractionOp, point: Mapping[str, Expr], coordinates: Sequence[Expr]
+    ) -> tuple[list[list[Expr]], list[Condition]]:
+        """Where a point reads, and what holds if it is one of the contraction's."""
         places = [[_at(e, point) for e in access.data] for access in op.accesses]
-        tests: list[Condition] = [self.condition]
+        tests: list[Condition] = []
+        for e, coordinate in zip(op.output.data, coordinates, strict=True):
+            if not e.names:
+                tests += [less_equal(int(e.constant), coordinate)]
+                tests += [less_equal(coordinate, int(e.constant))]
         for value, place in zip(op.inputs, places, strict=True):
             tests += _inside(place, static_shape(value))
         for constraint in op.constraints:
             c = constraint.data
             tests += _inside([_at(c.expr, point)], [int(c.bound.constant)])
-        condition = both(*tests)
+        return places, tests
+
+    def _at_point(self, op: ContractionOp, point: Mapping[str, Expr]) -> SSAValue:
+        """What is combined at a point; 0 where it is none of the contraction's."""
+        places, tests = self._tests(op, point, self.coordinates)
+        condition = both(self.condition, *tests)
 
         def read(k: int) -> SSAValue:
             return self.nest.load(self.memory(op.inputs[k]), places[k], condition)
@@ -54,7 +88,7 @@ class TapElements(Elements):
 def _points(op: ContractionOp, coordinates: Sequence[Expr]) -> list[dict[str, Expr]]:
     """The indices of the points that aggregate into an element."""
     own = {
-        name: coordinate - int(e.constant)
+        name: (coordinate - int(e.constant)) * int(e.coefficient(name))
         for e, coordinate in zip(op.output.data, coordinates, strict=True)
         for name in e.names
     }

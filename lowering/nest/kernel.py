@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.dialects.tile.taps import inner_copies
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
@@ -176,7 +177,10 @@ class KernelNest:
             if not isinstance(op, ContractionOp | ScanOp) and not needed.isdisjoint(op.results):
                 needed.update(op.operands)
         # In order, so that a long chain is no deep recursion.
+        inner = inner_copies(self.kernel.contractions) if self.kernel.axes is None else ()
         for op in self.kernel.block.ops:
+            if op in inner:
+                continue
             if not isinstance(op, ConstantOp | YieldOp) and op.results[0] in needed:
                 elements.at(op.results[0])
         for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):

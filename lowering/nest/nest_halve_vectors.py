@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import prod
+from itertools import pairwise, product
+from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -22,8 +22,10 @@ from tiledialect.index.integer import (
     Condition,
     Expr,
     Truth,
+    at_least_zero,
     both,
     expressions_of,
+    less,
     map_expressions,
 )
 from tiledialect.index.ranges import Env
@@ -66,7 +68,12 @@ def halve(loop: ForOp, env: Env) -> None:
     else:
         halves = [_part(loop, first, lanes // 2, env) for first in (0, lanes // 2)]
     if holds == Truth(False):
-        Rewriter.replace_op(loop, halves)
+        parts = _parts(loop, tests, scope) if _writes(loop) else []
+        del scope.values[lane]
+        inner: list[Operation] = [*halves]
+        for condition, whole in reversed(parts):
+            inner = [IfOp(scope.values, condition, Block([whole]), Block(inner))]
+        Rewriter.replace_op(loop, inner)
     else:
         whole = _whole(loop, dict.fromkeys(tests, Truth(True)), scope)
         del scope.values[lane]
@@ -85,6 +92,64 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     if any(is_local(op.result) for op in ops_of(loop.block, BufferOp)):
         return []
     return found if all(_is_interval(p, lane, scope) for p in found) else []
+
+
+def _parts(
+    loop: ForOp, tests: Sequence[Condition], scope: NestScope
+) -> list[tuple[Condition, ForOp]]:
+    """Where all lanes are in one of the parts between places that tests tell apart, and the loop
+    there: of parts beside one another, no element is in all.
+
+    The longest part comes first.
+    """
+    lane, lanes = str(scope.name(loop.index)), loop.extent or 0
+    ends = _ends(tests, scope)
+    if ends is None:
+        return []
+    place = next(_expr(t) for t in tests)
+    first, last = (place.substitute({lane: Expr.const(k)}) for k in (0, lanes - 1))
+    low, high = sorted((first, last), key=lambda e: constant_difference(e, first, scope.env) or 0)
+    span = constant_difference(high, low, scope.env) or 0
+    known = scope.env.range(place)
+    found: list[tuple[float, Condition, ForOp]] = []
+    for least, greatest in pairwise([-inf, *sorted({*ends.values()}), inf]):
+        # Steps between the part's ends, as far as the loops go.
+        length = min(greatest - 1, known.greatest) - max(least, known.least)
+        inside = [at_least_zero(low - int(least))] if least > -inf else []
+        inside += [less(high, int(greatest))] if greatest < inf else []
+        condition = simplify_condition(both(*inside), scope.env)
+        if length < span or isinstance(condition, Truth):
+            continue
+        passed = {
+            t: Truth(
+                (least >= end) == (constant_difference(_expr(t), place, scope.env) is not None)
+            )
+            for t, end in ends.items()
+        }
+        found.append((-length, condition, _whole(loop, passed, scope)))
+    found.sort(key=lambda part: part[0])
+    return [(condition, whole) for _, condition, whole in found]
+
+
+def _ends(tests: Sequence[Condition], scope: NestScope) -> dict[Condition, int] | None:
+    """From which value of the first test's expression on each test holds, or does no longer.
+
+    None if they are of different expressions.
+    """
+    place, ends = next(_expr(t) for t in tests), dict[Condition, int]()
+    for test in tests:
+        after = constant_difference(_expr(test), place, scope.env)
+        before = constant_difference(_expr(test), -place, scope.env)
+        if after is None and before is None:
+            return None
+        ends[test] = -after if after is not None else (before or 0) + 1
+    return ends
+
+
+def _expr(test: Condition) -> Expr:
+    """What is at least zero where a test of lanes holds."""
+    assert isinstance(test, Comparison)
+    return test.expr
 
 
 def _writes(loop: ForOp) -> bool:
@@ -176,6 +241,8 @@ class NestHalveVectorsPass(ModulePass):
     """Puts branches in the place of vectors that write to memory past its end.
 
     Where all lanes are inside, they are one vector; else its halves are vectors, or halved again.
+    Of parts beside one another, which no lane can be in together, each has a vector for lanes that
+    are in it alone.
     So are vectors that are added to registers, where it is known which of their lanes are inside,
     be it in each step of a loop that is written out.
     On GPUs such vectors stay as they are: their lanes are written one by one.

@@ -37,6 +37,7 @@ from tiledialect.index.integer import (
     Condition,
     Expr,
     Junction,
+    Truth,
     Variable,
     map_expressions,
 )
@@ -45,6 +46,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.index.value_sets import Range
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
+from tiledialect.lowering.nest.registers import zero
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
@@ -144,6 +146,9 @@ class Vectorizer:
 
     def _load(self, op: LoadOp) -> None:
         stride = self.stride(op)
+        if self._condition(op) == Truth(False):
+            self._keep_default(op)
+            return
         if stride not in (0, 1):
             self._gather(op)
             return
@@ -168,6 +173,9 @@ class Vectorizer:
 
     def _gather(self, op: LoadOp) -> None:
         """A load for each lane, as they are no neighbours."""
+        if self._is_turned(op):
+            self._turned(op)
+            return
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
@@ -187,6 +195,45 @@ class Vectorizer:
             total = new.results[0]
         assert total is not None
         self.values[op.result] = total
+
+    def _keep_default(self, op: LoadOp) -> None:
+        """What a load is in whose place nothing is loaded."""
+        default = None if op.default is None else self.values.get(op.default, op.default)
+        if default is None:
+            nothing = zero(op.result.type)
+            self.ops.append(nothing)
+            default = nothing.results[0]
+        self.values[op.result] = default
+
+    def _is_turned(self, op: LoadOp) -> bool:
+        """Whether lanes take a long vector's elements of a row, the last one first."""
+        memory = self._memory(op).type
+        return (
+            self.lanes >= LONG_LANES
+            and self.stride(op) == -1
+            and isinstance(memory, MemRefType)
+            and memory.memory_space in (LOCAL, GLOBAL)
+            and all(str(self.lane) not in e.names for e in self.scope.access(op)[:-1])
+        )
+
+    def _turned(self, op: LoadOp) -> None:
+        """A vector whose lanes are turned around."""
+        access, condition = self._at(self.scope.access(op), self.lanes - 1), self._condition(op)
+        default = None if op.default is None else self.values.get(op.default, op.default)
+        if default is not None:
+            default = self._turn(self._wide(default))
+        memory = self._memory(op)
+        load = LoadOp(self._names, memory, access, condition, default, lanes=self.lanes)
+        load.result.name_hint = op.result.name_hint
+        self.ops.append(load)
+        self.values[op.result] = self._turn(load.result)
+
+    def _turn(self, value: SSAValue) -> SSAValue:
+        assert isinstance(value.type, VectorType)
+        mask = DenseArrayBase.from_list(i64, [*reversed(range(self.lanes))])
+        new = vector.ShuffleOp(value, value, mask, result_type=value.type)
+        self.ops.append(new)
+        return new.result
 
     def _is_every_other(self, op: LoadOp) -> bool:
         """Whether lanes take every other float of a row that two long vectors cover."""

@@ -15,11 +15,51 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
 // CODE:         vstore2
 // CODE:         vstore4
 // CODE:         vstore8
-// CODE-NOT:     __kernel
 func.func @difference(%X: tensor<64x65xf32>) -> tensor<64x65xf32> {
   %A = tile.contraction add(%X[i, j + 1]) -> [i, j] : (tensor<64x65xf32>) -> tensor<64x65xf32>
   %B = tile.contraction add(%X[i, j - 1]) -> [i, j] : (tensor<64x65xf32>) -> tensor<64x65xf32>
   %D = tile.sub %A, %B : (tensor<64x65xf32>, tensor<64x65xf32>) -> tensor<64x65xf32>
   func.return %D : tensor<64x65xf32>
+}
+
+// Parts beside one another are one kernel: vectors that are in one part as a whole read that alone.
+// CHECK-LABEL: func.func @rolled
+// CHECK:         tile.kernel
+// CHECK-NEXT:      tile.contraction assign
+// CHECK-NEXT:      tile.contraction assign
+// CHECK-NEXT:      tile.yield
+// CHECK-NOT:     tile.kernel
+// CODE-LABEL: rolled_0_B(
+// CODE:          if (1 <= d1) {
+// CODE-NEXT:       vstore16(vload16(0, X + {{.*}} - 3)
+// CODE:          } else {
+// CODE-NEXT:       vstore2(vload2(0, X + {{.*}} + 61), 0, B + {{.*}});
+// CODE-NEXT:       B[{{.*}} + 2] = (X + {{.*}})[63];
+// CODE-NEXT:       B[{{.*}} + 3] = X[{{.*}}];
+// CODE-NEXT:       vstore4(vload4(0, X + {{.*}} + 1)
+// CODE-NEXT:       vstore8(vload8(0, X + {{.*}} + 5)
+func.func @rolled(%X: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %A = tile.contraction assign(%X[i, j - 3]) -> [i, j] : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %B = tile.contraction assign(%X[i, j + 61]) -> [i, j] default %A
+       : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %B : tensor<64x64xf32>
+}
+
+// A copy of parts reads what they read, and what is turned around is a vector's lanes turned around.
+// CHECK-LABEL: func.func @turned
+// CHECK:         tile.kernel
+// CHECK-COUNT-3:   tile.contraction assign
+// CHECK-NOT:     tile.kernel
+// CODE-LABEL: turned_0_C(
+// CODE:          for (int d1 = 0; d1 < 2; ++d1) {
+// CODE:            .sfedcba9876543210
+// CODE:          for (int d1 = 2; d1 < 4; ++d1) {
+// CODE-NOT:    __kernel
+func.func @turned(%X: tensor<64x64xf32>) -> tensor<64x128xf32> {
+  %A = tile.contraction assign(%X[i, -j + 63]) -> [i, j] : (tensor<64x64xf32>) -> tensor<64x128xf32>
+  %B = tile.contraction assign(%X[i, j - 64]) -> [i, j] default %A
+       : (tensor<64x64xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  %C = tile.contraction assign(%B[-i + 63, j]) -> [i, j] : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  func.return %C : tensor<64x128xf32>
 }
 }

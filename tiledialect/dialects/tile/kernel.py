@@ -38,7 +38,7 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
-from tiledialect.dialects.tile.taps import MOST_TAPS, taps_of
+from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, taps_of
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.names import from_hint
@@ -87,9 +87,10 @@ class KernelOp(IRDLOperation):
     says which loops run over the indices, in which order, and what runs each: see
     `#tile.schedule`. The indices are those of the body's contraction; a body without one, or with
     several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
-    whose elements are computed where elementwise ops take them. The results are of one shape.
-    What elementwise ops make of inputs before the contraction takes it is computed where that would
-    be loaded, and can be staged like an input.
+    whose elements are computed where elementwise ops take them; so is a copy that takes what is
+    computed as its default. Copies may read copies, of other shapes too. The results are of one
+    shape. What elementwise ops make of inputs before the contraction takes it is computed where
+    that would be loaded, and can be staged like an input.
 
     A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
     between and after them, and its indices are the axes. Every contraction reads and writes at
@@ -162,7 +163,9 @@ class KernelOp(IRDLOperation):
         if self.axes is not None:
             return None
         found = self.contractions
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1 or _is_computed(found[0].default):
+            return None
+        return found[0]
 
     @property
     def scatter(self) -> ScatterOp | None:
@@ -237,13 +240,16 @@ class KernelOp(IRDLOperation):
             rows = Rows.of(self.block.ops, self.axes.ranges)
             check_results(rows, self.yield_op.values, self.reduced)
             return
-        if len(contractions) > 1 and not all(map(taps_of, contractions)):
+        parts = len(contractions) > 1 or (contractions and self.contraction is None)
+        if parts and not all(map(taps_of, contractions)):
             names = " and ".join(name_of(op.result) for op in contractions)
             raise VerifyException(
                 "a tile.kernel without axes has one contraction at most, or several of at most "
                 f"{MOST_TAPS} points an element, not {names}"
             )
-        values = (*(op.result for op in (*contractions, *scans)), *self.yield_op.values)
+        inner = inner_copies(contractions) if parts else ()
+        outer = [op for op in (*contractions, *scans) if op not in inner]
+        values = (*(op.result for op in outer), *self.yield_op.values)
         for value in values[1:]:
             if shape_of(tensor_type(value)) != shape_of(tensor_type(values[0])):
                 raise VerifyException(
@@ -473,3 +479,9 @@ def _staged_number(op: Operation) -> float:
 
 KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)
 """All ops of this file."""
+
+
+def _is_computed(value: SSAValue | None) -> bool:
+    """Whether a kernel computes what elements are on which nothing lands."""
+    owner = None if value is None else value.owner
+    return isinstance(owner, Operation) and not isinstance(owner, ConstantOp)

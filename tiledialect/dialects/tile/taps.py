@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from math import prod
 
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.index import sets
+from tiledialect.index.expr import Range
 
 MOST_TAPS = 16
 """How many points an element may have that is computed wherever it is needed."""
@@ -19,29 +24,117 @@ def taps_of(op: ContractionOp) -> int:
     """How many points aggregate into an element that can be computed where it is needed.
 
     0 if it cannot: they are many, or no copies, sums or sums of products of what is in memory, or
-    the element does not tell their indices.
+    the element does not tell their indices. A copy may have a default, and read copies.
     """
-    if op.domain is None or op.default is not None or op.combination.data not in PLAIN:
+    if op.domain is None or op.combination.data not in PLAIN:
         return 0
     outputs = [name for e in op.output.data for name in e.names]
     points = prod(max(r.extent, 1) for n, r in op.domain.data if n not in outputs)
-    is_sum = op.aggregation.data is Aggregation.add
+    is_sum = op.aggregation.data is Aggregation.add and op.default is None
     is_copy = op.aggregation.data is Aggregation.assign and points == 1
-    # Constants are read everywhere, memory as 0 where there is none of the contraction's.
-    in_memory = all(isinstance(v, BlockArgument) for v in op.inputs)
     exprs = [e for access in op.accesses for e in access.data]
     exprs += [c.data.expr for c in op.constraints]
     whole = all(e.denominator == 1 for e in exprs)
-    fits = (is_sum or is_copy) and in_memory and whole and _tells_indices(op, outputs)
+    fits = (is_sum or is_copy) and _reads_memory(op) and whole and _tells_indices(op, outputs)
     return points if fits and points <= MOST_TAPS else 0
 
 
+def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> int:
+    """How many places in memory an element of copies of copies is read from, if tests decide."""
+    op = value.owner
+    if not isinstance(op, ContractionOp):
+        return 1
+    found = {} if found is None else found
+    if value not in found:
+        sources = [*op.inputs, *([] if op.default is None else [op.default])]
+        found[value] = sum(read_elements(v, found) for v in sources) * max(taps_of(op), 1)
+    return found[value]
+
+
+def is_copy(op: ContractionOp) -> bool:
+    """Whether each element is one of what a contraction reads, or what it has none for."""
+    types = {tensor_type(v).element_type for v in (op.result, *op.inputs)}
+    assigns = op.aggregation.data is Aggregation.assign and len(op.inputs) == len(types) == 1
+    return assigns and not isinstance(op.inputs[0].owner, ConstantOp)
+
+
+def _reads_memory(op: ContractionOp) -> bool:
+    """Whether all that is read is in memory, or of a copy in the same kernel.
+
+    Constants are read everywhere, memory as 0 where there is none of the contraction's.
+    """
+    if all(isinstance(v, BlockArgument) for v in op.inputs) and op.default is None:
+        return True
+    has_default = op.default is None or op.default.type == op.result.type
+    return is_copy(op) and has_default and _is_placed(op.inputs[0])
+
+
+def _is_placed(value: SSAValue) -> bool:
+    """Whether all elements are copies of what is in memory."""
+    boxes: list[Box] = []
+    while isinstance(op := value.owner, ContractionOp):
+        box = _box(op)
+        if not is_copy(op) or taps_of(op) != 1 or box is None:
+            return False
+        boxes.append(box)
+        if op.default is None:
+            return _cover(boxes, shape_of(tensor_type(value)) or ())
+        value = op.default
+    return isinstance(value, BlockArgument)
+
+
+Box = tuple[Range, ...]
+"""A range of each axis of a tensor."""
+
+
+def _box(op: ContractionOp) -> Box | None:
+    """Where a copy writes; None if its indices depend on one another."""
+    space = op.space()
+    exprs = [e for access in space.inputs for e in access]
+    exprs += [c.expr for c in space.constraints]
+    if any(len(e.names) > 1 for e in exprs):
+        return None
+    ranges = sets.ranges(space)
+    ends = [sets.interval(e, ranges) for e in space.output]
+    return tuple(Range(low, high + 1) for low, high in ends)
+
+
+def _cover(boxes: Sequence[Box], sizes: Sequence[int]) -> bool:
+    """Whether each element of a tensor is in one of some boxes."""
+    ends = [
+        sorted({0, *(max(0, r.lower) for r in axis), *(r.upper for r in axis if r.upper < size)})
+        for axis, size in zip(zip(*boxes, strict=True), sizes, strict=True)
+    ]
+    # Between two ends all elements are in the same boxes.
+    return all(
+        any(all(r.lower <= k < r.upper for r, k in zip(box, place, strict=True)) for box in boxes)
+        for place in product(*ends)
+    )
+
+
+def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
+    """Those of contractions that others alone read: their elements are computed elsewhere."""
+    found: set[Operation] = set()
+    for op in reversed(ops):
+        if op.result.uses and all(_reads(use) or use.operation in found for use in op.result.uses):
+            found.add(op)
+    return found
+
+
+def _reads(use: Use) -> bool:
+    op = use.operation
+    return isinstance(op, ContractionOp) and use.index < len(op.inputs)
+
+
 def _tells_indices(op: ContractionOp, outputs: list[str]) -> bool:
-    """Whether each output index is an index of its own, moved, or 0 along an axis of size 1."""
+    """Whether each output index is an index of its own, moved or turned around, or a number.
+
+    The number is 0 along an axis of size 1 if nothing says what the other elements are.
+    """
     sizes = shape_of(tensor_type(op.result)) or ()
     return len(outputs) == len(set(outputs)) and all(
-        e.denominator == 1 and e.coefficient(e.names[0]) == 1 and len(e.names) == 1
+        e.denominator == 1 and abs(e.coefficient(e.names[0])) == 1 and len(e.names) == 1
         if e.names
-        else (int(e.constant), size) == (0, 1)
+        else e.denominator == 1 and (op.default is not None or (int(e.constant), size) == (0, 1))
         for e, size in zip(op.output.data, sizes, strict=True)
     )
