@@ -365,7 +365,7 @@ EXAMPLES = {
         ",tile-split-product{first=W,B}",
     ),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
-    "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain=true}}"),
+    "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),
     "tile-join-axes": ("picture.mlir", "tile-join-axes"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),

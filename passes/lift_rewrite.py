@@ -9,10 +9,10 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.passes import ModulePass
 
 from tiledialect.errors import TileError
 from tiledialect.loading import read_text
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.lift.derivation import Derivation, named, parse_sizes, replay
 from tiledialect.passes.lift.families import rules_with
 from tiledialect.passes.lift.rules import Binding, Named, Step
@@ -37,7 +37,7 @@ def record(function: func.FuncOp, steps: Iterable[Step | Binding]) -> None:
 
 
 @dataclass(frozen=True)
-class LiftRewritePass(ModulePass):
+class LiftRewritePass(PassWithFlags):
     """Applies a rewrite rule to a Lift program, at a place, or a script of such steps.
 
     `at` is an address such as `map.1/reduce`: the reduction in the function of the second map.

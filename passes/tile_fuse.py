@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import DomainAttr
@@ -23,6 +22,7 @@ from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_in, ops_of
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.kernel_fusion import (
@@ -295,7 +295,7 @@ def _unique(values: Iterable[SSAValue]) -> list[SSAValue]:
 
 
 @dataclass(frozen=True)
-class TileFusePass(ModulePass):
+class TileFusePass(PassWithFlags):
     """Groups the ops of every function into kernels.
 
     A contraction begins a kernel, in which the elementwise ops on its result's elements may

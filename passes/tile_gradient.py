@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import region_dce
@@ -32,6 +31,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.names import to_hint
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES
 from tiledialect.passes.tensor_builder import Origins, TensorBuilder
@@ -369,7 +369,7 @@ def _named(attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]) -> lis
 
 
 @dataclass(frozen=True)
-class TileGradientPass(ModulePass):
+class TileGradientPass(PassWithFlags):
     """Adds the gradient function of a function.
 
     For `f(A, B) -> (C)` that is `f_gradient(A, B, DC) -> (DA, DB)`: from the inputs and the

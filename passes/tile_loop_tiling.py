@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.attributes import ScheduleAttr
@@ -18,6 +17,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
 from tiledialect.likeness import likeness
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.explanation import described_device, explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
@@ -133,7 +133,7 @@ def _in_frame(reasons: Sequence[str], device: Device | None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class TileLoopTilingPass(ModulePass):
+class TileLoopTilingPass(PassWithFlags):
     """Gives kernels the schedules that are named, and chosen ones to those without.
 
     The cost model weighs the candidates for the device of the module's DLTI target spec. Without

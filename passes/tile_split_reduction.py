@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile.attributes import Aggregation
@@ -15,6 +14,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.reduction_split import Split, why_not_split
 from tiledialect.passes.split_choice import GAIN, Weighed, results_with, weighed_splits
 from tiledialect.schedule.device import device_of
@@ -22,7 +22,7 @@ from tiledialect.target_spec import precision_of
 
 
 @dataclass(frozen=True)
-class TileSplitReductionPass(ModulePass):
+class TileSplitReductionPass(PassWithFlags):
     """Splits a contraction into partial results and their aggregate.
 
     The values of an index that is summed over (or whatever the aggregation is) are divided among

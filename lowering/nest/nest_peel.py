@@ -11,7 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.ancestors import ancestors
@@ -34,6 +33,7 @@ from tiledialect.lowering.nest.conditions import Guarded, is_guarded, parts_of, 
 from tiledialect.lowering.nest.nest_vectorize import is_uniform
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_in, ops_of
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.schedule.leaves import Role
 
 LEAST_SHARE = 0.25
@@ -326,7 +326,7 @@ WHOLE = "nest.whole"
 
 
 @dataclass(frozen=True)
-class NestPeelPass(ModulePass):
+class NestPeelPass(PassWithFlags):
     """Puts the interior and the edge of a kernel apart, so that the interior makes no tests.
 
     Where tests in loops hold in whole work-groups, the body of the parallel loops is there twice:

@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
@@ -24,6 +23,7 @@ from tiledialect.lowering.nest.kernel_indices import KernelIndices
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
+from tiledialect.pass_flags import PassWithFlags
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Simplifier:
 
 
 @dataclass(frozen=True)
-class SimplifyIndexArithmeticPass(ModulePass):
+class SimplifyIndexArithmeticPass(PassWithFlags):
     """Simplifies the index expressions and conditions of kernels by the ranges of their indices.
 
     Quotients and remainders that loops decide, tests that always hold and branches that are never

@@ -1,5 +1,5 @@
 // RUN: tile-opt %s -p tile-loop-tiling | filecheck %s
-// RUN: tile-opt %s -p 'tile-loop-tiling{explain=true}' 2>&1 >/dev/null | filecheck %s --check-prefix=EXPLAIN
+// RUN: tile-opt %s -p 'tile-loop-tiling{explain}' 2>&1 >/dev/null | filecheck %s --check-prefix=EXPLAIN
 
 // Where an operand is read across, a schedule may be chosen for which a kernel copies it before.
 // CHECK:      %C_a = tile.kernel(%A_1 = %A : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>

@@ -1,5 +1,5 @@
 // RUN: tile-opt %s -p tile-loop-tiling | filecheck %s
-// RUN: tile-opt %s -p 'tile-loop-tiling{explain=true}' 2>&1 | filecheck %s --check-prefix=WHY
+// RUN: tile-opt %s -p 'tile-loop-tiling{explain}' 2>&1 | filecheck %s --check-prefix=WHY
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
     "platform" = "NVIDIA CUDA", "compute_units" = 132 : i64, "max_work_group_size" = 1024 : i64,
