@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.rows import Map, Rows, reduced_by, shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.online_moments import held_beside, moments
 from tiledialect.passes.online_sums import online
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import LoopIndex
@@ -224,15 +225,29 @@ def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SS
     return number
 
 
-def _online(kernel: KernelOp) -> set[ContractionOp]:
-    """The sums that are in the phase of a maximum where groups share rows that they do not keep."""
+def _online(kernel: KernelOp) -> tuple[set[ContractionOp], int]:
+    """The sums in the phase of a maximum or mean where groups share rows, and keep none.
+
+    And how many numbers a lane holds at most in a phase then.
+    """
     number = _numbers(kernel)
     by_phase: dict[int, list[ContractionOp]] = {}
     for op in kernel.contractions:
         if _aggregates(op, kernel):
             by_phase.setdefault(number[op.result], []).append(op)
     axes = kernel.axes.ranges if kernel.axes is not None else {}
-    return {op for k in by_phase for op in online(by_phase[k], by_phase.get(k - 1, ()), axes)}
+    early: set[ContractionOp] = set()
+    held = max(map(len, by_phase.values()), default=0)
+    for k in sorted(by_phase):
+        before = by_phase.get(k - 1, ())
+        # What is early itself is joined with nothing more.
+        if early.isdisjoint(before):
+            later = moments(by_phase[k], before, axes)
+            joined = {*(online(by_phase[k], before, axes) or later)}
+            early |= joined
+            if joined:
+                held = max(held, len(before) + len(joined) + held_beside(later, before))
+    return early, held
 
 
 def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
@@ -271,7 +286,8 @@ def _row_facts(kernel: KernelOp) -> Facts:
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
-    needed, unkept = phases(kernel), phases(kernel, early=_online(kernel))
+    early, held = _online(kernel)
+    needed, unkept = phases(kernel), phases(kernel, early=early)
     kept: dict[SSAValue, int] = {}
     for k, v in enumerate(kernel.values):
         op = v.owner
@@ -289,5 +305,6 @@ def _row_facts(kernel: KernelOp) -> Facts:
         kept=tuple(kept.values()),
         live=_most_live(kernel, kept),
         sums=_most_sums(kernel),
+        held=held,
         passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
     )

@@ -62,7 +62,7 @@ def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axe
 
 def _linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
     """The maximum of the exponentials that an op is linear in; it needs nothing else of before."""
-    factors = [v for v in op.operands if _needs(v, before)]
+    factors = [v for v in op.operands if needs(v, before)]
     if len(factors) != 1:
         return None
     (factor,) = factors
@@ -79,7 +79,7 @@ def _multiplies(op: Operation, factor: SSAValue) -> bool:
     return op.name in ("tile.mul", "tile.neg") or (op.name == "tile.div" and is_first)
 
 
-def _needs(value: SSAValue, before: set[SSAValue]) -> bool:
+def needs(value: SSAValue, before: set[SSAValue]) -> bool:
     """Whether some of these results are needed for a value."""
     pending, seen = [value], set[SSAValue]()
     while pending:

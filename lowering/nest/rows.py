@@ -4,15 +4,17 @@ The loops up to the first one over an axis that is aggregated stand around every
 contraction's nest. Inside, the contractions that need no other's result form the first phase:
 loops over the rest of the row aggregate all of them, then the aggregates of lanes and work-items
 are joined. Those that need these results are the next phase, and so on; last, loops over the row
-write the results. Sums of exponentials are in the phase of their maximum where a group shares a row
-that it does not keep (`online.py`). What lies between is computed at each point where it is needed,
-again in each phase, unless the schedule keeps it. Inputs are read through their stages.
+write the results. Sums of exponentials are in the phase of their maximum, and sums of deviations in
+that of their mean, where a group shares a row that it does not keep (`online.py`, `moments.py`).
+What lies between is computed at each point where it is needed, again in each phase, unless the
+schedule keeps it. Inputs are read through their stages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from math import prod
 
 from xdsl.dialects import math
 from xdsl.dialects.builtin import UnitAttr
@@ -20,7 +22,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.rows import Map, Rows, reduced_by
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index import sets
@@ -34,11 +36,19 @@ from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lost_nan import loses_nan
+from tiledialect.lowering.nest.moments import Guesses
 from tiledialect.lowering.nest.online import Step, scale_to, step
+from tiledialect.lowering.nest.row_passes import NO_PASS, Pass, joined, operands, phases
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.passes.online_sums import NO_SUMS, Online, maximum_of, numbers, online
+from tiledialect.passes.online_moments import (
+    Deviation,
+    Moment,
+)
+from tiledialect.passes.online_sums import maximum_of, numbers
 from tiledialect.schedule.leaves import Role, first_written_out
 from tiledialect.schedule.tiles import step_name
+
+NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
 
 
 class RowNest:
@@ -76,39 +86,21 @@ class RowNest:
         )
         return {key: number for number, key in enumerate(dict.fromkeys(found))}
 
-    def is_aggregate(self, op: Operation) -> bool:
-        """Whether an op is a contraction that aggregates over an axis."""
-        return isinstance(op, ContractionOp) and bool(reduced_by(op, self.rows.axes))
-
     @cached_property
-    def phases(self) -> list[list[ContractionOp]]:
-        """The contractions that aggregate, each after the ones that it needs."""
-        number: dict[SSAValue, int] = {}
-        found: list[list[ContractionOp]] = []
-        for op in self.ops:
-            before = max((number.get(v, 0) for v in operands(op)), default=0)
-            if isinstance(op, ContractionOp) and self.is_aggregate(op):
-                found += [[]] if before == len(found) else []
-                found[before].append(op)
-                before += 1
-            number[op.results[0]] = before
-        return found
+    def passes(self) -> list[Pass]:
+        """The contractions of each pass over the row: fewer where a group shares it unkept."""
+        found = phases(self.ops, self.rows.axes)
+        may_join = self.shared and not self.kernel.schedule.stages
+        return joined(found, self.rows.axes, guess=self.may_guess) if may_join else found
 
-    @cached_property
-    def passes(self) -> list[tuple[list[ContractionOp], Online]]:
-        """The contractions of each pass over the row, and those that a phase later would be."""
-        found: list[tuple[list[ContractionOp], Online]] = []
-        for phase in self.phases:
-            is_kept = bool(self.kernel.schedule.stages)
-            sums = NO_SUMS
-            if self.shared and found and not found[-1][1] and not is_kept:
-                sums = online(phase, found[-1][0], self.rows.axes)
-            earlier = found.pop()[0] if sums else []
-            found.append(([*earlier, *phase], sums))
-        return found
+    @property
+    def may_guess(self) -> bool:
+        """Whether guesses of means can be in registers: no loop moves them."""
+        inside = (self.leaves[k] for k in range(self.first, len(self.leaves)))
+        return not any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
 
-    def needed(self, values: Iterable[SSAValue], sums: Online = NO_SUMS) -> list[Operation]:
-        """The ops to do at a point for these values, in order; some sums know no maximum yet."""
+    def needed(self, values: Iterable[SSAValue], own: Pass = NO_PASS) -> list[Operation]:
+        """The ops to do at a point for these values, in order; in a pass, as far as it knows."""
         pending, found = list(values), set[Operation]()
         while pending:
             value = pending.pop()
@@ -116,7 +108,7 @@ class RowNest:
             done = value in self.aggregates or value in self.kept
             if isinstance(op, ContractionOp | ElementwiseOp) and not done and op not in found:
                 found.add(op)
-                pending += numbers(op) if maximum_of(value) in sums.values() else operands(op)
+                pending += own.operands(op)
         return [op for op in self.ops if op in found]
 
     @cached_property
@@ -158,42 +150,93 @@ class RowNest:
     def _row(self, tests: tuple[Test, ...]) -> None:
         """All phases, and the results."""
         buffers = {value: self._buffer(value) for value in self.to_keep}
-        for number, (contractions, sums) in enumerate(self.passes):
-            accumulators = {op: self._accumulator(op) for op in contractions}
-            for accumulator in accumulators.values():
-                accumulator.start()
-            ops = self.needed((v for op in contractions for v in operands(op)), sums)
+        for number, own in enumerate(self.passes):
+            self._pass(own, tests, buffers, number % 2 == 1)
+        self._results(tests, len(self.passes) % 2 == 1)
 
-            def aggregate(
-                ops: Sequence[Operation] = ops,
-                accumulators: dict[ContractionOp, Accumulator] = accumulators,
-                sums: Online = sums,
-            ) -> None:
-                point = Point(self)
-                for op in ops:
-                    greatest = maximum_of(op.results[0])
-                    if greatest is not None and greatest in sums.values():
-                        point.step(op, accumulators[greatest])
-                    else:
-                        point.compute(op)
-                    if (buffer := buffers.get(op.results[0])) is not None:
-                        value = op.results[0]
-                        self.nest.store(point.known[value], buffer, self.place(value))
-                for op, accumulator in accumulators.items():
-                    greatest = sums.get(op)
-                    point.aggregate(op, accumulator, greatest and accumulators[greatest])
+    def _pass(
+        self, own: Pass, tests: tuple[Test, ...], buffers: dict[SSAValue, SSAValue], back: bool
+    ) -> None:
+        """A pass over the row; what it computes that is to be kept goes to buffers."""
+        accumulators = {op: self._accumulator(op) for op in own.contractions}
+        for accumulator in accumulators.values():
+            accumulator.start()
+        ops = self.needed((v for op in own.contractions for v in operands(op)), own)
+        guesses = self._guesses(own, accumulators, tests) if own.moments else None
 
-            self._points(range(self.first, len(self.leaves)), tests, aggregate, number % 2 == 1)
-            own = {op: accumulators[op].copied() for op in dict.fromkeys(sums.values())}
-            for op, accumulator in accumulators.items():
-                if (greatest := sums.get(op)) is not None:
-                    scale_to(accumulators[greatest], own[greatest], accumulator)
+        def aggregate() -> None:
+            point = Point(self, own, accumulators, guesses)
+            for op in ops:
+                point.compute(op)
+                if (buffer := buffers.get(op.results[0])) is not None:
+                    value = op.results[0]
+                    self.nest.store(point.known[value], buffer, self.place(value))
+            point.aggregate(ops)
+
+        self._points(range(self.first, len(self.leaves)), tests, aggregate, back, guesses)
+        self._join(own, accumulators, guesses)
+        for op in ops:
+            if op.results[0] in buffers:
+                self.kept[op.results[0]] = buffers[op.results[0]]
+
+    def _join(
+        self,
+        own: Pass,
+        accumulators: dict[ContractionOp, Accumulator],
+        guesses: Guesses | None,
+    ) -> None:
+        """Join what lanes and work-items hold; first that of which others must know."""
+        copies = {op: accumulators[op].copied() for op in dict.fromkeys(own.sums.values())}
+        totals = dict.fromkeys(d.total for d in own.deviations.values())
+        for op in totals:
+            accumulators[op].join()
+            self.aggregates[op.result] = accumulators[op]
+        if guesses is not None:
+            guesses.finish(self._mean)
+        for op, accumulator in accumulators.items():
+            if (greatest := own.sums.get(op)) is not None:
+                scale_to(accumulators[greatest], copies[greatest], accumulator)
+            if op not in totals:
                 accumulator.join()
                 self.aggregates[op.result] = accumulator
-            for op in ops:
-                if op.results[0] in buffers:
-                    self.kept[op.results[0]] = buffers[op.results[0]]
-        self._results(tests, len(self.passes) % 2 == 1)
+
+    def _guesses(
+        self, own: Pass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
+    ) -> Guesses:
+        """Guesses of means: the first numbers that each lane of a work-item reads."""
+        inside = range(self.first, len(self.leaves))
+        lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
+        step = [k for k in inside if k > self.last_loop and k not in lanes]
+        points = None if tests else prod(self.leaves[k].extent for k in step)
+        guesses = Guesses(own.moments, accumulators, points)
+        guesses.start()
+        at_first = self.kernel.at_steps({step_name(k): Expr() for k in inside if k not in lanes})
+        with self.staging.scope(), guesses.loops(), at_first, self.guards.branch(tests):
+            self._guess_first(own, guesses)
+        return guesses
+
+    def _guess_first(self, own: Pass, guesses: Guesses) -> None:
+        """Guess that means are the numbers here."""
+        point = Point(self)
+        for op in self.needed(d.x for d in own.deviations.values()):
+            point.compute(op)
+        for value, deviation in own.deviations.items():
+            assert isinstance(value.owner, Operation)
+            along = self.rows.reads(value.owner)[0]
+            guesses.guess_first(deviation, point.value(deviation.x, along))
+
+    def _mean(self, deviation: Deviation) -> SSAValue:
+        """The mean of the row, once its sum is there."""
+        point = Point(self)
+        for op in self.needed([deviation.mean]):
+            point.compute(op)
+        return point.value(deviation.mean, ())
+
+    @property
+    def last_loop(self) -> int:
+        """The number of the innermost leaf inside a work-item that is a loop; -1 without one."""
+        inside = range(self.first, len(self.leaves))
+        return max((k for k in inside if self.leaves[k].role is Role.SERIAL), default=-1)
 
     def _results(self, tests: tuple[Test, ...], back: bool) -> None:
         """Write the results: together those that lie along the same axes."""
@@ -222,7 +265,12 @@ class RowNest:
                 self._points(numbers, own, write, back)
 
     def _points(
-        self, numbers: Sequence[int], tests: tuple[Test, ...], do: Callable[[], None], back: bool
+        self,
+        numbers: Sequence[int],
+        tests: tuple[Test, ...],
+        do: Callable[[], None],
+        back: bool,
+        guesses: Guesses | None = None,
     ) -> None:
         """Loops of leaves over the points of a row, and what is done at each.
 
@@ -242,6 +290,8 @@ class RowNest:
                     return
                 with self.kernel.loops([k]), self.kernel.at_steps(turned(k)):
                     enter(position + 1, later)
+                    if k == self.last_loop and guesses is not None:
+                        guesses.move()
 
         def turned(k: int) -> dict[str, Expr]:
             """The step of a leaf, from the end where the phase goes back."""
@@ -252,6 +302,8 @@ class RowNest:
 
         with self.staging.scope():
             enter(0, tests)
+            if self.last_loop < 0 and guesses is not None:
+                guesses.move()
 
     def _accumulator(self, op: ContractionOp) -> Accumulator:
         """The accumulators of a contraction; on GPUs an instruction carries NaN."""
@@ -296,9 +348,18 @@ class RowNest:
 class Point:
     """The elements of a row kernel's values at a point; what was emitted is reused."""
 
-    def __init__(self, rows: RowNest):
+    def __init__(
+        self,
+        rows: RowNest,
+        own: Pass = NO_PASS,
+        accumulators: Mapping[ContractionOp, Accumulator] = NO_ACCUMULATORS,
+        guesses: Guesses | None = None,
+    ):
         self.rows = rows
         self.nest = rows.nest
+        self.own = own
+        self.accumulators = accumulators
+        self.guesses = guesses
         self.known: dict[SSAValue, SSAValue] = {}
         self.inputs: dict[int, SSAValue] = {}
         self.steps: dict[Accumulator, Step] = {}
@@ -323,8 +384,16 @@ class Point:
         return self.nest.scalars.convert(accumulator.total(), accumulator.type, element_type(value))
 
     def compute(self, op: Operation) -> None:
-        """Do an op whose operands are there."""
+        """Do an op whose operands are there; or what is done before a maximum or mean is known."""
         (result,) = op.results
+        greatest, deviation = maximum_of(result), self.own.deviations.get(result)
+        if greatest is not None and greatest in self.own.sums.values():
+            self.step(op, self.accumulators[greatest])
+            return
+        if deviation is not None and self.guesses is not None:
+            x = self.value(deviation.x, self.rows.rows.reads(op)[0])
+            self.known[result] = self.guesses.difference(deviation, x)
+            return
         if isinstance(op, ContractionOp):
             t = accumulator_type(op)
             element = self.nest.scalars.convert(self.combined(op, t), t, element_type(result))
@@ -361,27 +430,36 @@ class Point:
         self.steps[greatest] = step(greatest, self.value(x, along))
         self.known[op.results[0]] = self.steps[greatest].exponential
 
-    def aggregate(
-        self, op: ContractionOp, accumulator: Accumulator, greatest: Accumulator | None
-    ) -> None:
-        """Aggregate what is here; in a sum of exponentials by such a maximum."""
-        value, t = self.combined(op, accumulator.type), accumulator.type
-        if greatest is None:
-            accumulator.add(value)
-        else:
-            found = self.steps[greatest]
-            accumulator.change(lambda old: found.added(self.nest.scalars, t, old, value))
+    def aggregate(self, ops: Sequence[Operation]) -> None:
+        """Aggregate what is here, once these ops are done."""
+        for op, accumulator in self.accumulators.items():
+            value, t = self.combined(op, accumulator.type), accumulator.type
+            if (greatest := self.own.sums.get(op)) is None:
+                accumulator.add(value)
+            else:
+                step = self.steps[self.accumulators[greatest]]
+                accumulator.change(partial(step.added, self.nest.scalars, t, value=value))
+        if self.guesses is not None:
+            self.guesses.add(self.known.__getitem__, partial(self._weight, ops))
+
+    def _weight(self, ops: Sequence[Operation], moment: Moment) -> SSAValue:
+        """What a deviation is multiplied by in a sum: what is aggregated where it is 1."""
+        one, t = Point(self.rows), self.accumulators[moment.op].type
+        value = moment.deviations[0].value
+        one.inputs = self.inputs
+        one.known = {**self.known, value: self.nest.scalars.constant(1, t)}
+        changed = {value}
+        for op in ops:
+            if op.results[0] != value and not changed.isdisjoint(operands(op)):
+                changed.add(op.results[0])
+                one.compute(op)
+        return one.combined(moment.op, t)
 
     def combined(self, op: ContractionOp, t: Attribute) -> SSAValue:
         """What a contraction aggregates here, in an element type."""
         maps = self.rows.rows.reads(op)
         scalars = self.nest.scalars
         return combined(op, scalars, t, lambda k: self.value(op.inputs[k], maps[k]))
-
-
-def operands(op: Operation) -> Sequence[SSAValue]:
-    """The operands whose elements an op takes."""
-    return () if isinstance(op, IndexOp) else op.operands
 
 
 def _hint(op: ContractionOp) -> str:

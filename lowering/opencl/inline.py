@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from math import prod
 
 from xdsl.dialects import arith, gpu, memref, scf, vector
-from xdsl.dialects.builtin import FixedBitwidthType, Float64Type, VectorType
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, Float64Type, VectorType
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
 
@@ -85,6 +85,8 @@ class Inlining:
         """How many ops of its block, up to each op, write."""
         self._loaded = self._count({op for op in self.ops if type(op) in LOADS})
         """How many ops of its block, up to each op, load."""
+        self._waited = self._count({op for op in self.ops if isinstance(op, gpu.BarrierOp)})
+        """How many ops of its block, up to each op, are barriers."""
         self._dead: set[Operation] = set()
         self._inlined: set[Operation] = set()
         self._place: dict[Operation, Use] = {}
@@ -159,7 +161,10 @@ class Inlining:
                 and not self._writes_between(load, place.operation)
             )
         if not is_load:
-            return not self._is_step_before_loads(op, place.operation)
+            return not (
+                self._is_step_before_loads(op, place.operation)
+                or self._is_real_before_barrier(op, place.operation)
+            )
         if isinstance(place.operation, scf.ForOp) and place.index in LOOP_BOUNDS:
             return False
         return not self._writes_between(op, place.operation)
@@ -177,6 +182,19 @@ class Inlining:
         if not isinstance(t, VectorType) or before is None or not _is_long(t):
             return False
         return self._loaded[before] > self._loaded[op]
+
+    def _is_real_before_barrier(self, op: Operation, place: Operation) -> bool:
+        """Is the op done with reals, and work-items wait for one another before its place?
+
+        All that it is computed of would be alive there. Intel's compiler took it for something else
+        where the results of work-items that wait are computed of the same differences.
+        """
+        before, t = place.prev_op, op.results[0].type
+        if before is None or not isinstance(
+            t.element_type if isinstance(t, VectorType) else t, AnyFloat
+        ):
+            return False
+        return self._waited[before] > self._waited[op]
 
     def _user(self, op: Operation) -> Operation | None:
         """The only op that uses an op's result."""

@@ -109,12 +109,14 @@ def test_two_groups_on_a_unit_hide_the_barriers_of_one_another():
         assert best.resident == 2 and best.groups == (size // 128) ** 2
 
 
-def rows(count: int, length: int, items: int) -> Estimate:
+def rows(count: int, length: int, items: int, held: int = 0) -> Estimate:
     """The estimate of a row kernel that reads its rows three times, with so many items a row."""
     d0, d1 = ("d0", count), ("d1", length)
     x = Tensor(0, (count, length), (IndexExpr.of("d0"), IndexExpr.of("d1")), "f32", 4)
     indices = tuple(LoopIndex(n, Range(0, size), n == "d0") for n, size in (d0, d1))
-    facts = Facts(indices, (x,), (x,), "add", is_rows=True, kept=(0,), live=1, passes=(3,))
+    facts = Facts(
+        indices, (x,), (x,), "add", is_rows=True, kept=(0,), held=held, live=1, passes=(3,)
+    )
     leaves = (
         Leaf("d0", 1, count, Role.GROUP, "x"),
         Leaf("d1", 1, items, Role.LOCAL, "x"),
@@ -125,5 +127,10 @@ def rows(count: int, length: int, items: int) -> Estimate:
 
 
 def test_rows_that_the_last_cache_holds_are_read_once():
-    assert rows(4096, 8192, 1024).memory < rows(4096, 65536, 1024).memory / 10
+    assert rows(4096, 8192, 1024).memory < rows(4096, 131072, 1024).memory / 20
     assert rows(2048, 49152, 1024).memory < rows(2048, 49152, 128).memory
+
+
+def test_what_lanes_of_rows_add_up_is_in_registers():
+    few, many = (rows(2048, 49152, 1024, held) for held in (2, 9))
+    assert many.registers == few.registers + 7

@@ -282,7 +282,7 @@ def _read_again(m: Model) -> float:
     ]
     if m.is_cpu or not again:
         return 0.0
-    at_a_time = device.compute_units * max(1, device.work_items_unit // m.items) / m.groups
+    at_a_time = device.compute_units * _resident(m) / m.groups
     needed = sum(tensor.size for tensor, _ in again) * min(1.0, at_a_time)
     lost = max(0.0, 1 - (device.cache_sizes[-1] / needed) ** 2)
     return lost * sum(tensor.size * count for tensor, count in again)

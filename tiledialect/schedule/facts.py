@@ -227,6 +227,8 @@ class Facts:
     """How many of these are in registers at a time."""
     sums: int = 0
     """How many aggregates a row kernel makes at most in one pass over a row."""
+    held: int = 0
+    """How many numbers a lane of a row kernel holds at most in a pass, if it keeps nothing."""
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
 

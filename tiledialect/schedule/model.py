@@ -214,6 +214,9 @@ class Model:
             words += walk.elements(kept) * max(walk.tensor.bytes, 4) / 4 / per
         if self.is_cpu:
             return ceil(words)
+        if self.facts.is_rows and not self.schedule.stages:
+            # What is added up, and what all that is written out loads.
+            words = self.vector * self.facts.held + self.written_out * len(self.walks)
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
                 words += AHEAD_REGISTERS * self.tile(copy) / self.items

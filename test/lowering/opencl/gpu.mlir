@@ -72,9 +72,10 @@
     %i = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
     %c1 = arith.constant 1 : index
     %0 = memref.load %a[%i] : memref<64xf32>
+    %square = arith.mulf %0, %0 : f32
     "gpu.barrier"() : () -> ()
     %j = arith.addi %i, %c1 : index
-    memref.store %0, %a[%j] : memref<64xf32>
+    memref.store %square, %a[%j] : memref<64xf32>
     "gpu.return"() : () -> ()
   }) {sym_name = "fence"} : () -> ()
 
@@ -164,8 +165,9 @@
 // CHECK-NEXT: {
 // CHECK-NEXT:     int i = get_local_id(0);
 // CHECK-NEXT:     float v = a[i];
+// CHECK-NEXT:     float square = v * v;
 // CHECK-NEXT:     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-// CHECK-NEXT:     a[i + 1] = v;
+// CHECK-NEXT:     a[i + 1] = square;
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void names(

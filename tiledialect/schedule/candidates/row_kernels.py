@@ -35,6 +35,8 @@ MOST_STEPS = 32
 """How many accesses of a work-item are written out, twice as many where no more could share."""
 WRITTEN_OUT = 8
 """Loops of so few steps are written out by compilers, and large groups lack registers for that."""
+PAST_END = 8
+"""Steps go past the end of a row by one of so many parts of it at most, if shorter ones do not."""
 WAVES = 8
 """How many groups a unit of a GPU has at least, one after the other, where it has one at a time."""
 LEAST_LANES = 8
@@ -108,11 +110,20 @@ def _rows_on_gpu(
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         loops.share(summed, items)
-        loops.add(first, min(4, loops.rest(first)), Role.UNROLL)
-        steps = loops.rest(first)
-        if steps > WRITTEN_OUT or 4 * width * steps <= room(device, items):
+        count = _in_a_step(loops.rest(first))
+        loops.add(first, count, Role.UNROLL)
+        steps, words = loops.rest(first), width * (facts.held + count * len(facts.inputs))
+        # What is added up has registers, and what a step adds, or all where loops are written out.
+        if words > device.registers_unit // items - NOT_KEPT:
+            continue
+        if steps > WRITTEN_OUT or count * width * steps <= room(device, items):
             loops.serial(summed)
             yield loops.schedule()
+
+
+def _in_a_step(count: int) -> int:
+    """How many accesses of so many to write out: four, two if four go far past the end."""
+    return min(count, 4 if (-count % 4) * PAST_END <= count else 2)
 
 
 def _kept_in_part(
