@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import BlockArgument, SSAValue
@@ -70,43 +68,47 @@ def _is_given(value: SSAValue) -> bool:
 
 def _give(value: SSAValue, source: SSAValue) -> None:
     """Let the ops that take a value take what it repeats, where they broadcast it."""
-    for use in list(value.uses):
+    made: list[tuple[ElementwiseOp, ElementwiseOp]] = []
+    # A long chain would be too deep a recursion.
+    pending = [(use, source) for use in reversed([*value.uses])]
+    while pending:
+        use, source = pending.pop()
         op = use.operation
         if not isinstance(op, ElementwiseOp) or isinstance(op, IndexOp):
             continue
         others = [v for k, v in enumerate(op.operands) if k != use.index]
-        whole = shape_of(tensor_type(value))
+        whole = shape_of(tensor_type(op.operands[use.index]))
         if any(shape_of(tensor_type(v)) == whole for v in others):
             op.operands[use.index] = source
         else:
-            _compute_before(op, use.index, source)
+            made.append((_computed_before(op, use.index, source), op))
+            first = made[-1][0].res
+            pending += [(later, first) for later in reversed([*op.res.uses])]
+    # What was come to twice is there once.
+    for op in dict.fromkeys(op for pair in reversed(made) for op in pair):
+        if not op.res.uses:
+            Rewriter.erase_op(op)
 
 
-def _compute_before(op: ElementwiseOp, index: int, source: SSAValue) -> None:
-    """Compute what an op makes of the copies before there are any, for those that broadcast it.
+def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> ElementwiseOp:
+    """What an op makes of the copies before there are any, for those that broadcast it.
 
     Its other operands are repeated along some of the same axes, or constants.
     """
     operands = list(op.operands)
     operands[index] = source
-    t = tensor_type(op.results[0])
-    shape = broadcast(operands) or ()
+    t = tensor_type(op.res)
     first = type(op).create(
         operands=operands,
-        result_types=[TensorType(t.element_type, shape)],
+        result_types=[TensorType(t.element_type, broadcast(operands) or ())],
         properties=op.properties,
         attributes=op.attributes,
     )
     Rewriter.insert_op(first, InsertPoint.before(op))
-    first.results[0].name_hint = op.results[0].name_hint
-    _give(op.results[0], first.results[0])
-    if not first.results[0].uses:
-        Rewriter.erase_op(first)
-    if not op.results[0].uses:
-        Rewriter.erase_op(op)
+    first.res.name_hint = op.res.name_hint
+    return first
 
 
-@dataclass(frozen=True)
 class TileBroadcastPass(ModulePass):
     """Lets elementwise ops broadcast what contractions have repeated along other axes.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -67,17 +67,35 @@ class Elements:
 
     def at(self, value: SSAValue) -> SSAValue:
         """The element of ``value`` at the kernel's coordinates, broadcast as NumPy does."""
-        if value not in self.known:
-            owner = value.owner
-            if isinstance(value, BlockArgument):
-                element = self.load(value, self._broadcast(static_shape(value)))
+        # A long chain would be too deep a recursion.
+        begun = [self._making(value)]
+        while begun:
+            if (needed := next(begun[-1], None)) is not None:
+                begun.append(self._making(needed))
             else:
-                assert isinstance(owner, Operation)
-                element = self._compute(owner)
-            if element.name_hint is None:
-                element.name_hint = value.name_hint
-            self.known[value] = element
+                begun.pop()
         return self.known[value]
+
+    def _making(self, value: SSAValue) -> Iterator[SSAValue]:
+        """Make an element known; gives what must be known before that, one after the other."""
+        if value in self.known:
+            return
+        owner = value.owner
+        if isinstance(value, BlockArgument):
+            element = self.load(value, self._broadcast(static_shape(value)))
+        elif isinstance(owner, ElementwiseOp) and type(owner) not in SPECIAL:
+            types, operands = _types_taken(owner), list[SSAValue]()
+            for operand, t in zip(owner.operands, types, strict=True):
+                if not isinstance(operand.owner, ConstantOp):
+                    yield operand
+                operands.append(self.as_type(operand, t))
+            element = self._apply(owner, operands, types[0])
+        else:
+            assert isinstance(owner, Operation)
+            element = self._compute(owner)
+        if element.name_hint is None:
+            element.name_hint = value.name_hint
+        self.known[value] = element
 
     def as_type(self, value: SSAValue, t: Attribute) -> SSAValue:
         """The element of ``value``, converted to element type ``t``."""
@@ -93,28 +111,33 @@ class Elements:
         aligned = self.coordinates[len(self.coordinates) - len(shape) :]
         return tuple(Expr() if size == 1 else c for c, size in zip(aligned, shape, strict=True))
 
+    def _apply(self, op: ElementwiseOp, operands: Sequence[SSAValue], t: Attribute) -> SSAValue:
+        """An op on elements that have the types that it takes, the first one ``t``."""
+        match op:
+            case SelectOp():
+                return self.nest.scalars.select(*operands)
+            case CastOp():
+                return operands[0]
+            case _:
+                return self.nest.scalars.apply(op.name, operands, t)
+
     def _compute(self, op: Operation) -> SSAValue:
+        """The element of an op that is no function of its operands' elements alone."""
         if (compute := SPECIAL.get(type(op))) is not None:
             return compute(self, op)
-        if isinstance(op, ElementwiseOp):
-            t = op.operand_type()
-            values = [self.as_type(value, t) for value in op.operands]
-            return self.nest.scalars.apply(op.name, values, t)
         raise TileError.at(op, f"{op.name} cannot be part of this kernel")
 
 
-def _select(elements: Elements, op: Operation) -> SSAValue:
-    assert isinstance(op, SelectOp)
-    t = element_type(op.result)
-    condition = elements.as_type(op.condition, et.CONCRETE["i1"])
-    return elements.nest.scalars.select(
-        condition, elements.as_type(op.lhs, t), elements.as_type(op.rhs, t)
-    )
-
-
-def _cast(elements: Elements, op: Operation) -> SSAValue:
-    assert isinstance(op, CastOp)
-    return elements.as_type(op.operand, element_type(op.result))
+def _types_taken(op: ElementwiseOp) -> Sequence[Attribute]:
+    """The element types to which an op's operands are converted."""
+    match op:
+        case SelectOp():
+            t = element_type(op.result)
+            return et.CONCRETE["i1"], t, t
+        case CastOp():
+            return (element_type(op.result),)
+        case _:
+            return [op.operand_type()] * len(op.operands)
 
 
 def _constant(elements: Elements, op: Operation) -> SSAValue:
@@ -226,8 +249,6 @@ def _prng_state(elements: Elements, op: Operation) -> SSAValue:
 
 
 SPECIAL: dict[type[Operation], Callable[[Elements, Operation], SSAValue]] = {
-    SelectOp: _select,
-    CastOp: _cast,
     ConstantOp: _constant,
     IndexOp: _index,
     GatherOp: _gather,
@@ -235,4 +256,4 @@ SPECIAL: dict[type[Operation], Callable[[Elements, Operation], SSAValue]] = {
     PrngValueOp: _prng_value,
     PrngStateOp: _prng_state,
 }
-"""The ops whose element is not a function of their operands' elements in one compute type."""
+"""The ops whose element is not a function of their operands' elements."""
