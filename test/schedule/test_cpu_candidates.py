@@ -14,6 +14,7 @@ import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule import choice
 from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
+from tiledialect.schedule.candidates.cpu_rows import MOST_OPERATIONS, cpu_rows
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
@@ -407,6 +408,18 @@ def test_few_columns_are_summed_along_memory():
             unrolled = {x.index: x.extent for x in best.leaves if x.role is Role.UNROLL}
             assert unrolled["j"] == 2 and unrolled["i"] > 1
             assert [s.order for s in best.stages] == ([] if transposed else [(1, 0)])
+
+
+@pytest.mark.parametrize("operations", [2.0, 400.0, 1e5])
+def test_what_takes_long_to_compute_is_written_out_less(operations: float):
+    read, result = tensor(0, (512, 512), "i", "j"), tensor(0, (512,), "i")
+    case = replace(facts(1, {"i": 512, "j": 512}, result, read), combination="none")
+    bodies = [
+        prod(x.extent for x in schedule.leaves if x.role is Role.UNROLL)
+        for schedule in cpu_rows(replace(case, operations=operations), DEVICES["wide"])
+    ]
+    assert max(bodies) == {2.0: 32, 400.0: 8, 1e5: 1}[operations]
+    assert all(copies == 1 or copies * operations <= MOST_OPERATIONS for copies in bodies)
 
 
 def test_columns_that_lanes_do_not_divide_need_no_copy():

@@ -24,6 +24,9 @@ STEPS = (1, 2, 4)
 """How many vectors of a row are added in a step."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
+MOST_OPERATIONS = 5000
+"""How many operations on vectors the innermost body has at most: about 32 KiB of instructions, what
+the first cache holds of them. What computes so much needs no others to wait with."""
 COLUMNS = 8
 """How many results of a row are made together, all of them."""
 TILE = 24
@@ -58,6 +61,9 @@ def cpu_rows(facts: Facts, device: Device) -> Iterator[Schedule]:
     for tile in tiles:
         tile = {name: min(rows, extents[name]) for name, rows in tile.items()}
         for steps in STEPS:
+            copies = steps * prod(tile.values())
+            if copies > 1 and copies * facts.operations > MOST_OPERATIONS:
+                continue
             for groups in GROUPS:
                 shape = Shape(along[0], lanes, tile, steps, groups * device.compute_units)
                 yield _schedule(facts, shape)
