@@ -116,7 +116,6 @@ def _gains(division: arith.DivfOp, loop: scf.ForOp) -> bool:
     return steps is None or steps > FEW
 
 
-@dataclass(frozen=True)
 class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 by a scalar from outside the loop by means of its reciprocal.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import compress
 
 from xdsl.context import Context
@@ -136,7 +135,6 @@ def _begins_inside(value: SSAValue) -> bool:
     )
 
 
-@dataclass(frozen=True)
 class GpuArenaPass(ModulePass):
     """Gives the intermediates of each host function one allocation, of which they are parts.
 

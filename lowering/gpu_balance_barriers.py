@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -12,7 +10,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 
-@dataclass(frozen=True)
 class GpuBalanceBarriersPass(ModulePass):
     """Puts a barrier into an arm of a branch that has none, if the other arm has one.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
@@ -15,7 +14,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.ops_in import ops_of
 
 
-@dataclass(frozen=True)
 class GpuBroadcastHalvesPass(ModulePass):
     """Broadcasts the bits of halves that only vectors are computed with, and then extends them.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
@@ -16,7 +14,6 @@ from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ops_in import ops_of
 
 
-@dataclass(frozen=True)
 class GpuCountCopiesPass(ModulePass):
     """Carries `(k + c) mod n` from step to step of a loop that waits for asynchronous copies.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, memref, scf
@@ -10,6 +11,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.lowering.loops import steps_of
 from tiledialect.lowering.nest.builder import PRIVATE
@@ -42,7 +44,6 @@ FEW = 4
 """A loop of no more iterations may be unrolled all the same."""
 
 
-@dataclass(frozen=True)
 class GpuKeepLoopsPass(ModulePass):
     """Marks loops that the OpenCL compiler is not to unroll or vectorize: schedules did what pays.
 
@@ -57,19 +58,35 @@ class GpuKeepLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the loops of every kernel."""
-        private = _uses_of_private(op)
-        for loop in ops_of(op, scf.ForOp):
-            inside = ops_in(loop.body.block)
-            loops = [x for x in inside if type(x) is scf.ForOp]
-            is_last_apart = not loops and any(_tells_last(x, loop) for x in inside)
-            calls = not loops and any(map(_calls, inside))
-            if is_last_apart or calls:
-                loop.attributes[KEEP_SCALARS] = UnitAttr()
-            if is_last_apart or all(map(_is_short, (loop, *loops))):
-                continue
-            branches = any(type(x) is scf.IfOp for x in inside)
-            if private.isdisjoint(inside) if loops else branches:
+        loops = ops_of(op, scf.ForOp)
+        outer, private = _around(loops), _around(_uses_of_private(op))
+        long = [loop for loop in loops if not _is_short(loop)]
+        holds_long = {*long, *_around(long)}
+        for loop in loops:
+            if loop not in outer:
+                _mark_innermost(loop)
+            elif loop in holds_long and loop not in private:
                 loop.attributes[KEEP_LOOP] = UnitAttr()
+
+
+def _around(ops: Iterable[Operation]) -> set[Operation]:
+    """All that is around some ops."""
+    found: set[Operation] = set()
+    for op in ops:
+        # What is around what was found already was found then.
+        found.update(takewhile(lambda outer: outer not in found, ancestors(op)))
+    return found
+
+
+def _mark_innermost(loop: scf.ForOp) -> None:
+    """Mark a loop without others in it."""
+    inside = ops_in(loop.body.block)
+    is_last_apart = any(_tells_last(x, loop) for x in inside)
+    if is_last_apart or any(map(_calls, inside)):
+        loop.attributes[KEEP_SCALARS] = UnitAttr()
+    has_branches = any(type(x) is scf.IfOp for x in inside)
+    if has_branches and not is_last_apart and not _is_short(loop):
+        loop.attributes[KEEP_LOOP] = UnitAttr()
 
 
 def _uses_of_private(module: ModuleOp) -> set[Operation]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -15,7 +13,6 @@ NOT_OPTIMIZED = "tile.not_optimized"
 """The attribute of a kernel that is to be compiled as it stands."""
 
 
-@dataclass(frozen=True)
 class GpuLeaveBranchesPass(ModulePass):
     """Marks kernels with both barriers and branches: they are not to be optimized.
 

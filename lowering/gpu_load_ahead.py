@@ -21,7 +21,6 @@ LOADS = (FragmentOp, vector.LoadOp, memref.LoadOp)
 """What reads tiles: in a loop that waits for copies, nothing else does."""
 
 
-@dataclass(frozen=True)
 class GpuLoadAheadPass(ModulePass):
     """Loads the factors of a step's first instructions before the last ones of the step before.
 

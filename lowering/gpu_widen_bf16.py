@@ -121,7 +121,6 @@ def _in_f32(t: Attribute) -> Attribute:
     return f32 if t == bf16 else t
 
 
-@dataclass(frozen=True)
 class GpuWidenBf16Pass(ModulePass):
     """Computes with numbers of type bf16 in f32, as OpenCL C cannot compute with them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
@@ -195,7 +194,6 @@ def _until(passes: tuple[ModulePass, ...], after: str | None) -> tuple[ModulePas
     return passes[: names.index(after) + 1]
 
 
-@dataclass(frozen=True)
 class TileCompilePass(ModulePass):
     """Runs all passes from specialized functions to the kernel level, for the module's device."""
 

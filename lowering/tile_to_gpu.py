@@ -70,7 +70,6 @@ def nest_passes(
     )
 
 
-@dataclass(frozen=True)
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 

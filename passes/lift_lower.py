@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +11,6 @@ from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.ops_in import ops_of
 
 
-@dataclass(frozen=True)
 class LiftLowerPass(ModulePass):
     """Says who does what in functions whose patterns leave it open, by rewrite rules.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.passes import ModulePass
@@ -68,7 +66,6 @@ def needed_constraints(space: IndexSpace) -> list[int]:
     return [k for k in numbers if first + k not in dropped]
 
 
-@dataclass(frozen=True)
 class TileBoundsPass(ModulePass):
     """Finds the range of each index of every static contraction, and what is wrong with them.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
@@ -131,7 +129,6 @@ class DropCustomGradient(RewritePattern):
             rewriter.replace(op, cast)
 
 
-@dataclass(frozen=True)
 class TileDecomposePass(ModulePass):
     """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are.
 

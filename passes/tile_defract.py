@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -12,7 +10,6 @@ from tiledialect.index.defract import defract
 from tiledialect.passes.change_indices import change_indices, contractions_of
 
 
-@dataclass(frozen=True)
 class TileDefractPass(ModulePass):
     """Splits indices so that every coefficient is an integer and nothing is tested for that.
 

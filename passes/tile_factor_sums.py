@@ -234,7 +234,6 @@ def _emit(made: list[Operation], op: Operation) -> SSAValue:
     return op.results[0]
 
 
-@dataclass(frozen=True)
 class TileFactorSumsPass(ModulePass):
     """Takes factors that are the same in all of a row out of sums over rows.
 

@@ -46,9 +46,9 @@ def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
     for op in body.block.ops:
         if isinstance(op, ContractionOp):
             _join(op, joint)
-    for value in made.values():
-        t = make_type(joint.shape(value), tensor_type(value).element_type)
-        if t != value.type:
+    for value, axis in joint.dropped.items():
+        if axis is not None:
+            t = make_type(joint.shape(value), tensor_type(value).element_type)
             Rewriter.replace_value_with_new_type(value, t)
     inputs = [
         ReshapeOp.of(v, shape(a)).result if a.type != v.type else v

@@ -204,7 +204,6 @@ def pays(found: OneHot, device: Device | None) -> bool:
     return scatter < rows * points * rest / COMPARISONS
 
 
-@dataclass(frozen=True)
 class TileOneHotPass(ModulePass):
     """Makes gathers and scatters of sums over a one-hot matrix, which then is never visited.
 

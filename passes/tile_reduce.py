@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -48,7 +46,6 @@ def _always_holds(constraint: Constraint, ranges: Ranges) -> bool:
     return low >= 0 and high < constraint.bound.constant
 
 
-@dataclass(frozen=True)
 class TileReducePass(ModulePass):
     """Takes the output's index expressions as new variables, as far as they are independent.
 

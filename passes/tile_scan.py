@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -125,7 +123,6 @@ def _contraction(
     return new
 
 
-@dataclass(frozen=True)
 class TileScanPass(ModulePass):
     """Makes scans of cumulative contractions, so that their work grows with the size alone.
 

@@ -227,7 +227,6 @@ def add_barriers(function: gpu.FuncOp) -> None:
         Barriers(function).run()
 
 
-@dataclass(frozen=True)
 class NestBarriersPass(ModulePass):
     """Adds the barriers that nests need.
 

@@ -26,7 +26,6 @@ FREE = (arith.ConstantOp, BufferOp, gpu.GridDimOp, IndexOp)
 """Ops that may stand before a branch: they do nothing that its condition must allow."""
 
 
-@dataclass(frozen=True)
 class NestFreeBarriersPass(ModulePass):
     """Takes the barriers out of branches, which become several: one for each part between them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
 from math import inf, prod
 
@@ -236,7 +235,6 @@ def _whole(loop: ForOp, tests: Mapping[Condition, Condition], scope: NestScope) 
     return whole
 
 
-@dataclass(frozen=True)
 class NestHalveVectorsPass(ModulePass):
     """Puts branches in the place of vectors that write to memory past its end.
 

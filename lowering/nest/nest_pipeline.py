@@ -257,7 +257,6 @@ def _loops(loop: ForOp) -> list[ForOp]:
     return found
 
 
-@dataclass(frozen=True)
 class NestPipelinePass(ModulePass):
     """Fetches the next tile of a buffer with several copies while the present one is used.
 

@@ -150,7 +150,6 @@ def _next_row(loop: ForOp, scope: NestScope) -> dict[str, Expr]:
     return {str(name): name + outer.bounds.data[2]}
 
 
-@dataclass(frozen=True)
 class NestPrefetchPass(ModulePass):
     """Asks for memory before it is used, where a kernel makes several passes over each row.
 

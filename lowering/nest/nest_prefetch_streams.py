@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 
 from xdsl.context import Context
@@ -71,7 +70,6 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
             Rewriter.insert_op(new, InsertPoint.after(op))
 
 
-@dataclass(frozen=True)
 class NestPrefetchStreamsPass(ModulePass):
     """Asks for memory that a loop reads from end to end some steps before it is read.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from xdsl.context import Context
@@ -159,7 +158,6 @@ def _are_alike(a: BufferOp, b: BufferOp) -> bool:
     return plain and both and own.bitwidth == other.bitwidth  # pyright: ignore
 
 
-@dataclass(frozen=True)
 class NestShareMemoryPass(ModulePass):
     """Makes one array of arrays in local memory that live at different times.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import MemRefType, ModuleOp, SymbolRefAttr, UnitAttr
@@ -99,7 +97,6 @@ def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
             op.attributes[NONTEMPORAL] = UnitAttr()
 
 
-@dataclass(frozen=True)
 class NestStreamStoresPass(ModulePass):
     """Marks stores `nontemporal` that write results of the program past the caches.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
@@ -106,7 +104,6 @@ def lower_function(kernel: GpuKernel) -> None:
     kernel.function.body.add_block(kernel.block)
 
 
-@dataclass(frozen=True)
 class NestToGpuPass(ModulePass):
     """Lowers nests in `gpu.func`s to `gpu`, `scf`, `memref`, `vector` and `arith`.
 

@@ -408,7 +408,6 @@ def vectorize(loop: ForOp, env: Env) -> None:
     Rewriter.erase_op(loop, safe_erase=False)
 
 
-@dataclass(frozen=True)
 class NestVectorizePass(ModulePass):
     """Makes loops with the role `vector` ops on vectors.
 

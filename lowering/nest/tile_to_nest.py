@@ -263,7 +263,6 @@ def _check_instructions(function: func.FuncOp, platform: str | None, capability:
             raise TileError.at(kernel, reason)
 
 
-@dataclass(frozen=True)
 class TileToNestPass(ModulePass):
     """Lowers functions of scheduled kernels to nests in `gpu.module`s, and host functions.
 

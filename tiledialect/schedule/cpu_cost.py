@@ -144,9 +144,8 @@ class CpuModel(CpuCaches):
     @property
     def _outer_lanes(self) -> float:
         """Which share of the vectors may begin or end outside what they are read from."""
-        if self.vector == 1:
+        if self.vector == 1 or (name := self.leaves[-1].index) not in self.facts.padded:
             return 0.0
-        name = self.leaves[-1].index
         padded = any(
             self.is_vector(w)
             and name in padded_indices(self.facts, w.tensor)

@@ -291,11 +291,21 @@ class Facts:
                         for i in self.indices
                         if i.name in e.names
                     ]
-                    sums = (int(e.constant) + sum(values) for values in product(*terms))
+                    first = int(e.constant)
+                    if first + sum(map(min, terms)) >= 0 and first + sum(map(max, terms)) < size:
+                        continue
+                    sums = (first + sum(values) for values in product(*terms))
                     share = sum(0 <= place < size for place in sums) / count
                     key = frozenset(names)
                     found[key] = min(share, found.get(key, 1.0))
         return tuple((names, share) for names, share in found.items() if share < 1)
+
+    @lazy
+    def padded(self) -> frozenset[str]:
+        """The indices along which some points would read outside some input."""
+        return frozenset[str]().union(
+            *(padded_indices(self, t) for t in self.inputs if t.access is not None)
+        )
 
     @property
     def points(self) -> int:

@@ -104,6 +104,8 @@ class Model:
     def skips(self) -> list[tuple[int, float]]:
         """Inside which leaves whole groups have only a share of the points."""
         found: list[tuple[int, float]] = []
+        if not self.tests:
+            return found
         tiles = min((c.place for c in self.all_copies if c.stage.local), default=0)
         for names, share in self.tests:
             moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
