@@ -21,6 +21,7 @@ from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
+from tiledialect.lowering.nest.nest_interleave_stores import NestInterleaveStoresPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
@@ -57,6 +58,7 @@ def nest_passes(
     return (
         NestPipelinePass(),
         NestPeelPass(copies=False, edges=edges),
+        NestInterleaveStoresPass(),
         NestHalveVectorsPass(),
         NestVectorizePass(),
         NestShareMemoryPass(),

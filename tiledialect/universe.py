@@ -48,6 +48,9 @@ TILE_UNIVERSE = Universe(
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
         "nest-halve-vectors": _load("lowering.nest.nest_halve_vectors", "NestHalveVectorsPass"),
+        "nest-interleave-stores": _load(
+            "lowering.nest.nest_interleave_stores", "NestInterleaveStoresPass"
+        ),
         "nest-vectorize": _load("lowering.nest.nest_vectorize", "NestVectorizePass"),
         "arith-share-reciprocals": _load(
             "lowering.arith_share_reciprocals", "ArithShareReciprocalsPass"

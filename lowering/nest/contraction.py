@@ -95,7 +95,10 @@ class ContractionNest:
             Constraint(IndexExpr.of(name) - ranges[name].lower, IndexExpr.of(ranges[name].extent))
             for name in self.space.output_variables
         )
-        own = IndexSpace(self.op.output.data, static_shape(self.op.result), constraints=inside)
+        ends = zip(self.op.output.data, static_shape(self.op.result), strict=True)
+        whole = tuple(Constraint(place, IndexExpr.of(size)) for place, size in ends)
+        # Of two that say the same, the test of an index alone has nothing to do with others.
+        own = IndexSpace((), (), constraints=(*inside, *whole))
         reach = {name: self.guards.reach[name] for name in own.variables}
         return self.guards.tests(sets.guards(own, reach))
 

@@ -49,12 +49,14 @@ from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
 from tiledialect.lowering.nest.registers import zero
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import LONG_LANES, Role
 
-LONG_LANES = 8
-"""Lanes of vectors that only CPUs have."""
 LANES = (2, 3, 4, 8, 16)
 """How many elements the vectors of OpenCL C have."""
+INTERLEAVED = (2, 3, 4)
+"""How many vectors are written together whose lanes are in turns."""
+SHORT_LANES = 4
+"""Shorter ones are written lane by lane."""
 
 
 class NotVectorizedError(Exception):
@@ -82,9 +84,12 @@ class Vectorizer:
         if self.lanes not in LANES:
             raise NotVectorizedError(f"OpenCL C has no vectors of {self.lanes}")
         self._check_overlap()
+        together = self._interleaved()
         for op in self.loop.block.ops:
             if isinstance(op, LoadOp):
                 self._load(op)
+            elif isinstance(op, StoreOp) and op in together:
+                self._interleave(together[op])
             elif isinstance(op, StoreOp):
                 self._store(op)
             else:
@@ -107,6 +112,7 @@ class Vectorizer:
         return distance is not None and (
             (distance == 0 and len(strides) == 1)
             or (strides == {1} and abs(distance) >= self.lanes)
+            or any(len(strides) == 1 and stride and distance % stride for stride in strides)
         )
 
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
@@ -237,18 +243,10 @@ class Vectorizer:
 
     def _is_every_other(self, op: LoadOp) -> bool:
         """Whether lanes take every other float of a row that two long vectors cover."""
-        if self.lanes < LONG_LANES or op.result.type != f32 or self.stride(op) != 2:
+        if self.lanes < LONG_LANES or op.result.type != f32 or not self._is_apart_by(op, 2):
             return False
         memory = self._memory(op).type
-        *outer, last = self.scope.access(op)
-        moved = linear_in(last, Variable(str(self.lane)))
-        return (
-            isinstance(memory, MemRefType)
-            and memory.memory_space in (LOCAL, GLOBAL)
-            and all(str(self.lane) not in e.names for e in outer)
-            and moved is not None
-            and moved[0].value == 2
-        )
+        return isinstance(memory, MemRefType) and memory.memory_space in (LOCAL, GLOBAL)
 
     def _every_other(self, op: LoadOp, condition: Condition) -> None:
         """The even lanes of one vector, and the odd ones of another that ends where the last is."""
@@ -279,6 +277,66 @@ class Vectorizer:
                 element = extract.result
             at = self._at(access, lane)
             self.ops.append(StoreOp(names, element, self._memory(op), at, condition))
+
+    def _interleaved(self) -> dict[StoreOp, list[StoreOp]]:
+        """For each store whose gaps others fill: all of these, if it is the last one, or none."""
+        ops = list(self.loop.block.ops)
+        read = {op.memory for op in ops if isinstance(op, LoadOp)}
+        rows: dict[SSAValue, list[StoreOp]] = {}
+        for op in ops if self.lanes >= SHORT_LANES else ():
+            if isinstance(op, StoreOp) and op.memory not in read:
+                rows.setdefault(op.memory, []).append(op)
+        found: dict[StoreOp, list[StoreOp]] = {}
+        for stores in rows.values():
+            turns = self._in_turns(stores)
+            if turns:
+                found |= {op: [] for op in stores[:-1]} | {stores[-1]: turns}
+        return found
+
+    def _in_turns(self, stores: Sequence[StoreOp]) -> list[StoreOp]:
+        """Stores in the order of their places; none if they do not fill one another's gaps."""
+        count, first = len(stores), self.address(stores[0])
+        if count not in INTERLEAVED or not all(self._is_apart_by(op, count) for op in stores):
+            return []
+        places = {constant_difference(self.address(x), first, self.scope.env): x for x in stores}
+        known = sorted(place for place in places if place is not None)
+        is_whole = len(known) == count and known[-1] - known[0] == count - 1
+        return [places[place] for place in known] if is_whole else []
+
+    def _is_apart_by(self, op: LoadOp | StoreOp, stride: int) -> bool:
+        """Whether the lanes of a plain access are so far apart along the last axis alone."""
+        *outer, last = self.scope.access(op)
+        moved = linear_in(last, Variable(str(self.lane)))
+        is_inside = all(str(self.lane) not in e.names for e in outer)
+        is_last = moved is not None and moved[0].value == stride
+        return is_inside and is_last and self.stride(op) == stride
+
+    def _interleave(self, turns: Sequence[StoreOp]) -> None:
+        """Write vectors of what some stores write in turns; nothing if there are none."""
+        if not turns:
+            return
+        count, lanes = len(turns), self.lanes
+        values = [self._wide(self.values.get(op.value, op.value)) for op in turns]
+        t = vector_of(turns[0].value.type, lanes)
+        *outer, last = self._at(self.scope.access(turns[0]))
+        for first in range(0, count * lanes, lanes):
+            elements = range(first, first + lanes)
+            joined = values[0]
+            for turn in range(1, count):
+                mask = [
+                    lanes + k // count
+                    if k % count == turn
+                    else k // count
+                    if turn == 1
+                    else k - first
+                    for k in elements
+                ]
+                mask = DenseArrayBase.from_list(i64, mask)
+                shuffled = vector.ShuffleOp(joined, values[turn], mask, result_type=t)
+                self.ops.append(shuffled)
+                joined = shuffled.result
+            place = [*outer, last + first]
+            self.ops.append(StoreOp(self._names, joined, self._memory(turns[0]), place))
 
     def _compute(self, op: Operation) -> None:
         if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:

@@ -114,9 +114,25 @@ class CpuBody(Model):
     @property
     def operations(self) -> float:
         """The arithmetic instructions of the body."""
-        steps = prod(leaf.extent for leaf in self.rows) * self.hardware
+        steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
         each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
         return steps * (each + ceil(self.facts.operations / 2))
+
+    @lazy
+    def known(self) -> frozenset[str]:
+        """The indices of which all values are written out in the body: tests of these are none."""
+        reach: dict[str, int] = {}
+        for leaf in self.rows:
+            reach[leaf.index] = reach.get(leaf.index, 1) * leaf.extent
+        extents = self.facts.extents
+        return frozenset(n for n, count in extents.items() if count in (1, reach.get(n)))
+
+    @lazy
+    def _known_share(self) -> float:
+        """Which share of what the body has is left where tests are known: copies need none."""
+        known = self.known if any(names <= self.known for names, _ in self.facts.shares) else ()
+        read = [walk.tensor for walk in self.walks if not self.copies(walk.tensor)] if known else ()
+        return prod(share for names, share in self.facts.shares_of(read, 2) if names <= self.known)
 
     @lazy
     def busy_cycles(self) -> float:

@@ -15,8 +15,8 @@ from tiledialect.lazy import lazy
 from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.cpu_body import LINE
 from tiledialect.schedule.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches
-from tiledialect.schedule.facts import Walk, padded_indices
-from tiledialect.schedule.leaves import WRITTEN_OUT, Role
+from tiledialect.schedule.facts import Walk, between_lanes, padded_indices
+from tiledialect.schedule.leaves import LONG_LANES, WRITTEN_OUT, Role
 from tiledialect.schedule.model import Copy
 
 FLOPS = 4
@@ -29,6 +29,8 @@ TRANSPOSED = 8.0
 """Cycles to copy a vector of a square that is transposed in registers."""
 WAITING = {True: 12.0, False: 16.0}
 """Cycles to read and write a vector of sums that wait in the second cache, or further away."""
+STORED, INTERLEAVED = 2.0, 4.0
+"""Cycles to write a vector, and one whose lanes are between those of others."""
 WRITTEN_LINE = 3.0
 """Cycles for each line that elements are written to one by one."""
 GROUP = 1500.0
@@ -102,7 +104,10 @@ class CpuModel(CpuCaches):
         count = self.accumulators * self.trips(self.first_reduction) / min(self.vector, self.width)
         along = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
         joined = 2.0 * self.vector if along else 0.0
-        stored = 2.0 if along or self._are_neighbours_stored else self._scattered_cycles
+        if along or self._are_neighbours_stored:
+            stored = STORED
+        else:
+            stored = INTERLEAVED if self._are_interleaved else self._scattered_cycles
         return count * (stored + joined + self.facts.operations_after)
 
     @property
@@ -117,6 +122,12 @@ class CpuModel(CpuCaches):
         """Whether the lanes are neighbours in the output."""
         last = self.leaves[-1] if self.leaves else None
         return last is None or abs(self.facts.outputs[0].strides.get(last.index, 0)) <= 1
+
+    @property
+    def _are_interleaved(self) -> bool:
+        """Whether the body has all elements between its lanes in the output."""
+        turns = between_lanes(self.facts, self.leaves[-1].index)
+        return self.vector >= LONG_LANES and turns in self.known
 
     @property
     def edges(self) -> float:

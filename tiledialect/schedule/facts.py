@@ -277,8 +277,12 @@ class Facts:
 
     def _tests_of(self, least: int) -> Shares:
         """The tests of at least so many indices."""
+        return self.shares_of(self.inputs, least)
+
+    def shares_of(self, inputs: Iterable[Tensor], least: int = 1) -> Shares:
+        """The same of accesses to some of the inputs alone."""
         found: dict[frozenset[str], float] = {}
-        for tensor in self.inputs:
+        for tensor in inputs:
             for e, size in zip(tensor.access or (), tensor.shape, strict=False):
                 names = [n for n in e.names if self.extents[n] > 1]
                 count = prod(self.extents[n] for n in names)
@@ -335,15 +339,31 @@ class Facts:
 
 
 @lru_cache(maxsize=1 << 8)
-def padded_indices(facts: Facts, tensor: Tensor) -> frozenset[str]:
-    """The indices that move a tensor's axes along which some points would read outside it."""
+def padded_indices(
+    facts: Facts, tensor: Tensor, known: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The indices that move a tensor's axes along which some points would read outside it.
+
+    Where all that move an axis are ``known``, points outside are left out beforehand.
+    """
     ranges = {index.name: index.range for index in facts.indices}
     found: set[str] = set()
     for e, size in zip(tensor.access or (), tensor.shape, strict=True):
         low, high = interval(e, ranges)
-        if low < 0 or high >= size:
+        if (low < 0 or high >= size) and not known.issuperset(e.names):
             found.update(e.names)
     return frozenset(found)
+
+
+def between_lanes(facts: Facts, name: str) -> str | None:
+    """The index whose values fill the gaps that an index's steps leave in the output's memory.
+
+    Such is the residue class that a strided convolution's gradient is made of.
+    """
+    strides = facts.outputs[0].strides
+    gap = abs(strides.get(name, 0))
+    filling = (n for n in facts.output_indices if strides.get(n) == 1 and n != name)
+    return next((n for n in filling if facts.extents[n] == gap > 1), None)
 
 
 def _rare(shares: Shares, common: float = COMMON) -> Shares:

@@ -30,6 +30,8 @@ class Role(StrEnum):
 
 PARALLEL = (Role.GROUP, Role.LOCAL)
 """The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""
+LONG_LANES = 8
+"""Lanes of vectors that only CPUs have."""
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
 """The roles whose steps stand one after the other in the kernel."""
 

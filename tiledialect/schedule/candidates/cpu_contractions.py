@@ -10,19 +10,16 @@ sum is so long that the operands of a row of tiles do not fit the caches, it is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
 
-from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.candidates.loops import fastest, kept
+from tiledialect.schedule.candidates.cpu_tiles import Builder, Roles, Shape, has_vectors
+from tiledialect.schedule.candidates.loops import fastest
 from tiledialect.schedule.cpu_caches import FEW_ROWS
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost_below
-from tiledialect.schedule.default import on_grid
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor, padded_indices, steps_of
-from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.facts import Facts, Tensor, between_lanes, padded_indices
+from tiledialect.schedule.leaves import Schedule
 
 TILES = (
     *((1, n) for n in (1, 2, 4, 8)),
@@ -35,10 +32,6 @@ MOST_ROWS = {1: 24, 2: 12}
 """How many rows tiles of so many vectors have at most that hold all rows, or half of them."""
 MOST_TILES = 4
 """How many tiles are looked at in all blocks."""
-WRITTEN_OUT = 32
-"""How many steps of a short sum are written out at most."""
-BODY = 128
-"""How many operations on vectors the innermost body has at most."""
 FEW_USES = 16
 """How often an element of the largest input is used in sums, windows and the like."""
 READ_TWICE = 2
@@ -49,8 +42,8 @@ FILLED = 4
 """An index of so many vectors, or more, fills them well enough whatever its length is."""
 OTHERS = 2
 """How many other indices are tried as lanes."""
-SQUARE = 8
-"""Rows and columns of the squares by which operands are transposed: each is a register."""
+BETWEEN = 2
+"""Along how many indices tiles have rows beside those that lie between the lanes in memory."""
 STRIPES = (16, 64)
 """How many rows of an operand are read at a time, if it is used seldom."""
 FEW_TILES = 7
@@ -59,38 +52,6 @@ GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
 """The same where all operands are packed: the larger a group is, the less often they are read."""
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What the indices of a contraction are good for."""
-
-    n: str
-    rows: tuple[str, ...]
-    """The other output indices: what a group has several values of first."""
-    sums: tuple[str, ...]
-    """The summed indices, outermost first."""
-    lanes: tuple[int, ...]
-    """The vectors that are tried."""
-
-
-class Shape(NamedTuple):
-    """The numbers that make a schedule."""
-
-    lanes: int
-    columns: int
-    tile: tuple[tuple[str, int], ...] = ()
-    """How many rows the tile has along which indices."""
-    blocks: tuple[tuple[str, int], ...] = ()
-    """How many tiles a work-group has along which indices, outermost first."""
-    parts: tuple[int, ...] = ()
-    """In how many parts the outermost sums are made."""
-    packed: tuple[int, ...] = ()
-    """The operands that are staged."""
-    by_vectors: bool = False
-    """Whether a vector meets all elements of its step before the next vector is read."""
-    inside: str = ""
-    """The index in each tile of which operands are staged; empty: once for the group."""
 
 
 def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -219,7 +180,8 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         for rows, columns in (*TILES, *_fitted(facts, r)):
             if columns > vectors:
                 continue
-            for tile in _row_tiles(facts, r, rows, along):
+            tiles = (*_row_tiles(facts, r, rows, along), *_tiles_between(facts, r, rows))
+            for tile in dict.fromkeys(tiles):
                 shape = Shape(lanes, columns, tile)
                 if not device.has_long_vectors:
                     shape = shape._replace(by_vectors=_has_more_vectors(facts, r, shape))
@@ -230,16 +192,11 @@ def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
     """Whether a step reads fewer elements than vectors: the fewer are kept in registers."""
     vectors, elements = shape.columns, 1
     for name, count in shape.tile:
-        if _has_vectors(facts, r, name):
+        if has_vectors(facts, r, name):
             vectors *= count
         else:
             elements *= count
     return 1 < elements < vectors
-
-
-def _has_vectors(facts: Facts, r: Roles, name: str) -> bool:
-    """Whether rows along an index read vectors of their own."""
-    return any(name in t.names for t in facts.inputs if r.n in t.names)
 
 
 def _fitted(facts: Facts, r: Roles) -> Iterator[tuple[int, int]]:
@@ -271,15 +228,30 @@ def _row_tiles(
                 yield ((first, few), (second, rows // few))
 
 
+def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, int], ...]]:
+    """The ways to have so many rows, those among them that lie between the lanes in memory."""
+    if (between := between_lanes(facts, r.n)) is None or rows % facts.extents[between]:
+        return
+    count = facts.extents[between]
+    if rows == count:
+        yield ((between, count),)
+    others = [n for n in r.rows if n != between and 1 < rows // count <= facts.extents[n]]
+    for name in others[:BETWEEN]:
+        yield ((between, count), (name, rows // count))
+
+
 def _must_pack(
     facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]]
 ) -> tuple[int, ...]:
     """The operands that the tile would read outside themselves, or whose lanes lie apart."""
-    written = Builder(facts, r, shape).written_out()
+    builder = Builder(facts, r, shape)
+    written, known = builder.written_out(), builder.known()
 
     def must(t: Tensor) -> bool:
         on_lanes = r.n in t.names and abs(t.strides[r.n]) != 1
-        return on_lanes or not written.isdisjoint(padded[t.number])
+        if on_lanes or written.isdisjoint(padded[t.number]):
+            return on_lanes
+        return not written.isdisjoint(padded_indices(facts, t, known))
 
     return tuple(t.number for t in facts.inputs if must(t))
 
@@ -387,123 +359,3 @@ def _uses(facts: Facts, r: Roles) -> int:
     """How often an element of what vectors are read from is used."""
     sizes = (prod(t.shape) for t in facts.inputs if r.n in t.names)
     return facts.points // max(sizes, default=1)
-
-
-class _Sums(NamedTuple):
-    """The leaves of the summed indices: around the tiles, inside, and written out."""
-
-    outer: tuple[Leaf, ...]
-    inside: tuple[Leaf, ...]
-    written: tuple[Leaf, ...]
-
-
-class Builder:
-    """The schedules of a tile in blocks."""
-
-    def __init__(self, facts: Facts, r: Roles, tile: Shape):
-        self.facts = facts
-        self.roles = r
-        self.tile = tile
-        self.steps = dict(tile.tile) | {r.n: tile.lanes * tile.columns}
-        """How far a tile reaches along each output index."""
-        self._sums_of: dict[tuple[int, ...], _Sums] = {}
-
-    @lazy
-    def counts(self) -> Mapping[str, int]:
-        """How many tiles there are along each output index."""
-        names = (*self.roles.rows, self.roles.n)
-        return {n: ceil_div(self.facts.extents[n], self.steps.get(n, 1)) for n in names}
-
-    def written_out(self) -> set[str]:
-        """The indices that move within the innermost body."""
-        written = self._sums(()).written
-        return {self.roles.n, *dict(self.tile.tile), *(x.index for x in written)}
-
-    @lazy
-    def _body(self) -> tuple[Leaf, ...]:
-        """The leaves of the tile."""
-        r, s = self.roles, self.tile
-        rows = [Leaf(n, 1, count, Role.UNROLL) for n, count in s.tile]
-        tile = [*rows, Leaf(r.n, s.lanes, s.columns, Role.UNROLL)]
-        if s.by_vectors:
-            tile.sort(key=lambda leaf: not _has_vectors(self.facts, r, leaf.index))
-        return kept((*tile, Leaf(r.n, 1, s.lanes, Role.VECTOR)))
-
-    def schedule(self, s: Shape) -> Schedule:
-        """The leaves, then the stages."""
-        r, counts, steps = self.roles, self.counts, self.steps
-        blocks = dict(s.blocks)
-        grid = [
-            (n, steps.get(n, 1) * blocks.get(n, 1), ceil_div(counts[n], blocks.get(n, 1)))
-            for n in (*reversed(r.rows), r.n)
-        ]
-        grid = [block for block in grid if block[2] > 1]
-        serial = [Leaf(n, steps.get(n, 1), k, Role.SERIAL) for n, k in s.blocks if k > 1]
-        sums = self._sums(s.parts)
-        inner = (*sums.outer, *serial, *sums.inside, *sums.written, *self._body)
-        return Schedule((*on_grid(grid), *inner), tuple(self._stages(s, sums.outer, inner)))
-
-    def _sums(self, parts: tuple[int, ...]) -> _Sums:
-        if parts not in self._sums_of:
-            self._sums_of[parts] = _Sums(*map(kept, self._summed(parts)))
-        return self._sums_of[parts]
-
-    def _summed(self, numbers: tuple[int, ...]) -> tuple[list[Leaf], list[Leaf], list[Leaf]]:
-        """The leaves of the summed indices, the outermost of which are in so many parts."""
-        r, extents = self.roles, self.facts.extents
-        outer: list[Leaf] = []
-        left = {name: extents[name] for name in r.sums}
-        for name, parts in zip(r.sums, numbers, strict=False):
-            left[name] = ceil_div(extents[name], parts)
-            count = ceil_div(extents[name], left[name])
-            outer.append(Leaf(name, left[name], count, Role.SERIAL))
-        room = min(WRITTEN_OUT, max(1, BODY // self._vectors))
-        sums: list[Leaf] = []
-        written: list[Leaf] = []
-        for name in reversed(r.sums):
-            size = left[name]
-            if not sums and size <= room:
-                written.insert(0, Leaf(name, 1, size, Role.UNROLL))
-                room //= size
-                continue
-            few = next((k for k in (4, 3, 2) if k <= room and size % k == 0), 1)
-            if sums or written:
-                few = 1
-            if few > 1:
-                written.insert(0, Leaf(name, 1, few, Role.UNROLL))
-            sums.insert(0, Leaf(name, few, size // few, Role.SERIAL))
-        return outer, sums, written
-
-    @property
-    def _vectors(self) -> int:
-        return self.tile.columns * prod(count for _, count in self.tile.tile)
-
-    def _stages(self, s: Shape, outer: Sequence[Leaf], inner: Sequence[Leaf]) -> Iterator[Stage]:
-        """A stage of each packed operand, with the axis along `n` fastest."""
-        r = self.roles
-        for tensor in self.facts.inputs:
-            if tensor.number not in s.packed:
-                continue
-            rank = len(tensor.shape)
-            axes = [k for k, moves in enumerate(tensor.walk.moves) if r.n in moves]
-            last = axes[-1] if axes else rank - 1
-            order = (*(k for k in range(rank) if k != last), last)
-            place = outer[-1] if outer else None
-            if s.inside and s.inside in tensor.names:
-                place = next((x for x in inner if x.index == s.inside), place)
-            yield Stage(
-                tensor.number,
-                local=True,
-                at=(place.index, place.stride) if place is not None else None,
-                order=() if order == tuple(range(rank)) else order,
-                vector=self._together(tensor, inner, place, is_transposed=last != rank - 1),
-            )
-
-    def _together(
-        self, tensor: Tensor, inner: Sequence[Leaf], place: Leaf | None, *, is_transposed: bool
-    ) -> int:
-        """How many neighbours are copied at once: rows, or the sides of squares."""
-        inside = inner[inner.index(place) + 1 :] if place is not None else inner
-        row = min(tensor.walk.extents(steps_of(inside))[-1], tensor.shape[-1])
-        most = SQUARE if is_transposed else self.tile.lanes
-        return min(most, self.tile.lanes, 1 << (row.bit_length() - 1))

@@ -1,0 +1,131 @@
+"""nest-interleave-stores: what several vectors write in turns is written together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.index.integer import Expr
+from tiledialect.index.ranges import Env
+from tiledialect.lowering.nest.builder import GLOBAL
+from tiledialect.lowering.nest.conditions import Guarded, set_condition
+from tiledialect.lowering.nest.neighbours import moved_by
+from tiledialect.lowering.nest.nest_vectorize import INTERLEAVED
+from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.ops_in import ops_of
+from tiledialect.schedule.leaves import Role
+from tiledialect.target_spec import is_gpu
+
+
+def interleave(turns: ForOp, env: Env) -> None:
+    """Put an unrolled loop that has a vector loop inside, and fills its gaps, into its lanes."""
+    lanes = _only_vector(turns)
+    if turns.extent not in INTERLEAVED or lanes is None:
+        return
+    body, inside = _only_block(lanes, turns), turns.block.first_op
+    if body is None or inside is None or not _fills_gaps(turns, lanes, body, env):
+        return
+    _write_out(turns, body, env)
+    inside.detach()
+    Rewriter.replace_op(turns, inside)
+
+
+def _only_vector(loop: ForOp) -> ForOp | None:
+    """The vector loop that is all that a loop does, in loops and branches that it does not move."""
+    op: Operation | None = loop
+    while op is not None:
+        if isinstance(op, ForOp) and op.role.data.role is Role.VECTOR:
+            return op
+        block = op.block if isinstance(op, ForOp) else _branch(op)
+        op = _alone(block, loop)
+    return None
+
+
+def _only_block(lanes: ForOp, turns: ForOp) -> Block | None:
+    """What each lane does, in branches that do not depend on the turn."""
+    block: Block | None = lanes.block
+    while block is not None and isinstance(op := _alone(block, turns), IfOp):
+        block = _branch(op)
+    return block
+
+
+def _alone(block: Block | None, turns: ForOp) -> Operation | None:
+    """The only op of a block, unless it depends on the turn."""
+    if block is None or block.first_op is None or block.first_op is not block.last_op:
+        return None
+    return None if turns.index in block.first_op.operands else block.first_op
+
+
+def _branch(op: Operation) -> Block | None:
+    """What a branch does, if it does nothing otherwise."""
+    return op.then.block if isinstance(op, IfOp) and op.otherwise is None else None
+
+
+def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
+    """Whether all that the lanes write is so many elements apart as there are turns, the next
+    turn's beside it; what they read is not written here.
+    """
+    ops, scope = list(body.ops), NestScope(env=env)
+    stores = [op for op in ops if isinstance(op, StoreOp)]
+    read = {op.memory for op in ops if isinstance(op, LoadOp)}
+    steps = {(moved_by(lanes, op, scope), moved_by(turns, op, scope)) for op in stores}
+    is_plain = not any(op.regions or op.properties.get("condition") for op in ops)
+    types = [op.memory.type for op in stores]
+    is_memory = all(isinstance(t, MemRefType) and t.memory_space == GLOBAL for t in types)
+    is_apart = steps == {(turns.extent, 1)} and read.isdisjoint(op.memory for op in stores)
+    return is_plain and is_memory and is_apart
+
+
+def _write_out(turns: ForOp, block: Block, env: Env) -> None:
+    """Make each lane do all turns, one after the other."""
+    ops = list(block.ops)
+    for turn in range(turns.extent or 0):
+        index = IndexOp({}, Expr.const(turn))
+        values: dict[SSAValue, SSAValue] = {turns.index: index.result}
+        block.add_ops([index, *(op.clone(values) for op in ops)])
+        _name_places(index, env)
+    for op in reversed(ops):
+        Rewriter.erase_op(op)
+
+
+def _name_places(index: IndexOp, env: Env) -> None:
+    """Put the number that an index is into the expressions of the ops that use it."""
+    scope = NestScope(env=env)
+    for use in list(index.result.uses):
+        op = use.operation
+        if isinstance(op, Guarded):
+            set_condition(scope, op, scope.condition(op))
+        elif isinstance(op, IndexOp):
+            Rewriter.replace_op(op, IndexOp(scope.values, scope.name(op.result)))
+    if not index.result.uses:
+        Rewriter.erase_op(index)
+
+
+@dataclass(frozen=True)
+class NestInterleaveStoresPass(ModulePass):
+    """Lets vectors that write every second, third or fourth element in turns be written together.
+
+    Where the steps of a vector loop write elements so far apart as the unrolled loop around it
+    has steps, and those fill the gaps, that loop goes into the lanes: `nest-vectorize` makes
+    whole vectors of what the lanes write. So residue classes of strided convolutions' gradients
+    are stored, if a work-item has all of them. GPUs write such lanes one by one.
+    """
+
+    name = "nest-interleave-stores"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Interleave the stores of all kernels."""
+        if is_gpu(op):
+            return
+        env = Env()
+        for loop in ops_of(op, ForOp):
+            if loop.role.data.role is Role.UNROLL:
+                interleave(loop, env)
