@@ -137,7 +137,7 @@ def _of_contraction(
     sizes = zip(op.output.data, shape(op.result), strict=True)
     written = {name for e, size in sizes if size > 1 for name in e.names}
     single = {n: r.lower for n, r in ranges.items() if r.extent == 1 and n not in written}
-    places = list(_places(kernel, op, single))
+    places = list(accesses_of(kernel, op, single))
     beside = (pair for _, along in places for pair in pairwise(map(str, along)))
     for a, b in dict.fromkeys(beside):
         # A diagonal is along no two indices.
@@ -148,7 +148,7 @@ def _of_contraction(
     return None
 
 
-def _places(
+def accesses_of(
     kernel: KernelOp, op: ContractionOp, single: Mapping[str, int]
 ) -> Iterator[tuple[SSAValue, Access]]:
     """What a contraction reads and writes, and all that is computed before or after, and where."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -23,8 +23,9 @@ from tiledialect.passes.recomputation import (
     recomputing_gain,
 )
 from tiledialect.passes.row_ends import Parted, part_end
-from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain
+from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain, rows_gain
 from tiledialect.passes.tap_fusion import at_parts, at_taps, tap_gain
+from tiledialect.passes.window_kernels import Together, has_windows, may_join, over_windows
 
 Order = dict[Operation, int]
 
@@ -85,6 +86,10 @@ class Fusion:
                 continue
             for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
                 self._merge(rule, kernels_in(self.block), partners)
+        if self.forced.get(OVER_ROWS) is not False:
+            for kernel in reversed(kernels_in(self.block)):
+                if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
+                    self._merge_windows(kernel)
         if self.again is not False:
             before = set(kernels_in(self.block))
             # The last ones first: what makes their operands may then be computed again, too.
@@ -111,6 +116,54 @@ class Fusion:
             last: KernelOp | None = kernel
             while last is not None and last.parent is not None:
                 last = self._merged(rule, last, partners)
+
+    def _merge_windows(self, last: KernelOp) -> None:
+        """Merge a kernel with those that make its inputs over the same windows, if that pays."""
+        members, found, refused = [last], None, set[KernelOp]()
+        while (first := self._joining(members, refused)) is not None:
+            more = sorted([first, *members], key=self.order.__getitem__)
+            both = self._over_windows(first, more, found or last)
+            if both is None:
+                refused.add(first)
+                continue
+            if found is not None:
+                found.erase()
+            members, found = more, both
+        if found is not None:
+            self.order[found.kernel] = self.order[last]
+            self.notes[found.kernel] = [note for k in members for note in self.notes.get(k, ())]
+            found.put()
+
+    def _joining(
+        self, members: Sequence[KernelOp], refused: Collection[KernelOp]
+    ) -> KernelOp | None:
+        """A kernel that makes inputs of some, and whose other results can wait for the last one."""
+        for member in reversed(members):
+            for first in producers(member, self.order):
+                is_new = first not in refused and first not in members and first not in self.given
+                if is_new and may_join([first, *members], self.order):
+                    return first
+        return None
+
+    def _over_windows(
+        self, first: KernelOp, members: Sequence[KernelOp], without: Together | KernelOp
+    ) -> Together | None:
+        """A row kernel of some kernels, if it is faster than one of all but the first, and that."""
+        if any(v.name_hint in self.apart for v in first.outputs):
+            return None
+        if (both := over_windows(members)) is None:
+            return None
+        rest = without.kernel if isinstance(without, Together) else without
+        gain = rows_gain((first, rest), both.kernel, self.machine)
+        pays = gain.saved >= 0
+        does = "in one kernel" if pays else "not in one kernel"
+        name, last = name_of(first.outputs[0]), name_of(members[-1].outputs[0])
+        note = f"{name} is {does} with {last}, over the same windows: {self._worth(gain)}"
+        self.notes.setdefault(first if pays else members[-1], []).append(note)
+        if pays or self.forced[OVER_ROWS]:
+            return both
+        both.erase()
+        return None
 
     def _recompute(self, kernel: KernelOp) -> None:
         """Compute an elementwise kernel again where its results are taken, if that pays.

@@ -40,7 +40,12 @@ def over_rows(
 
 def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two."""
-    apart, both = [*map(machine.traffic, (first, second))], machine.traffic(kernel)
+    return rows_gain((first, second), kernel, machine)
+
+
+def rows_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
+    """What a row kernel takes, and what those that it is made of do."""
+    apart, both = [*map(machine.traffic, members)], machine.traffic(kernel)
     why = moving(both.moved, sum(t.moved for t in apart))
     if both.groups < machine.groups:
         why += f", with {both.groups} work-groups where {machine.groups} keep the device busy"
