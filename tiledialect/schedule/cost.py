@@ -228,11 +228,12 @@ def _lines(m: Model, walk: Walk) -> float:
     if any(copy.stage.local for copy in m.copies(walk.tensor)):
         return 1.0
     size = walk.tensor.bytes
-    run = walk.run(m.neighbours) * size
-    if not run:
+    if not walk.run(m.neighbours):
         # Tensors without elements have no lines.
         return 1.0
-    return walk.elements(m.neighbours) * size / run * ceil(run / LINE)
+    # Lanes whose elements are apart share lines with those that are accessed next.
+    found = ((walk.elements(s), walk.run(s)) for s in {m.neighbours, m.together})
+    return min(elements / run * ceil(run * size / LINE) for elements, run in found)
 
 
 def _bank_cycles(m: Model, walk: Walk, width: int) -> int:
@@ -292,6 +293,6 @@ def _written(m: Model) -> float:
     """The bytes that all groups write, in sectors."""
     total = 0.0
     for tensor in m.facts.outputs:
-        run = tensor.walk.run(m.neighbours) * tensor.bytes
+        run = m.run(tensor.walk) * tensor.bytes
         total += tensor.size * in_sectors(run, m.sector)
     return total

@@ -364,7 +364,7 @@ class Model:
             chunks = elements / self._width(copies[0])
         else:
             elements = walk.elements(self.lanes + self.steps[place:])
-            run = walk.run(self.neighbours)
+            run = self.run(walk)
             shares = self.items / max(1, prod(extent for _, _, extent in self.lanes))
             chunks = 0.0
         times = self.trips(place)
@@ -376,6 +376,18 @@ class Model:
         """The steps that a sub-group makes at once."""
         is_vector = bool(self.leaves) and self.leaves[-1].role is Role.VECTOR
         return self.lanes + self.steps[-1:] if is_vector else self.lanes
+
+    @lazy
+    def together(self) -> Steps:
+        """The steps that a sub-group makes at once, or one right after the other.
+
+        A row of few elements that are written out lies between those of the neighbouring lanes.
+        """
+        return self.lanes + self.steps[self.body :] if self.facts.is_rows else self.neighbours
+
+    def run(self, walk: Walk) -> int:
+        """How many neighbours in memory are accessed together."""
+        return max(walk.run(self.neighbours), walk.run(self.together))
 
 
 def in_sectors(run: int, sector: int) -> float:

@@ -2,7 +2,7 @@
 
 A row belongs to a work-group, whose work-items share it out and keep their part in registers
 between the phases. Rows that are too long for that are read again in each phase. Where neighbouring
-rows are neighbours in memory, work-items have neighbouring rows.
+rows are neighbours in memory, work-items have neighbouring rows; so they do where rows are short.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from math import gcd, prod
 
 from tiledialect.schedule.candidates.memory import (
+    ACCESS,
     ITEMS,
     Loops,
     by_stride,
@@ -63,6 +64,7 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
     others = [n for n in facts.reduced_indices if n not in summed]
     rows = [n for n in order if n not in summed]
     arguments = facts, device, [*summed, *others], rows
+    yield from _windows(*arguments)
     if device.kind is Kind.GPU:
         yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(*arguments)
     elif along_rows:
@@ -80,6 +82,35 @@ def stages(facts: Facts, width: int) -> list[Stage]:
 def room(device: Device, items: int) -> int:
     """How many elements of rows each of so many work-items of a GPU can keep."""
     return min(KEPT, device.registers_unit // items - NOT_KEPT)
+
+
+def _windows(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    """Rows of a few elements, all of which a work-item has in registers, of several neighbours."""
+    source, extents = largest(facts), facts.extents
+    length = prod(extents[n] for n in summed)
+    if not rows or length > MOST_STEPS:
+        return
+    is_gpu, apart = device.kind is Kind.GPU, source.strides[rows[0]]
+    widest = lanes(device, [source], extents[rows[0]])
+    if apart > max(1, ACCESS // source.bytes if is_gpu else widest // 2):
+        # What lies between two accesses is no longer near when it is accessed.
+        return
+    widest = 1 if is_gpu and apart > 1 else widest
+    most = room(device, ITEMS // 2) if is_gpu else device.whole_vectors
+    for width in dict.fromkeys((widest, gcd(widest, extents[rows[0]]))):
+        if length * facts.live * (width if is_gpu else 1) > most:
+            continue
+        loops = Loops(facts)
+        loops.add(rows[0], width, Role.VECTOR)
+        if is_gpu:
+            loops.share(rows, ITEMS // 2)
+        for n in summed:
+            loops.add(n, extents[n], Role.UNROLL)
+        if not is_gpu:
+            loops.work(rows, max(1, work_of_group(facts, device) // (length * width)))
+        yield loops.schedule(stages(facts, width) if is_gpu else ())
 
 
 def _rows_on_gpu(
