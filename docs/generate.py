@@ -308,13 +308,16 @@ def option_text(cls: type[ModulePass], name: str) -> str:
     return " ".join(found[1].split()) if found else ""
 
 
-def pass_example(program: str, passes: str) -> Iterator[str]:
-    """A run of `tile-opt` with its output."""
+def pass_example(program: str, passes: str, shown: str = "") -> Iterator[str]:
+    """A run of `tile-opt` with its output, or the lines of it that hold a word."""
     path = f"examples/{program}" if program.endswith(".mlir") else f"examples/{program}.tile"
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.chdir(HERE.parent):
         TileOptMain([path, "-p", passes]).run()
-    yield f"```sh\n$ tile-opt {path} -p '{passes}'\n{output.getvalue().strip()}\n```"
+    lines = [line for line in output.getvalue().strip().split("\n") if shown in line]
+    only = f" | grep {shown}" if shown else ""
+    text = "\n".join(lines)
+    yield f"```sh\n$ tile-opt {path} -p '{passes}'{only}\n{text}\n```"
 
 
 POOL = 'tile-specialize{arguments="8xf32"}'
@@ -363,6 +366,12 @@ EXAMPLES = {
         "bilinear",
         'tile-specialize{arguments="8x4xf32","4x5xf32","6x5xf32"},tile-bounds'
         ",tile-split-product{first=W,B}",
+    ),
+    "tile-winograd": (
+        "windows",
+        'tile-specialize{arguments="2x4x6x6xf32","8x4x3x3xf32"},tile-bounds'
+        ",tile-winograd{contraction=O}",
+        "contraction",
     ),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),

@@ -36,6 +36,7 @@ from tiledialect.passes.tile_split_product import TileSplitProductPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.tile_split_scatter import TileSplitScatterPass
+from tiledialect.passes.tile_winograd import TileWinogradPass
 from tiledialect.signature import find_function
 from tiledialect.target_spec import describe, limit
 
@@ -61,6 +62,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileReducePass(),
         TileDefractPass(),
         TileSplitProductPass(keep=_whole(schedules)),
+        TileWinogradPass(keep=_whole(schedules)),
         TileSplitReductionPass(keep=_whole(schedules)),
         TileFusePass(),
         TileJoinAxesPass(schedules),

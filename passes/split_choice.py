@@ -42,6 +42,8 @@ MANY_PARTS = 32
 """An index of so many values is long enough, as its parts have groups for other indices, too."""
 GAIN = 0.9
 """A split must take at most this share of the time."""
+LEAST_TILE = 16 * 16
+"""How many results a group has at least if it has a tile of a product."""
 FEW_ROWS = 2
 """Rows that are summed, then used, are a kernel's if they keep this part of the units busy."""
 MANY_GROUPS = 8
@@ -162,9 +164,19 @@ def _why_whole(
     lanes = units * device.native_vector_width
     if device.kind is Kind.CPU and facts.points < MANY_POINTS and outputs > lanes:
         return f"its {outputs} results are a vector or more for each of {units} compute units"
-    if device.kind is Kind.GPU and (groups := _groups(facts, device)) >= MANY_GROUPS * units:
-        return f"its {groups} groups fill the {units} compute units"
+    if device.kind is Kind.GPU:
+        groups = _groups(facts, device)
+        # Groups whose items share the sums of few results are many where larger ones are too few.
+        has_tiles = not _is_matrix(facts) or outputs >= groups * LEAST_TILE
+        if groups >= MANY_GROUPS * units and has_tiles:
+            return f"its {groups} groups fill the {units} compute units"
     return ""
+
+
+def _is_matrix(facts: Facts) -> bool:
+    """Whether results are those of a product of matrices, with an index of each alone."""
+    moving = {name for name in facts.output_indices if facts.extents[name] > 1}
+    return facts.is_product and all(moving - t.names for t in facts.inputs)
 
 
 def _groups(facts: Facts, device: Device) -> int:

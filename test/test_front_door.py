@@ -557,7 +557,7 @@ def test_precision():
     for f in (rounded, rounded.gradient(), pickle.loads(pickle.dumps(rounded))):
         assert 'tile.precision = "tf32"' in f.mlir(*[ones] * len(f.inputs))
     assert np.array_equal(rounded(ones, ones), plain(ones, ones))
-    with pytest.raises(td.TileError, match="there is no precision 'f8'; there is f32, tf32"):
+    with pytest.raises(td.TileError, match="there is no precision 'f8'; there is f32, tf32, exact"):
         td.compile(product, precision="f8")
 
 

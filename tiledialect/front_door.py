@@ -38,7 +38,8 @@ def compile(
         tune: how many schedules of each kernel to measure, at the first call with new shapes,
             on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
         precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
-            them, with factors of 10 bits; ``f32`` does not. Else the module says (f32).
+            them, with factors of 10 bits; ``f32`` does not; ``exact`` has sums computed as they are
+            written, too, not with fewer products. Else the module says (f32).
 
     Raises:
         TileError: the source or another argument is wrong.

@@ -25,7 +25,8 @@ RATES = ("bandwidth", "arithmetic", "launch", "kept")
 
 
 PRECISION = "tile.precision"
-"""The module's attribute that says as what factors of f32 may be multiplied: `f32` or `tf32`."""
+"""The module's attribute that says as what factors of f32 may be multiplied: `f32`, `tf32` or
+`exact`, with which no sums are computed with fewer products."""
 
 
 def precision_of(module: ModuleOp) -> str:

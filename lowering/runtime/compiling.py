@@ -33,6 +33,7 @@ from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
+from tiledialect.passes.tile_winograd import TileWinogradPass
 from tiledialect.signature import find_function
 
 if TYPE_CHECKING:
@@ -64,12 +65,12 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
 def explained(program: Program, types: Types, device: Device) -> str:
     """Why a program has the kernels and schedules that it has on a device."""
     names = [p.name for p in pipeline(LOCAL_SIZE)]
-    first = names.index(TileSplitReductionPass.name)
+    first = names.index(TileWinogradPass.name)
     module = lowered(program, types, device, names[first - 1])
     reasons: list[str] = []
     for step in pipeline(local_size_of(module), program.schedules)[first:]:
         match step:
-            case TileSplitReductionPass():
+            case TileWinogradPass() | TileSplitReductionPass():
                 reasons += replace(step, explain=True).choose(module)
             case TileFusePass():
                 replace(step, explain=True).apply(Context(), module)

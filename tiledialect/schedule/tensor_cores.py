@@ -22,8 +22,8 @@ from tiledialect.schedule.leaves import (
     Stage,
 )
 
-PRECISIONS = ("f32", "tf32")
-"""As what the factors of sums of f32 may be multiplied."""
+PRECISIONS = ("f32", "tf32", "exact")
+"""As what the factors of sums of f32 may be multiplied: `exact` sums are those that are written."""
 
 BLOCKS = {(128, 128): 1.0, (64, 128): 1.5, (128, 64): 1.5, (64, 64): 2.0}
 """Rows and columns of the tiles of a work-group, and what a product costs there: the last cache is

@@ -13,6 +13,7 @@ from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.candidates.cpu_rows import cpu_rows
 from tiledialect.schedule.candidates.gpu_contractions import gpu_contractions
 from tiledialect.schedule.candidates.gpu_shared_sums import gpu_shared_sums
+from tiledialect.schedule.candidates.gpu_tables import gpu_tables
 from tiledialect.schedule.candidates.row_kernels import row_kernels
 from tiledialect.schedule.candidates.streams import streams
 from tiledialect.schedule.candidates.sums import sums
@@ -27,6 +28,7 @@ Family = Callable[[Facts, Device], Iterable[Schedule]]
 FAMILIES: Mapping[str, Family] = {
     "contractions on GPUs": gpu_contractions,
     "shared sums on GPUs": gpu_shared_sums,
+    "tables on GPUs": gpu_tables,
     "contractions on CPUs": cpu_contractions,
     "sums along memory on CPUs": cpu_rows,
     "streams": streams,

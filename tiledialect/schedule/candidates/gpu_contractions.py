@@ -15,6 +15,7 @@ from math import inf, prod
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.asynchronous import copied_alone
+from tiledialect.schedule.candidates.gpu_tables import table_roles
 from tiledialect.schedule.candidates.loops import digits, kept
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import on_grid
@@ -194,7 +195,7 @@ def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
     if device.kind is not Kind.GPU or not facts.aggregates or len(facts.inputs) < 2:
         return
-    if any(t.access is None for t in facts.inputs):
+    if any(t.access is None for t in facts.inputs) or table_roles(facts) is not None:
         return
     for found in roles(facts):
         for shape in _shapes(facts, found, device):
