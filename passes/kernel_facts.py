@@ -225,10 +225,10 @@ def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SS
     return number
 
 
-def _online(kernel: KernelOp) -> tuple[set[ContractionOp], int]:
+def _online(kernel: KernelOp) -> tuple[set[ContractionOp], int, bool]:
     """The sums in the phase of a maximum or mean where groups share rows, and keep none.
 
-    And how many numbers a lane holds at most in a phase then.
+    And how many numbers a lane holds at most in a phase then, and whether some are guesses.
     """
     number = _numbers(kernel)
     by_phase: dict[int, list[ContractionOp]] = {}
@@ -237,6 +237,7 @@ def _online(kernel: KernelOp) -> tuple[set[ContractionOp], int]:
             by_phase.setdefault(number[op.result], []).append(op)
     axes = kernel.axes.ranges if kernel.axes is not None else {}
     early: set[ContractionOp] = set()
+    guessed = False
     held = max(map(len, by_phase.values()), default=0)
     for k in sorted(by_phase):
         before = by_phase.get(k - 1, ())
@@ -245,9 +246,10 @@ def _online(kernel: KernelOp) -> tuple[set[ContractionOp], int]:
             later = moments(by_phase[k], before, axes)
             joined = {*(online(by_phase[k], before, axes) or later)}
             early |= joined
+            guessed |= bool(later)
             if joined:
                 held = max(held, len(before) + len(joined) + held_beside(later, before))
-    return early, held
+    return early, held, guessed
 
 
 def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
@@ -286,7 +288,7 @@ def _row_facts(kernel: KernelOp) -> Facts:
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
-    early, held = _online(kernel)
+    early, held, guessed = _online(kernel)
     needed, unkept = phases(kernel), phases(kernel, early=early)
     kept: dict[SSAValue, int] = {}
     for k, v in enumerate(kernel.values):
@@ -306,5 +308,6 @@ def _row_facts(kernel: KernelOp) -> Facts:
         live=_most_live(kernel, kept),
         sums=_most_sums(kernel),
         held=held,
+        guessed=guessed,
         passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
     )

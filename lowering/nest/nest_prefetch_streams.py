@@ -57,6 +57,9 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
     for op in ops:
         if not isinstance(op, LoadOp) or op.memory in seen or not is_wide(op):
             continue
+        # The first guess of a mean is one of the numbers: a loop begins with them.
+        if not any(loop.role.data.role is Role.SERIAL for loop in loops_around(op)):
+            continue
         t = op.memory.type
         assert isinstance(t, MemRefType)
         if not t.has_static_shape():

@@ -45,10 +45,14 @@ from tiledialect.passes.online_moments import (
     Moment,
 )
 from tiledialect.passes.online_sums import maximum_of, numbers
-from tiledialect.schedule.leaves import Role, first_written_out
+from tiledialect.schedule.leaves import Role, first_written_out, summed_beside
 from tiledialect.schedule.tiles import step_name
 
 NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
+
+
+FEW_POINTS = 4
+"""After fewer points of a lane no mean is guessed anew, if there are loops of more."""
 
 
 class RowNest:
@@ -90,7 +94,8 @@ class RowNest:
     def passes(self) -> list[Pass]:
         """The contractions of each pass over the row: fewer where a group shares it unkept."""
         found = phases(self.ops, self.rows.axes)
-        may_join = self.shared and not self.kernel.schedule.stages
+        schedule = self.kernel.schedule
+        may_join = (self.shared or schedule.one_pass) and not schedule.stages
         return joined(found, self.rows.axes, guess=self.may_guess) if may_join else found
 
     @property
@@ -206,8 +211,7 @@ class RowNest:
         """Guesses of means: the first numbers that each lane of a work-item reads."""
         inside = range(self.first, len(self.leaves))
         lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
-        step = [k for k in inside if k > self.last_loop and k not in lanes]
-        points = None if tests else prod(self.leaves[k].extent for k in step)
+        points = None if tests else prod(self._points_of(self.guess_loop))
         guesses = Guesses(own.moments, accumulators, points)
         guesses.start()
         at_first = self.kernel.at_steps({step_name(k): Expr() for k in inside if k not in lanes})
@@ -232,11 +236,28 @@ class RowNest:
             point.compute(op)
         return point.value(deviation.mean, ())
 
-    @property
-    def last_loop(self) -> int:
-        """The number of the innermost leaf inside a work-item that is a loop; -1 without one."""
-        inside = range(self.first, len(self.leaves))
-        return max((k for k in inside if self.leaves[k].role is Role.SERIAL), default=-1)
+    @cached_property
+    def guess_loop(self) -> int:
+        """After each step of which leaf means are guessed anew; -1 if no leaf inside is a loop.
+
+        The innermost loop of whose steps each has some points for a lane, or the outermost.
+        """
+        loops = [
+            k for k in range(self.first, len(self.leaves)) if self.leaves[k].role is Role.SERIAL
+        ]
+        long = (k for k in reversed(loops) if prod(self._points_of(k)) >= FEW_POINTS)
+        return next(long, min(loops, default=-1))
+
+    def _points_of(self, k: int) -> list[int]:
+        """How many points for a lane the leaves inside a leaf have."""
+        outputs = set(self.rows.axes) - self.reduced
+        beside = summed_beside(self.leaves, outputs)
+        inside = range(max(k + 1, self.first), len(self.leaves))
+        return [
+            self.leaves[j].extent
+            for j in inside
+            if self.leaves[j].index not in outputs and j not in beside
+        ]
 
     def _results(self, tests: tuple[Test, ...], back: bool) -> None:
         """Write the results: together those that lie along the same axes."""
@@ -290,7 +311,7 @@ class RowNest:
                     return
                 with self.kernel.loops([k]), self.kernel.at_steps(turned(k)):
                     enter(position + 1, later)
-                    if k == self.last_loop and guesses is not None:
+                    if k == self.guess_loop and guesses is not None:
                         guesses.move()
 
         def turned(k: int) -> dict[str, Expr]:
@@ -302,7 +323,7 @@ class RowNest:
 
         with self.staging.scope():
             enter(0, tests)
-            if self.last_loop < 0 and guesses is not None:
+            if self.guess_loop < 0 and guesses is not None:
                 guesses.move()
 
     def _accumulator(self, op: ContractionOp) -> Accumulator:

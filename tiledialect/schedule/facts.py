@@ -229,6 +229,8 @@ class Facts:
     """How many aggregates a row kernel makes at most in one pass over a row."""
     held: int = 0
     """How many numbers a lane of a row kernel holds at most in a pass, if it keeps nothing."""
+    guessed: bool = False
+    """Whether some passes of a row kernel are one if means are guessed."""
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
 

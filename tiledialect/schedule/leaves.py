@@ -158,6 +158,9 @@ class Schedule:
     """How many neighbouring work-items join what they share without local memory; 0: none do."""
     global_stages: tuple[GlobalStage, ...] = ()
     """What is copied before the kernel; `tile-loop-tiling` makes kernels of these."""
+    one_pass: bool = False
+    """Whether lone work-items guess means while they read a row, and need no pass for them alone;
+    groups that share rows without keeping them do so anyway."""
 
     def extents(self, role: Role) -> tuple[int, int, int]:
         """The steps of a parallel role along x, y and z."""
@@ -214,6 +217,8 @@ def check(
     _check_leaves(indices, schedule.leaves)
     _check_order(indices, schedule.leaves)
     _check_sub_groups(indices, schedule)
+    if schedule.one_pass and schedule.stages:
+        raise ScheduleError("what is staged is kept for more than one_pass over it")
     for stage in schedule.stages:
         if not 0 <= stage.operand < len(ranks):
             raise ScheduleError(f"there is no input {stage.operand} to stage")

@@ -250,6 +250,7 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
     sub_groups = 0
     if parser.parse_optional_keyword("sub_groups"):
         sub_groups = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    one_pass = parser.parse_optional_keyword("one_pass") is not None
     instruction = None
     if parser.parse_optional_keyword("instruction"):
         name = parser.parse_identifier(" of an instruction")
@@ -268,6 +269,7 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
         instruction,
         sub_groups,
         tuple(s for s in stages if isinstance(s, GlobalStage)),
+        one_pass,
     )
 
 
@@ -339,6 +341,8 @@ def print_schedule(
         printer.print_list(schedule.leaves, lambda leaf: printer.print_string(str(leaf)))
     if schedule.sub_groups:
         printer.print_string(f" sub_groups {schedule.sub_groups}")
+    if schedule.one_pass:
+        printer.print_string(" one_pass")
     if schedule.instruction is not None:
         printer.print_string(f" instruction {schedule.instruction}")
     if stages := (*schedule.global_stages, *schedule.stages):
@@ -353,11 +357,11 @@ class ScheduleAttr(Data[Schedule]):
 
     How a kernel runs: the leaves of the loop nest, outermost first, each with its role, the index
     it moves and by how much, and its number of steps; then, where they are given, the size of the
-    sub-groups that join what their work-items share (`sub_groups 32`), and the instruction that
-    computes the innermost box, with the index along each of its axes
-    (`instruction mma_m16n8k8_tf32 <i, j, k>`); then the operands that are staged, first those of
-    which `tile-loop-tiling` makes copies in global memory (`input 1 global order (1, 0)`). The
-    kernel op's own syntax names the operands.
+    sub-groups that join what their work-items share (`sub_groups 32`), whether means are guessed
+    while rows are read (`one_pass`), and the instruction that computes the innermost box, with the
+    index along each of its axes (`instruction mma_m16n8k8_tf32 <i, j, k>`); then the operands that
+    are staged, first those of which `tile-loop-tiling` makes copies in global memory
+    (`input 1 global order (1, 0)`). The kernel op's own syntax names the operands.
     """
 
     name = "tile.schedule"

@@ -8,6 +8,7 @@ rows are neighbours in memory, work-items have neighbouring rows; so they do whe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import gcd, prod
 
 from tiledialect.schedule.candidates.memory import (
@@ -47,6 +48,8 @@ TOGETHER = {128: 8, 256: 4, 1024: 2}
 joined of one is waited for while the others are computed."""
 ALWAYS_TOGETHER = 4
 """So many rows may need more registers than there are."""
+STEPS_OF_GUESS = 32
+"""After how many steps a work-item of a CPU guesses means anew, at most."""
 KEPT_ON_CPU = 1 << 16
 """How many elements of rows a work-item of a CPU keeps in memory of its own."""
 
@@ -221,6 +224,8 @@ def _rows_on_cpu(
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
     kept = kept[: KEPT_ON_CPU // max(length, 1)]
     together = _together(facts, device, rows, length)
+    guess = facts.guessed and _is_past_cache(facts, device, rows)
+    kept = [] if guess else kept
     for count in unrolls(facts.extents[first], width, 2):
         if not _fits(facts, device, together, count):
             continue
@@ -230,9 +235,26 @@ def _rows_on_cpu(
             for row in rows[:1]:
                 loops.add(row, together, Role.UNROLL)
             loops.add(first, count, Role.UNROLL)
+            if guess:
+                loops.add(first, _steps_of_guess(loops.rest(first)), Role.SERIAL)
             loops.serial(summed)
             loops.work(rows, max(1, work_of_group(facts, device) // (length * together)))
-            yield loops.schedule(kept if keep else ())
+            yield replace(loops.schedule(kept if keep else ()), one_pass=guess)
+
+
+def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
+    """Whether a core's second cache has lost what it reads again of rows: half of it is enough.
+
+    Rows of 1 MiB on cores with as much take a third less in one pass, of a quarter no less.
+    """
+    count = prod(facts.extents[n] for n in rows)
+    again = sum(t.size for t in facts.inputs if set(t.names) & set(facts.reduced_indices))
+    return 2 * again > count * device.second_cache
+
+
+def _steps_of_guess(steps: int) -> int:
+    """After how many of so many steps to guess means anew: a divisor."""
+    return next((n for n in range(STEPS_OF_GUESS, 1, -1) if steps % n == 0), 1)
 
 
 def _together(facts: Facts, device: Device, rows: list[str], length: int) -> int:
