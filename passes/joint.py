@@ -59,7 +59,11 @@ class Joint:
         """Where a contraction reads or writes a value then."""
         exprs = [e.substitute(self.single) for e in access.data]
         k = self.dropped.get(value)
-        return AccessAttr(exprs if k is None else (*exprs[:k], *exprs[k + 1 :]))
+        if k is None:
+            return AccessAttr(exprs)
+        # A part of an axis begins as many elements further on as its places have.
+        offset = exprs[k - 1].constant * (shape(value)[k] - 1)
+        return AccessAttr((*exprs[: k - 1], exprs[k - 1] + offset, *exprs[k + 1 :]))
 
 
 def joint(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
@@ -182,8 +186,11 @@ def _dropped_by(
         k = moved[-1] if moved else None
         # What is broadcast along both has an axis of size 1 for each, or for the second alone.
         if k is not None and k > 0:
-            sizes = shape(value)[k - 1 : k + 1]
-            if (*along[k - 1 : k + 1],) != both or len(moved) > 2 or sizes not in (extents, (1, 1)):
+            sizes, offset = shape(value)[k - 1 : k + 1], along[k - 1] - both[0]
+            # A part of the first axis is one of both, as all of the second is there.
+            is_part = sizes[1] == extents[1] and offset.is_constant and offset.denominator == 1
+            is_one = offset == IndexExpr() and sizes == (1, 1)
+            if along[k] != both[1] or len(moved) > 2 or not (is_part or is_one):
                 return None
         elif k == 0 and (along[0] != both[1] or shape(value)[0] != 1):
             return None

@@ -7,6 +7,7 @@ by its own elements along both axes at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -17,9 +18,11 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, read_elements, taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, moving, size_of
 from tiledialect.passes.kernel_merging import merged, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
+from tiledialect.schedule.candidates.streams import SHORT
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
@@ -42,8 +45,10 @@ def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
     contractions = (*first.contractions, *second.contractions)
     if not _are_elements(first, second) or not all(map(taps_of, contractions)):
         return None
+    if any(_is_unfilled(v) for v in second.inputs if v.owner is not first):
+        return None
     shapes = {shape(v) for v in (*second.outputs, *taken_elsewhere(first, second))}
-    if len(shapes) > 1 or not all(_reads_rows(op, turned=True) for op in contractions):
+    if len(shapes) > 1 or not all(_reads_rows(op, near=True) for op in contractions):
         return None
     kernel = merged(first, second)
     if kernel is None or not _is_kernel(kernel):
@@ -51,6 +56,12 @@ def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
             kernel.erase()
         return None
     return kernel
+
+
+def _is_unfilled(value: SSAValue) -> bool:
+    """Whether a value has elements that only the kernel that takes it writes, in its place."""
+    op = value.owner.contraction if isinstance(value.owner, KernelOp) else None
+    return op is not None and op.default is None and leaves_unwritten(op.space(), ranges_of(op))
 
 
 def _is_kernel(kernel: KernelOp) -> bool:
@@ -95,25 +106,58 @@ def _are_elements(first: KernelOp, second: KernelOp) -> bool:
 
 def _is_plain(op: ContractionOp) -> bool:
     """Whether a contraction reads memory, and says all of its elements in their order."""
-    forward = all(e.coefficient(n) == 1 for e in op.output.data for n in e.names)
+    sizes = zip(op.output.data, shape(op.result), strict=True)
+    forward = all((e.names and e.coefficient(e.names[0]) == 1) or n == 1 for e, n in sizes)
     in_memory = op.default is None and all(isinstance(v, BlockArgument) for v in op.inputs)
     return forward and in_memory and taps_of(op) > 0 and _reads_rows(op)
 
 
-def _reads_rows(op: ContractionOp, *, turned: bool = False) -> bool:
+def _reads_rows(op: ContractionOp, *, near: bool = False) -> bool:
     """Whether neighbours read neighbours: the last index is no other axis of an input, or wider.
 
-    They may be ``turned`` around.
+    They may also be ``near``: turned around, or the next ones along the fastest axes.
     """
-    last = op.output.data[-1] if op.output.data else None
-    return last is None or all(
-        e.coefficient(n) == 0
-        if k < len(access.data) - 1 or n not in access.data[-1].names
-        else e.coefficient(n) == 1 or (turned and e.coefficient(n) == -1)
+    names = op.output.data[-1].names if op.output.data else ()
+    if near:
+        fastest, others = _fastest(op), [n for e in op.output.data for n in e.names]
+        pairs = zip(op.inputs, op.accesses, strict=True)
+        strides = [_strides(v, access.data) for v, access in pairs]
+        return not any(_is_transposed(found, fastest, others) for found in strides)
+    return all(
+        e.coefficient(n) == (k == len(access.data) - 1 and n in access.data[-1].names)
         for access in op.accesses
         for k, e in enumerate(access.data)
-        for n in last.names
+        for n in names
     )
+
+
+def _fastest(op: ContractionOp) -> list[str]:
+    """The indices along the last axis of a result, and along those before it if it is short."""
+    found: list[str] = []
+    for e, size in zip(reversed(op.output.data), reversed(shape(op.result)), strict=True):
+        found += e.names
+        if size >= SHORT:
+            break
+    return found
+
+
+def _strides(value: SSAValue, access: Sequence[IndexExpr]) -> dict[str, int]:
+    """By how many elements of memory a step of each index moves an access."""
+    found: dict[str, int] = {}
+    for k, e in enumerate(access):
+        for n in e.names:
+            step = int(e.coefficient(n)) * prod(shape(value)[k + 1 :])
+            found[n] = found.get(n, 0) + step
+    return found
+
+
+def _is_transposed(
+    strides: Mapping[str, int], fastest: Sequence[str], names: Sequence[str]
+) -> bool:
+    """Whether a step of a slower index of a result goes less far than one of the fastest."""
+    slower = [abs(strides[n]) for n in names if n not in fastest and strides.get(n)]
+    steps = [abs(strides[n]) for n in fastest if strides.get(n)]
+    return bool(slower and steps) and min(slower) < max(steps)
 
 
 def _read(first: KernelOp, second: KernelOp) -> bool:

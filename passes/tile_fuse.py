@@ -39,7 +39,7 @@ from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
 from tiledialect.schedule.device import Kind, device_of
-from tiledialect.schedule.output_box import leaves_unwritten, widened
+from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
 
 
 @dataclass(eq=False)
@@ -183,6 +183,11 @@ def writes_everything(op: Operation) -> bool:
     return not isinstance(op, ContractionOp) or not leaves_unwritten(op.space(), ranges_of(op))
 
 
+def _has_gaps(op: ContractionOp) -> bool:
+    """Whether no loops of a contraction visit every element of its result."""
+    return output_box(op.space()) is None
+
+
 def _widen_domain(op: ContractionOp) -> None:
     """Let the loops of a contraction visit every element of its result, where they can."""
     if is_written_over(op):
@@ -200,7 +205,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     add_beside(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
-    completed = {op for op in contractions if gpu and is_completed(op)}
+    completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
     for op in contractions:
         if op not in completed:
             _widen_domain(op)

@@ -243,18 +243,35 @@ class Vectorizer:
 
     def _is_every_other(self, op: LoadOp) -> bool:
         """Whether lanes take every other float of a row that two long vectors cover."""
-        if self.lanes < LONG_LANES or op.result.type != f32 or not self._is_apart_by(op, 2):
+        if self.lanes < LONG_LANES or op.result.type != f32:
             return False
         memory = self._memory(op).type
-        return isinstance(memory, MemRefType) and memory.memory_space in (LOCAL, GLOBAL)
+        is_in_memory = isinstance(memory, MemRefType) and memory.memory_space in (LOCAL, GLOBAL)
+        return is_in_memory and (self._is_apart_by(op, 2) or self._is_of_pairs(op))
+
+    def _is_of_pairs(self, op: LoadOp) -> bool:
+        """Whether lanes take the same one of each of neighbouring pairs."""
+        *outer, last = self.scope.access(op)
+        memory, lane = self._memory(op).type, str(self.lane)
+        if not outer or not isinstance(memory, MemRefType) or memory.get_shape()[-1] != 2:
+            return False
+        moved = linear_in(outer[-1], Variable(lane))
+        is_inside = all(lane not in e.names for e in outer[:-1])
+        is_along = moved is not None and moved[0].value == 1
+        return last.value is not None and is_inside and is_along and self.stride(op) == 2
 
     def _every_other(self, op: LoadOp, condition: Condition) -> None:
         """The even lanes of one vector, and the odd ones of another that ends where the last is."""
         *outer, last = self._at(self.scope.access(op))
         names, memory = self._names, self._memory(op)
+        second = [*outer, last + self.lanes - 1]
+        if self._is_of_pairs(op):
+            assert last.value is not None
+            pairs, number = divmod(last.value + self.lanes - 1, 2)
+            second = [*outer[:-1], outer[-1] + pairs, Expr.const(number)]
         loads = [
-            LoadOp(names, memory, [*outer, last + k], condition, lanes=self.lanes)
-            for k in (0, self.lanes - 1)
+            LoadOp(names, memory, place, condition, lanes=self.lanes)
+            for place in ([*outer, last], second)
         ]
         for load in loads:
             load.result.name_hint = op.result.name_hint

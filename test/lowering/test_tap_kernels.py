@@ -64,6 +64,21 @@ PROGRAMS = {
     "over": """function (X[M, N]) -> (Y) {
         A = exp(X); B[m, n + 1: M, N] = =(X[m, n]), n < 3 default A; Y = B - X;
     }""",
+    "pairs": """function (X[M, N]) -> (Y) {
+        P = reshape(X * 2, M, N, 1);
+        A[m, n: M, N - 1] = =(P[m, n + 1, 0]); B[m, n: M, N - 1] = =(P[m, n, 0]);
+        R = A * B; I = A - B; S[m, n, 0: M, N - 1, 2] = =(R[m, n]);
+        Z[m, n, 1: M, N - 1, 2] = =(I[m, n]) default S;
+        C[m, n: M, N - 1] = =(Z[m, n, 0]); D[m, n: M, N - 1] = =(Z[m, n, 1]); Y = C * C + D;
+    }""",
+    "others": """function (X[M, N]) -> (Y) {
+        A[m, n: M, N / 2] = =(X[m, 2*n]); B[m, n: M, N / 2] = =(X[m, 2*n + 1]); D = A - B;
+        T[m, n, 2: M, N / 2, 3] = =(A[m, n]); U[m, n, 0: M, N / 2, 3] = =(B[m, n]) default T;
+        Y[m, n, 1: M, N / 2, 3] = =(D[m, n]) default U;
+    }""",
+    "turned pairs": """function (X[M, N]) -> (Y) {
+        P[m, n, 0: N, M, 2] = =(X[n, m]); Y[m, n, 1: N, M, 2] = =(X[n, m]) default P;
+    }""",
     "twice": """function (X[M, N]) -> (Y) {
         A[m, n: M, N + 3] = +(X[m, n - 2]); B[m, n: M, N] = =(A[m, n + 1]);
         C[m, N - 1 - n: M, N] = =(B[m, n]); Y = C + X;
@@ -92,7 +107,7 @@ def check(
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_by_the_chosen_schedule(name: str, device: td.Device) -> None:
     rng = np.random.default_rng(0)
-    for shape in (s for s in SHAPES if min(s) > 1 or name != "reflected"):
+    for shape in (s for s in SHAPES if min(s) > 1 or name not in ("reflected", "others")):
         inputs = [rng.standard_normal(shape).astype(np.float32)]
         module = fused(PROGRAMS[name], inputs)
         if name in PARTS and min(shape) > 2:

@@ -47,6 +47,13 @@ CASES = {
         }""",
         ((2, 5, 7, 6), (1, 1, 6, 3), (3,)),
     ),
+    "part": (
+        """function (X[N, H, W, C]) -> (Y, Z) {
+          A[n, y, x, c: N, H - 1, W - 3, C] = =(X[n, y + 1, x + 2, c]); Y = A * 2 + 1;
+          Z[n, y, x + 1, c: N, H, W + 2, C] = =(X[n, y, x, c]);
+        }""",
+        ((2, 3, 7, 3),),
+    ),
     "default": (
         """function (A[M, N, K], B[M, N], D[K]) -> (C) {
           C[k: K] = +(A[m, n, k] * B[m, n]) default D;

@@ -54,12 +54,30 @@ func.func @rolled(%X: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // CODE:          for (int d1 = 0; d1 < 2; ++d1) {
 // CODE:            .sfedcba9876543210
 // CODE:          for (int d1 = 2; d1 < 4; ++d1) {
-// CODE-NOT:    __kernel
 func.func @turned(%X: tensor<64x64xf32>) -> tensor<64x128xf32> {
   %A = tile.contraction assign(%X[i, -j + 63]) -> [i, j] : (tensor<64x64xf32>) -> tensor<64x128xf32>
   %B = tile.contraction assign(%X[i, j - 64]) -> [i, j] default %A
        : (tensor<64x64xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
   %C = tile.contraction assign(%B[-i + 63, j]) -> [i, j] : (tensor<64x128xf32>) -> tensor<64x128xf32>
   func.return %C : tensor<64x128xf32>
+}
+
+// The numbers of pairs are shuffled from two vectors; what a pair is made of is one kernel.
+// CHECK-LABEL: func.func @pairs
+// CHECK-COUNT-2: tile.kernel
+// CHECK-NOT:     tile.kernel
+// CODE-LABEL: pairs_0_
+// CODE:          float16 A = vload16(0, X + [[P:.*]]);
+// CODE-NEXT:     float16 A_1 = vload16(0, X + [[P]] + 15);
+// CODE-NEXT:     (float16)(A.s0, A.s2, {{.*}} A_1.s1, A_1.s3, {{.*}});
+func.func @pairs(%X: tensor<64x64x2xf32>) -> tensor<64x64x2xf32> {
+  %A = tile.contraction assign(%X[i, j, 0]) -> [i, j] : (tensor<64x64x2xf32>) -> tensor<64x64xf32>
+  %B = tile.contraction assign(%X[i, j, 1]) -> [i, j] : (tensor<64x64x2xf32>) -> tensor<64x64xf32>
+  %C = tile.mul %A, %B : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %D = tile.add %A, %B : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %E = tile.contraction assign(%C[i, j]) -> [i, j, 0] : (tensor<64x64xf32>) -> tensor<64x64x2xf32>
+  %F = tile.contraction assign(%D[i, j]) -> [i, j, 1] default %E
+       : (tensor<64x64xf32>, tensor<64x64x2xf32>) -> tensor<64x64x2xf32>
+  func.return %F : tensor<64x64x2xf32>
 }
 }

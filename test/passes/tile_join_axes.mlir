@@ -92,6 +92,18 @@ func.func @apart(%A: tensor<9x8xf32>, %B: tensor<8xf32>, %I: tensor<9x8xf32>, %D
   func.return %P, %Q, %T : tensor<9xf32>, tensor<9x7xf32>, tensor<f32>
 }
 
+// A part of rows of short pixels is a part of rows of all their elements.
+// CHECK-LABEL: @part
+// CHECK: tile.reshape %X to [] : tensor<9x8x3xf32> -> tensor<9x24xf32>
+// CHECK: tile.contraction assign(%{{.*}}[y, x + 6]) -> [y, x] domain <y = 0 to 9, x = 0 to 15>
+func.func @part(%X: tensor<9x8x3xf32>) -> tensor<9x5x3xf32> {
+  %P = tile.kernel(%x = %X : tensor<9x8x3xf32>) -> tensor<9x5x3xf32> {
+    %p = tile.contraction assign(%x[y, x + 2, c]) -> [y, x, c] domain <y = 0 to 9, x = 0 to 5, c = 0 to 3> : (tensor<9x8x3xf32>) -> tensor<9x5x3xf32>
+    tile.yield %p : tensor<9x5x3xf32>
+  }
+  func.return %P : tensor<9x5x3xf32>
+}
+
 // Not so what lies along one of two axes, what counts along an axis, and long rows.
 // CHECK-LABEL: @stay
 // CHECK-NOT: tile.reshape

@@ -127,14 +127,10 @@ def _reads(use: Use) -> bool:
 
 
 def _tells_indices(op: ContractionOp, outputs: list[str]) -> bool:
-    """Whether each output index is an index of its own, moved or turned around, or a number.
-
-    The number is 0 along an axis of size 1 if nothing says what the other elements are.
-    """
-    sizes = shape_of(tensor_type(op.result)) or ()
+    """Whether each output index is an index of its own, moved or turned around, or a number."""
     return len(outputs) == len(set(outputs)) and all(
         e.denominator == 1 and abs(e.coefficient(e.names[0])) == 1 and len(e.names) == 1
         if e.names
-        else e.denominator == 1 and (op.default is not None or (int(e.constant), size) == (0, 1))
-        for e, size in zip(op.output.data, sizes, strict=True)
+        else e.denominator == 1
+        for e in op.output.data
     )
