@@ -217,8 +217,8 @@ class Model:
         if self.is_cpu:
             return ceil(words)
         if self.facts.is_rows and not self.schedule.stages:
-            # What is added up, and what all that is written out loads.
-            words = self.vector * self.facts.held + self.written_out * len(self.walks)
+            # What is added up, and half of what is loaded where all is written out.
+            words = self.vector * self.facts.held + self.written_out * len(self.walks) / 2
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
                 words += AHEAD_REGISTERS * self.tile(copy) / self.items

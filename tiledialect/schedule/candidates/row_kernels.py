@@ -140,7 +140,11 @@ def _rows_on_gpu(
         items *= 2
     if not fits:
         yield from _kept_in_part(facts, device, summed, rows, width)
-    for items in () if fits else (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS):
+    # Few work-items a row mean many rows at a time, which the last cache does not hold.
+    least = ITEMS if extents[first] > 4 * width * ITEMS * WRITTEN_OUT else ITEMS // 2
+    for items in (
+        () if fits else (n for n in (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS) if n >= least)
+    ):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         loops.share(summed, items)
