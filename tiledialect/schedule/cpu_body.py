@@ -120,7 +120,13 @@ class CpuBody(Model):
 
     @lazy
     def known(self) -> frozenset[str]:
-        """The indices of which all values are written out in the body: tests of these are none."""
+        """The indices of which all values are written out in the body: tests of these are none.
+
+        Only with AVX-512: with 16 registers tiles of whole residue classes take 1.8 ms where
+        others take 1.3 (1-D windows of 4, stride 2).
+        """
+        if not self.device.has_long_vectors:
+            return frozenset()
         reach: dict[str, int] = {}
         for leaf in self.rows:
             reach[leaf.index] = reach.get(leaf.index, 1) * leaf.extent

@@ -180,12 +180,12 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         for rows, columns in (*TILES, *_fitted(facts, r)):
             if columns > vectors:
                 continue
-            tiles = (*_row_tiles(facts, r, rows, along), *_tiles_between(facts, r, rows))
-            for tile in dict.fromkeys(tiles):
+            between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
+            for tile in dict.fromkeys((*_row_tiles(facts, r, rows, along), *between)):
                 shape = Shape(lanes, columns, tile)
                 if not device.has_long_vectors:
                     shape = shape._replace(by_vectors=_has_more_vectors(facts, r, shape))
-                yield shape._replace(packed=_must_pack(facts, r, shape, padded))
+                yield shape._replace(packed=_must_pack(facts, r, shape, padded, device))
 
 
 def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
@@ -241,11 +241,12 @@ def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[st
 
 
 def _must_pack(
-    facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]]
+    facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]], device: Device
 ) -> tuple[int, ...]:
     """The operands that the tile would read outside themselves, or whose lanes lie apart."""
     builder = Builder(facts, r, shape)
-    written, known = builder.written_out(), builder.known()
+    known = builder.known() if device.has_long_vectors else frozenset[str]()
+    written = builder.written_out()
 
     def must(t: Tensor) -> bool:
         on_lanes = r.n in t.names and abs(t.strides[r.n]) != 1
