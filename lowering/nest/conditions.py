@@ -11,7 +11,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.control import IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Condition, Junction
+from tiledialect.index.integer import Comparison, Condition, Expr, Junction
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import constant_difference
+from tiledialect.index.value_sets import Range
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 
@@ -29,6 +32,25 @@ def parts_of(condition: Condition) -> tuple[Condition, ...]:
     if isinstance(condition, Junction) and condition.kind == "and":
         return condition.parts
     return () if condition == ALWAYS else (condition,)
+
+
+def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
+    """Whether a condition holds for all values of ``name`` from 0 to ``lanes``, or for none."""
+    match condition:
+        case Junction(_, parts):
+            return all(is_uniform(part, name, lanes, env) for part in parts)
+        case Comparison(expr, kind) if name in expr.names:
+            factor = constant_difference(expr.substitute({name: Expr.var(name) + 1}), expr, env)
+            if kind != ">=" or factor is None:
+                return False
+            # With rest + factor*lane >= 0, lanes differ where rest is among these numbers.
+            ends = sorted((0, -factor * (lanes - 1)))
+            first = expr.substitute({name: Expr()})
+            known = env.range(first)
+            decisive = Range(max(ends[0], known.least), min(ends[1] - 1, known.greatest))
+            return not env.residue(first).is_in(decisive)
+        case _:
+            return True
 
 
 def set_condition(scope: NestScope, op: Guarded, condition: Condition) -> None:

@@ -30,9 +30,15 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.lowering.nest.builder import PRIVATE, is_local
-from tiledialect.lowering.nest.conditions import Guarded, is_guarded, parts_of, set_condition
+from tiledialect.lowering.nest.conditions import (
+    Guarded,
+    is_guarded,
+    is_uniform,
+    parts_of,
+    set_condition,
+)
 from tiledialect.lowering.nest.neighbours import loops_around
-from tiledialect.lowering.nest.nest_vectorize import LANES, is_uniform
+from tiledialect.lowering.nest.nest_vectorize import LANES
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.leaves import Role

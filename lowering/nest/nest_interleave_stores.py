@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -109,7 +107,6 @@ def _name_places(index: IndexOp, env: Env) -> None:
         Rewriter.erase_op(index)
 
 
-@dataclass(frozen=True)
 class NestInterleaveStoresPass(ModulePass):
     """Lets vectors that write every second, third or fourth element in turns be written together.
 

@@ -29,8 +29,13 @@ from tiledialect.index.integer import (
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.builder import is_local
-from tiledialect.lowering.nest.conditions import Guarded, is_guarded, parts_of, set_condition
-from tiledialect.lowering.nest.nest_vectorize import is_uniform
+from tiledialect.lowering.nest.conditions import (
+    Guarded,
+    is_guarded,
+    is_uniform,
+    parts_of,
+    set_condition,
+)
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.pass_flags import PassWithFlags

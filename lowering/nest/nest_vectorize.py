@@ -32,20 +32,12 @@ from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp, vector_of
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import (
-    Comparison,
-    Condition,
-    Expr,
-    Junction,
-    Truth,
-    Variable,
-    map_expressions,
-)
+from tiledialect.index.integer import Condition, Expr, Truth, Variable, map_expressions
 from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
-from tiledialect.index.value_sets import Range
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
+from tiledialect.lowering.nest.conditions import is_uniform
 from tiledialect.lowering.nest.registers import zero
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
@@ -108,12 +100,11 @@ class Vectorizer:
     def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp) -> bool:
         """Whether the lanes of two accesses meet at most in the same lane."""
         distance = constant_difference(self.address(a), self.address(b), self.scope.env)
-        strides = {self.stride(a), self.stride(b)}
-        return distance is not None and (
-            (distance == 0 and len(strides) == 1)
-            or (strides == {1} and abs(distance) >= self.lanes)
-            or any(len(strides) == 1 and stride and distance % stride for stride in strides)
-        )
+        stride = self.stride(a)
+        if distance is None or stride != self.stride(b):
+            return False
+        is_between = bool(stride and distance % stride)
+        return distance == 0 or is_between or (stride == 1 and abs(distance) >= self.lanes)
 
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
         """By how many elements the address moves from lane to lane, if that is a number."""
@@ -137,6 +128,15 @@ class Vectorizer:
         """The memory of an access; of a buffer of the loop, the one that all lanes share."""
         return self.values.get(op.memory, op.memory)
 
+    def _default(self, op: LoadOp) -> SSAValue | None:
+        """What a load is where its condition does not hold."""
+        return None if op.default is None else self.values.get(op.default, op.default)
+
+    def _is_in_memory(self, op: LoadOp) -> bool:
+        """Whether an access is to memory, in which there are vectors."""
+        t = self._memory(op).type
+        return isinstance(t, MemRefType) and t.memory_space in (LOCAL, GLOBAL)
+
     def _at(self, exprs: Sequence[Expr], lane: int = 0) -> list[Expr]:
         """Expressions at a lane."""
         value = {str(self.lane): Expr.const(lane)}
@@ -158,7 +158,7 @@ class Vectorizer:
         if stride not in (0, 1):
             self._gather(op)
             return
-        default = None if op.default is None else self.values.get(op.default, op.default)
+        default = self._default(op)
         if stride and default is not None:
             default = self._wide(default)
         access, condition = self._at(self.scope.access(op)), self._condition(op)
@@ -204,7 +204,7 @@ class Vectorizer:
 
     def _keep_default(self, op: LoadOp) -> None:
         """What a load is in whose place nothing is loaded."""
-        default = None if op.default is None else self.values.get(op.default, op.default)
+        default = self._default(op)
         if default is None:
             nothing = zero(op.result.type)
             self.ops.append(nothing)
@@ -213,19 +213,17 @@ class Vectorizer:
 
     def _is_turned(self, op: LoadOp) -> bool:
         """Whether lanes take a long vector's elements of a row, the last one first."""
-        memory = self._memory(op).type
         return (
             self.lanes >= LONG_LANES
             and self.stride(op) == -1
-            and isinstance(memory, MemRefType)
-            and memory.memory_space in (LOCAL, GLOBAL)
+            and self._is_in_memory(op)
             and all(str(self.lane) not in e.names for e in self.scope.access(op)[:-1])
         )
 
     def _turned(self, op: LoadOp) -> None:
         """A vector whose lanes are turned around."""
         access, condition = self._at(self.scope.access(op), self.lanes - 1), self._condition(op)
-        default = None if op.default is None else self.values.get(op.default, op.default)
+        default = self._default(op)
         if default is not None:
             default = self._turn(self._wide(default))
         memory = self._memory(op)
@@ -243,11 +241,9 @@ class Vectorizer:
 
     def _is_every_other(self, op: LoadOp) -> bool:
         """Whether lanes take every other float of a row that two long vectors cover."""
-        if self.lanes < LONG_LANES or op.result.type != f32:
+        if self.lanes < LONG_LANES or op.result.type != f32 or not self._is_in_memory(op):
             return False
-        memory = self._memory(op).type
-        is_in_memory = isinstance(memory, MemRefType) and memory.memory_space in (LOCAL, GLOBAL)
-        return is_in_memory and (self._is_apart_by(op, 2) or self._is_of_pairs(op))
+        return self._is_apart_by(op, 2) or self._is_of_pairs(op)
 
     def _is_of_pairs(self, op: LoadOp) -> bool:
         """Whether lanes take the same one of each of neighbouring pairs."""
@@ -315,6 +311,8 @@ class Vectorizer:
         count, first = len(stores), self.address(stores[0])
         if count not in INTERLEAVED or not all(self._is_apart_by(op, count) for op in stores):
             return []
+        if len({self._condition(op) for op in stores}) > 1:
+            return []
         places = {constant_difference(self.address(x), first, self.scope.env): x for x in stores}
         known = sorted(place for place in places if place is not None)
         is_whole = len(known) == count and known[-1] - known[0] == count - 1
@@ -336,24 +334,17 @@ class Vectorizer:
         values = [self._wide(self.values.get(op.value, op.value)) for op in turns]
         t = vector_of(turns[0].value.type, lanes)
         *outer, last = self._at(self.scope.access(turns[0]))
+        condition = self._condition(turns[0])
         for first in range(0, count * lanes, lanes):
-            elements = range(first, first + lanes)
             joined = values[0]
             for turn in range(1, count):
-                mask = [
-                    lanes + k // count
-                    if k % count == turn
-                    else k // count
-                    if turn == 1
-                    else k - first
-                    for k in elements
-                ]
-                mask = DenseArrayBase.from_list(i64, mask)
+                taken = _taken(turn, count, range(first, first + lanes))
+                mask = DenseArrayBase.from_list(i64, taken)
                 shuffled = vector.ShuffleOp(joined, values[turn], mask, result_type=t)
                 self.ops.append(shuffled)
                 joined = shuffled.result
-            place = [*outer, last + first]
-            self.ops.append(StoreOp(self._names, joined, self._memory(turns[0]), place))
+            place, memory = [*outer, last + first], self._memory(turns[0])
+            self.ops.append(StoreOp(self._names, joined, memory, place, condition))
 
     def _compute(self, op: Operation) -> None:
         if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:
@@ -427,23 +418,16 @@ class Vectorizer:
         return op.results[0]
 
 
-def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
-    """Whether a condition holds for all values of ``name`` from 0 to ``lanes``, or for none."""
-    match condition:
-        case Junction(_, parts):
-            return all(is_uniform(part, name, lanes, env) for part in parts)
-        case Comparison(expr, kind) if name in expr.names:
-            factor = constant_difference(expr.substitute({name: Expr.var(name) + 1}), expr, env)
-            if kind != ">=" or factor is None:
-                return False
-            # With rest + factor*lane >= 0, lanes differ where rest is among these numbers.
-            ends = sorted((0, -factor * (lanes - 1)))
-            first = expr.substitute({name: Expr()})
-            known = env.range(first)
-            decisive = Range(max(ends[0], known.least), min(ends[1] - 1, known.greatest))
-            return not env.residue(first).is_in(decisive)
-        case _:
-            return True
+def _taken(turn: int, count: int, elements: range) -> list[int]:
+    """Which lanes a shuffle takes for some elements of what ``count`` vectors write in turns.
+
+    Its first operand is the first turn's vector, later the earlier turns' shuffled; its second one
+    the turn's.
+    """
+    lanes = len(elements)
+    of_turn = {k: lanes + k // count for k in elements if k % count == turn}
+    others = {k: k // count if turn == 1 else k - elements.start for k in elements}
+    return [*(others | of_turn).values()]
 
 
 def _branch_outside(loop: ForOp, env: Env) -> None:

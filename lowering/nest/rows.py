@@ -40,16 +40,12 @@ from tiledialect.lowering.nest.moments import Guesses
 from tiledialect.lowering.nest.online import Step, scale_to, step
 from tiledialect.lowering.nest.row_passes import NO_PASS, Pass, joined, operands, phases
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.passes.online_moments import (
-    Deviation,
-    Moment,
-)
+from tiledialect.passes.online_moments import Deviation, Moment
 from tiledialect.passes.online_sums import maximum_of, numbers
 from tiledialect.schedule.leaves import Role, first_written_out, summed_beside
 from tiledialect.schedule.tiles import step_name
 
 NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
-
 
 FEW_POINTS = 4
 """After fewer points of a lane no mean is guessed anew, if there are loops of more."""
