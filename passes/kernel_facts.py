@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -18,8 +17,7 @@ from tiledialect.dialects.tile.rows import Map, Rows, reduced_by, shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.online_moments import held_beside, moments
-from tiledialect.passes.online_sums import online
+from tiledialect.passes.row_passes import joined, passes_of
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import LoopIndex
 
@@ -225,33 +223,6 @@ def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SS
     return number
 
 
-def _online(kernel: KernelOp) -> tuple[set[ContractionOp], int, bool]:
-    """The sums in the phase of a maximum or mean where groups share rows, and keep none.
-
-    And how many numbers a lane holds at most in a phase then, and whether some are guesses.
-    """
-    number = _numbers(kernel)
-    by_phase: dict[int, list[ContractionOp]] = {}
-    for op in kernel.contractions:
-        if _aggregates(op, kernel):
-            by_phase.setdefault(number[op.result], []).append(op)
-    axes = kernel.axes.ranges if kernel.axes is not None else {}
-    early: set[ContractionOp] = set()
-    guessed = False
-    held = max(map(len, by_phase.values()), default=0)
-    for k in sorted(by_phase):
-        before = by_phase.get(k - 1, ())
-        # What is early itself is joined with nothing more.
-        if early.isdisjoint(before):
-            later = moments(by_phase[k], before, axes)
-            joined = {*(online(by_phase[k], before, axes) or later)}
-            early |= joined
-            guessed |= bool(later)
-            if joined:
-                held = max(held, len(before) + len(joined) + held_beside(later, before))
-    return early, held, guessed
-
-
 def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
     """How many of the kept values are in registers at a time: inputs come first of all."""
     needed = phases(kernel, kept)
@@ -261,13 +232,6 @@ def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
         if needed[v]
     ]
     return max((sum(a <= p < b for a, b in spans) for p, _ in spans), default=0)
-
-
-def _most_sums(kernel: KernelOp) -> int:
-    """How many aggregates are made in one phase, at most."""
-    number = _numbers(kernel)
-    made = Counter(number[op.result] for op in kernel.contractions if _aggregates(op, kernel))
-    return max(made.values(), default=0)
 
 
 def _row_facts(kernel: KernelOp) -> Facts:
@@ -288,7 +252,10 @@ def _row_facts(kernel: KernelOp) -> Facts:
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
-    early, held, guessed = _online(kernel)
+    passes = passes_of([op for op in kernel.block.ops if op.results], kernel.axes.ranges)
+    # Where groups share rows, and keep none, sums are made in the pass of a maximum or a mean.
+    fewer = joined(passes, kernel.axes.ranges, guess=True)
+    early = {op for own in fewer for op in (*own.sums, *own.moments)}
     needed, unkept = phases(kernel), phases(kernel, early=early)
     kept: dict[SSAValue, int] = {}
     for k, v in enumerate(kernel.values):
@@ -306,8 +273,8 @@ def _row_facts(kernel: KernelOp) -> Facts:
         is_rows=True,
         kept=tuple(kept.values()),
         live=_most_live(kernel, kept),
-        sums=_most_sums(kernel),
-        held=held,
-        guessed=guessed,
+        sums=max((len(own.contractions) for own in passes), default=0),
+        held=max((own.held for own in fewer), default=0),
+        guessed=any(own.moments for own in fewer),
         passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
     )

@@ -9,6 +9,9 @@ each,
 for three small matrices, and in two dimensions in 16 products. That is symmetric in `d`, `g` and
 `o`: so the result, its gradient by the picture and its gradient by the weights are computed alike,
 one of the three being what is asked for.
+
+S. Winograd, "Arithmetic Complexity of Computations" (1980); A. Lavin and S. Gray, "Fast Algorithms
+for Convolutional Neural Networks" (2016), where the matrices are those of F(2x2, 3x3).
 """
 
 from __future__ import annotations

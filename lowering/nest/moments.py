@@ -7,6 +7,11 @@ those for the mean of all, before the sums of lanes and work-items are joined.
 What is added to a sum where `p` moves is exact but for rounding, and small: the guess is among the
 numbers at first, so that the square of how far it is from the mean is no larger than their sum of
 squares, and is nearer by each step. So the sums are as near as those that begin with the mean.
+That is Welford's method (1962), a step of a loop in the place of a number, and how Chan, Golub and
+LeVeque ("Algorithms for Computing the Sample Variance", 1983) move sums to another mean.
+
+Weights are added up for that, too: where one of them, or their sum, is infinite, a sum of weighted
+deviations may be NaN that would be infinite, or a number, with the mean first.
 """
 
 from __future__ import annotations

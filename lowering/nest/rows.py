@@ -38,10 +38,10 @@ from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lost_nan import loses_nan
 from tiledialect.lowering.nest.moments import Guesses
 from tiledialect.lowering.nest.online import Step, scale_to, step
-from tiledialect.lowering.nest.row_passes import NO_PASS, Pass, joined, operands, phases
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.passes.online_moments import Deviation, Moment
 from tiledialect.passes.online_sums import maximum_of, numbers
+from tiledialect.passes.row_passes import NO_PASS, Pass, joined, operands, passes_of
 from tiledialect.schedule.leaves import Role, first_written_out, summed_beside
 from tiledialect.schedule.tiles import step_name
 
@@ -89,7 +89,7 @@ class RowNest:
     @cached_property
     def passes(self) -> list[Pass]:
         """The contractions of each pass over the row: fewer where a group shares it unkept."""
-        found = phases(self.ops, self.rows.axes)
+        found = passes_of(self.ops, self.rows.axes)
         schedule = self.kernel.schedule
         may_join = (self.shared or schedule.one_pass) and not schedule.stages
         return joined(found, self.rows.axes, guess=self.may_guess) if may_join else found

@@ -17,6 +17,7 @@ from tiledialect.passes.online_moments import (
     Moment,
     Moments,
     deviations,
+    held_beside,
     moments,
 )
 from tiledialect.passes.online_sums import Online, maximum_of, numbers, online
@@ -35,6 +36,11 @@ class Pass:
         """Whether it is two phases."""
         return bool(self.sums or self.moments)
 
+    @property
+    def held(self) -> int:
+        """How many numbers a lane holds at most, if nothing is kept."""
+        return len(self.contractions) + held_beside(self.moments, self.contractions)
+
     @cached_property
     def deviations(self) -> dict[SSAValue, Deviation]:
         """The differences to means that are not known yet."""
@@ -51,7 +57,7 @@ class Pass:
 NO_PASS = Pass()
 
 
-def phases(ops: Iterable[Operation], axes: Axes) -> list[Pass]:
+def passes_of(ops: Iterable[Operation], axes: Axes) -> list[Pass]:
     """A pass for the contractions that aggregate and need no other's result, and so on."""
     number: dict[SSAValue, int] = {}
     found: list[list[ContractionOp]] = []
