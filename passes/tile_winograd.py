@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile.attributes import Aggregation
@@ -17,6 +16,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.kernel_facts import contraction_facts
 from tiledialect.passes.minimal_windows import Rewrite, Sliding
 from tiledialect.passes.split_choice import Weighed, results_with, weighed_splits
@@ -33,7 +33,7 @@ SAVED = 1 - 16 / 36
 
 
 @dataclass(frozen=True)
-class TileWinogradPass(ModulePass):
+class TileWinogradPass(PassWithFlags):
     """Computes sums of products over windows of 3 x 3 with 2.25 times fewer products.
 
     Convolutions by 3 x 3 weights with stride 1, and both of their gradients, are sums of products

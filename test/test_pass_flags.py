@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import MISSING, fields, is_dataclass
 
 import pytest
-from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.arg_spec import ArgSpec, parse_spec
 
+from tiledialect.pass_flags import FLAGS
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import TileGradientPass
+from tiledialect.universe import TILE_UNIVERSE
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,17 @@ def test_names_with_hyphens() -> None:
     """Names may be written either way."""
     for text in ("tile-gradient{with-outputs}", "tile-gradient{with_outputs=true}"):
         assert TileGradientPass.from_spec(parse_spec(text)).with_outputs
+
+
+@pytest.mark.parametrize("name", TILE_UNIVERSE.all_passes)
+def test_every_pass(name: str) -> None:
+    """No pass wants all that is true to be written out."""
+    cls = TILE_UNIVERSE.all_passes[name]()
+    for field in fields(cls) if is_dataclass(cls) else ():
+        if field.type in FLAGS:
+            needed = {f.name: ("x",) for f in fields(cls) if f.default is MISSING}
+            spec = ArgSpec(name, {**needed, field.name: ()})
+            assert getattr(cls.from_spec(spec), field.name) is True
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import (
-    ModuleOp,
-    TensorType,
-    UnitAttr,
-)
-from xdsl.passes import ModulePass
+from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import region_dce
@@ -29,6 +24,7 @@ from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
 from tiledialect.ops_in import ops_of
+from tiledialect.pass_flags import PassWithFlags
 from tiledialect.signature import argument_names, result_names
 
 if TYPE_CHECKING:
@@ -110,7 +106,7 @@ COUNTS = ("index_operations.before", "index_operations.after")
 
 
 @dataclass(frozen=True)
-class LiftToNestPass(ModulePass):
+class LiftToNestPass(PassWithFlags):
     """Lowers functions with patterns to nests in `gpu.module`s, and host functions.
 
     Each pattern that computes becomes a kernel, in which layout patterns are index expressions;
@@ -130,16 +126,15 @@ class LiftToNestPass(ModulePass):
     count: bool = False
     """Note how many operations on indices the views compose, and how many are left."""
 
-    print_views: bool | None = False
-    """Whether to show the views of every access; `print-views` alone says so, too."""
+    print_views: bool = False
+    """Whether to show the views of every access."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has patterns."""
         for function in functions_of_patterns(op):
-            tracing = self.print_views is not False
-            host = host_of(function, self.local_size, tracing=tracing)
+            host = host_of(function, self.local_size, tracing=self.print_views)
             host_function = host.build()
-            if tracing:
+            if self.print_views:
                 from tiledialect.lowering.nest.view_traces import views_text
 
                 print(views_text(host.traces))
