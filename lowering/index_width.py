@@ -68,10 +68,10 @@ def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range
         ranges = [Range(min(a.lower, b.lower), max(a.upper, b.upper)) for a, b in pairs]
     for e, r in zip(op.output.data, ranges, strict=True):
         for name in e.names:
-            ends = [
-                int(e.coefficient(name)) * (v - int(e.constant)) for v in (r.lower, r.upper - 1)
-            ]
-            found[name] = Range(min(ends), max(ends) + 1)
+            # An index may run backwards: its coefficient is 1 or -1.
+            sign, offset = int(e.coefficient(name)), int(e.constant)
+            ends = sorted(sign * (place - offset) for place in (r.lower, r.upper - 1))
+            found[name] = Range(ends[0], ends[-1] + 1)
     return found
 
 

@@ -35,7 +35,7 @@ def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
         return None
     if not all(map(_is_plain, contractions)) or sum(map(taps_of, contractions)) > MOST_TAPS:
         return None
-    if not _are_elements(first, second) or _read(first, second):
+    if not _are_elements(first, second) or _is_contracted(first, second):
         return None
     return merged(first, second)
 
@@ -160,7 +160,7 @@ def _is_transposed(
     return bool(slower and steps) and min(slower) < max(steps)
 
 
-def _read(first: KernelOp, second: KernelOp) -> bool:
+def _is_contracted(first: KernelOp, second: KernelOp) -> bool:
     """Whether a contraction of the second kernel reads what comes of the first one's results."""
     arguments = dict(zip(second.inputs, second.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]

@@ -70,7 +70,7 @@ def has_windows(kernel: KernelOp) -> bool:
 
 def over_windows(members: Sequence[KernelOp]) -> Together | None:
     """A row kernel of kernels that share windows, in the order in which they run, if any."""
-    building = Building(members)
+    building = _Building(members)
     if (splits := _splits(members)) is None or not all(map(building.add, members, splits)):
         building.erase()
         return None
@@ -112,7 +112,7 @@ def _like(kernel: KernelOp, known: Mapping[SSAValue, Parts]) -> Split | None:
 
 
 @dataclass
-class Building:
+class _Building:
     """A row kernel while kernels join it, one after the other."""
 
     members: Sequence[KernelOp]
@@ -136,7 +136,7 @@ class Building:
             self.kernel, self.results = new, [*member.outputs]
             return True
         pairs = zip(self.results, self.kernel.outputs, strict=True)
-        kept = [(old, made) for old, made in pairs if not users_of(old) <= {*self.joined}]
+        kept = [(old, made) for old, made in pairs if not _users(old) <= {*self.joined}]
         both = over_rows(self.kernel, new, [made for _, made in kept])
         new.erase()
         if both is None:
@@ -165,20 +165,20 @@ class Building:
             view.erase()
 
 
-def users_of(value: SSAValue) -> set[Operation]:
+def _users(value: SSAValue) -> set[Operation]:
     """The ops of the block that take a value."""
     return {use.operation for use in value.uses if use.operation.parent is not None}
 
 
-def users_behind_views(value: SSAValue) -> set[Operation]:
+def _users_behind_views(value: SSAValue) -> set[Operation]:
     """The ops of the block that take a value, as it is or in another shape."""
     views = _views(value)
-    users = {op for v in (value, *(view.result for view in views)) for op in users_of(v)}
+    users = {op for v in (value, *(view.result for view in views)) for op in _users(v)}
     return users - {*views}
 
 
 def may_join(members: Sequence[KernelOp], order: Mapping[Operation, int]) -> bool:
     """Whether what other ops take of some kernels can be made where the last of these stands."""
-    users = {op for k in members for v in k.outputs for op in users_behind_views(v)} - {*members}
+    users = {op for k in members for v in k.outputs for op in _users_behind_views(v)} - {*members}
     last = max(order[k] for k in members)
     return all(order.get(op, -1) > last for op in users)

@@ -167,7 +167,7 @@ def split(
     body = kernel.body.clone()
     for old, new in zip(_values(kernel.block), _values(body.block), strict=True):
         if old in parts:
-            t = make_type(sizes(parts[old]), tensor_type(old).element_type)
+            t = make_type(shape_of_parts(parts[old]), tensor_type(old).element_type)
             if t != new.type:
                 Rewriter.replace_value_with_new_type(new, t)
     if axes is not None:
@@ -187,7 +187,7 @@ def split(
     return new
 
 
-def sizes(parts: Parts) -> Shape:
+def shape_of_parts(parts: Parts) -> Shape:
     """The shape of a value that becomes these axes."""
     return tuple(size for part in parts for size in part)
 

@@ -111,13 +111,13 @@ def _parts(
     ends = _ends(tests, scope)
     if ends is None:
         return []
-    place = next(_expr(t) for t in tests)
+    place = _expr(tests[0])
     first, last = (place.substitute({lane: Expr.const(k)}) for k in (0, lanes - 1))
     low, high = sorted((first, last), key=lambda e: constant_difference(e, first, scope.env) or 0)
     span = constant_difference(high, low, scope.env) or 0
     known = scope.env.range(place)
     found: list[tuple[float, Condition, ForOp]] = []
-    for least, greatest in pairwise([-inf, *sorted({*ends.values()}), inf]):
+    for least, greatest in pairwise([-inf, *sorted({end for end, _ in ends.values()}), inf]):
         # Steps between the part's ends, as far as the loops go.
         length = min(greatest - 1, known.greatest) - max(least, known.least)
         inside = [at_least_zero(low - int(least))] if least > -inf else []
@@ -125,29 +125,27 @@ def _parts(
         condition = simplify_condition(both(*inside), scope.env)
         if length < span or isinstance(condition, Truth):
             continue
-        passed = {
-            t: Truth(
-                (least >= end) == (constant_difference(_expr(t), place, scope.env) is not None)
-            )
-            for t, end in ends.items()
-        }
+        passed = {t: Truth((least >= end) == is_from) for t, (end, is_from) in ends.items()}
         found.append((-length, condition, _whole(loop, passed, scope)))
     found.sort(key=lambda part: part[0])
     return [(condition, whole) for _, condition, whole in found]
 
 
-def _ends(tests: Sequence[Condition], scope: NestScope) -> dict[Condition, int] | None:
-    """From which value of the first test's expression on each test holds, or does no longer.
+def _ends(tests: Sequence[Condition], scope: NestScope) -> dict[Condition, tuple[int, bool]] | None:
+    """For each test a value of the first one's expression, and whether it holds from there on.
 
-    None if they are of different expressions.
+    If not, it holds before. None if they are of different expressions.
     """
-    place, ends = next(_expr(t) for t in tests), dict[Condition, int]()
+    place, ends = _expr(tests[0]), dict[Condition, tuple[int, bool]]()
     for test in tests:
         after = constant_difference(_expr(test), place, scope.env)
         before = constant_difference(_expr(test), -place, scope.env)
-        if after is None and before is None:
+        if after is not None:
+            ends[test] = -after, True
+        elif before is not None:
+            ends[test] = before + 1, False
+        else:
             return None
-        ends[test] = -after if after is not None else (before or 0) + 1
     return ends
 
 

@@ -18,6 +18,10 @@ from tiledialect.index.expr import Range
 MOST_TAPS = 16
 """How many points an element may have that is computed wherever it is needed."""
 PLAIN = Combination.none, Combination.mul
+"""What makes 0 of what is read where there is no point, as all of that is 0."""
+
+Box = tuple[Range, ...]
+"""A range of each axis of a tensor."""
 
 
 def taps_of(op: ContractionOp) -> int:
@@ -81,10 +85,6 @@ def _is_placed(value: SSAValue) -> bool:
             return _cover(boxes, shape_of(tensor_type(value)) or ())
         value = op.default
     return isinstance(value, BlockArgument)
-
-
-Box = tuple[Range, ...]
-"""A range of each axis of a tensor."""
 
 
 def _box(op: ContractionOp) -> Box | None:
