@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import gcd, prod
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import Aggregation, AggregationAttr
@@ -74,14 +74,31 @@ def _beside(base: SSAValue, part: SSAValue, op: AddOp) -> ContractionOp | None:
 
 def is_completed(op: ContractionOp) -> bool:
     """Whether what a contraction leaves unwritten is written by others before anything reads it."""
-    parts, last = [op], op
-    while (user := _goes_on(last)) is not None:
-        parts.append(last := user)
-    if op.default is not None or len(parts) < 2 or not _are_apart(parts):
+    parts = _with_later(op)
+    if op.default is not None or len(parts) < 2 or len({p.result.type for p in parts}) > 1:
+        return False
+    if not _are_apart(parts):
         return False
     size = prod(shape_of(tensor_type(op.result)) or ())
     written = sum(prod(r.extent for r in _box(p)) for p in parts)
     return written == size and all(_fills(p) for p in parts)
+
+
+def completing(kernel: KernelOp) -> list[KernelOp]:
+    """A kernel, and those that write what its contraction leaves unwritten, where they do."""
+    op = kernel.contraction
+    if op is None or not _is_alone(op) or not is_completed(op):
+        return [kernel]
+    kernels = [part.parent_op() for part in _with_later(op)]
+    return [k for k in kernels if isinstance(k, KernelOp)]
+
+
+def _with_later(op: ContractionOp) -> list[ContractionOp]:
+    """A contraction, and those that write over its result one after the other."""
+    parts = [op]
+    while (user := _goes_on(parts[-1])) is not None:
+        parts.append(user)
+    return parts
 
 
 def _goes_on(op: ContractionOp) -> ContractionOp | None:
@@ -89,9 +106,10 @@ def _goes_on(op: ContractionOp) -> ContractionOp | None:
     result = op.result
     if _is_alone(op) and isinstance(kernel := op.parent_op(), KernelOp):
         result = kernel.outputs[0]
-    if not result.has_one_use():
+    while (use := _only_use(result)) is not None and isinstance(use.operation, ReshapeOp):
+        result = use.operation.result
+    if use is None:
         return None
-    (use,) = result.uses
     user, default = use.operation, result
     if isinstance(user, KernelOp):
         default, user = user.block.args[use.index], user.contraction
@@ -100,6 +118,10 @@ def _goes_on(op: ContractionOp) -> ContractionOp | None:
     elif not isinstance(user, ContractionOp) or not is_written_over(user):
         return None
     return user if user.default is default and default not in user.inputs else None
+
+
+def _only_use(value: SSAValue) -> Use | None:
+    return next(iter(value.uses)) if value.has_one_use() else None
 
 
 def _is_alone(op: ContractionOp) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -26,6 +26,7 @@ from tiledialect.dialects.tile.schedule_text import (
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
+from tiledialect.passes.concatenation import completing
 from tiledialect.passes.joint import Joint, joint
 from tiledialect.schedule.candidates.memory import ACCESS
 from tiledialect.schedule.device import Device, Kind, device_of
@@ -62,9 +63,17 @@ def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
     try:
         new.verify()
     except VerifyException:
-        new.erase()
+        _forget(new)
         return None
     return new
+
+
+def _forget(kernel: KernelOp) -> None:
+    """Erase a kernel that is in no block, and the reshapes that were made for it."""
+    made = [v.owner for v in kernel.inputs if isinstance(v.owner, ReshapeOp) and not v.owner.parent]
+    kernel.erase()
+    for reshape in made:
+        Rewriter.erase_op(reshape)
 
 
 def _join(op: ContractionOp, joint: Joint) -> None:
@@ -110,7 +119,8 @@ class TileJoinAxesPass(ModulePass):
     wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
     convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
     which cost nothing, stand around the kernel then. On GPUs indices of a contraction become one
-    where the second fills no tile. What gets a schedule over the axes as they are stays.
+    where the second fills no tile. Kernels that write parts of a result beside one another have the
+    same axes joined, or none. What gets a schedule over the axes as they are stays.
     """
 
     name = "tile-join-axes"
@@ -124,19 +134,33 @@ class TileJoinAxesPass(ModulePass):
         if device is None:
             return
         given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
-        for name, kernel in named_kernels(op).items():
-            if kernel.schedule is None:
-                self._join(kernel, device, given.get(name))
+        names = {kernel: name for name, kernel in named_kernels(op).items()}
+        texts = {kernel: given[name] for kernel, name in names.items() if name in given}
+        done: set[KernelOp] = set()
+        for kernel in names:
+            parts = completing(kernel)
+            if done.isdisjoint(parts) and all(part.schedule is None for part in parts):
+                self._join(parts, device, [texts.get(part) for part in parts])
+            done.update(parts)
 
-    def _join(self, kernel: KernelOp, device: Device, given: str | None) -> None:
-        while (found := joint(kernel, _least(kernel, device))) is not None:
-            if given is not None and _runs_over_more(given, kernel, found):
+    def _join(
+        self, kernels: Sequence[KernelOp], device: Device, given: Sequence[str | None]
+    ) -> None:
+        """Join axes of the kernels that write parts of a result, of all of them the same."""
+        while True:
+            new: list[KernelOp] = []
+            for kernel, text in zip(kernels, given, strict=True):
+                found = joint(kernel, _least(kernel, device))
+                is_given = found and text is not None and _runs_over_more(text, kernel, found)
+                made = joined(kernel, found) if found and not is_given else None
+                new += [] if made is None else [made]
+            if len(new) < len(kernels) or len({tuple(k.result_types) for k in new}) > 1:
+                for made in new:
+                    _forget(made)
                 return
-            new = joined(kernel, found)
-            if new is None:
-                return
-            put(new, kernel)
-            kernel = new
+            for kernel, made in zip(kernels, new, strict=True):
+                put(made, kernel)
+            kernels = new
 
 
 def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:

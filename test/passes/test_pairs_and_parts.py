@@ -45,6 +45,13 @@ WRITTEN_OVER = """function (A[N, P], B[N, Q]) -> (O) {
   S = A * A;
   O1[n, p: N, P + 1] = =(S[n, p]); O[n, q + P - 1: N, P + 1] = =(B[n, q]) default O1;
 }"""
+STACK = """function (A[M, N], B[M, N]) -> (O) {
+  O1[i, j, 0: M, N, 2] = =(A[i, j]); O[i, j, 1: M, N, 2] = =(B[i, j]) default O1;
+}"""
+CHANNELS = """function (A[N, C, H, W], B[N, D, H, W]) -> (O) {
+  O1[n, c, y, x: N, C + D, H, W] = =(A[n, c, y, x]);
+  O[n, d + C, y, x: N, C + D, H, W] = =(B[n, d, y, W - 1 - x]) default O1;
+}"""
 KRONECKER = """function (A[M, N], B[P, Q]) -> (K) {
   T[P*i + k, Q*j + l: M*P, N*Q] = =(A[i, j] * B[k, l]); K = T * T;
 }"""
@@ -73,11 +80,14 @@ PAIRS = ((13, 7), (9, 7))
         (KRONECKER, ((3, 5), (4, 6))),
         (CONCATENATION, ((3, 15), (3, 6))),
         (WRITTEN_OVER, ((3, 15), (3, 2))),
+        (STACK, ((7, 3), (7, 3))),
+        (CHANNELS, ((2, 4, 3, 5), (2, 3, 3, 5))),
         (MASKED_COLUMNS, ((5, 7), (5, 7))),
         (MASKED_IN_A_ROW, ((5, 7), (5, 7))),
     ],
     ids=(
         *("Euclidean", "absolute", "gray", "Haar", "Kronecker", "concatenation", "over"),
+        *("a stack along short rows", "channels, one turned around"),
         *("masked columns", "masked in a row"),
     ),
 )
