@@ -187,8 +187,10 @@ def _dropped_by(
         # What is broadcast along both has an axis of size 1 for each, or for the second alone.
         if k is not None and k > 0:
             sizes, offset = shape(value)[k - 1 : k + 1], along[k - 1] - both[0]
-            # A part of the first axis is one of both, as all of the second is there.
-            is_part = sizes[1] == extents[1] and offset.is_constant and offset.denominator == 1
+            # A part of the first axis is one of both, as all of the second is there. What is
+            # broadcast along the first alone would no longer be.
+            is_there = sizes == extents or (sizes[0] > 1 and sizes[1] == extents[1])
+            is_part = is_there and offset.is_constant and offset.denominator == 1
             is_one = offset == IndexExpr() and sizes == (1, 1)
             if along[k] != both[1] or len(moved) > 2 or not (is_part or is_one):
                 return None

@@ -123,4 +123,16 @@ func.func @stay(%X: tensor<5x6xf32>, %B: tensor<6xf32>, %L: tensor<5x64xf32>) ->
   }
   func.return %P, %Q, %R : tensor<5x6xf32>, tensor<5x6xi32>, tensor<5x64xf32>
 }
+
+// A row that is broadcast along the pixels keeps them and the channels apart, but not what is summed.
+// CHECK-LABEL: @with_row
+// CHECK:         tile.contraction add(%{{.*}}[k, x, c]) -> [x, c] domain <x = 0 to 64, c = 0 to 3, k = 0 to 35>
+func.func @with_row(%I: tensor<7x5x64x3xf32>, %B: tensor<1x3xf32>) -> tensor<64x3xf32> {
+  %Z = tile.kernel(%i = %I : tensor<7x5x64x3xf32>, %b = %B : tensor<1x3xf32>) -> tensor<64x3xf32> {
+    %s = tile.contraction add(%i[k, l, x, c]) -> [x, c] domain <k = 0 to 7, l = 0 to 5, x = 0 to 64, c = 0 to 3> : (tensor<7x5x64x3xf32>) -> tensor<64x3xf32>
+    %z = tile.add %s, %b : (tensor<64x3xf32>, tensor<1x3xf32>) -> tensor<64x3xf32>
+    tile.yield %z : tensor<64x3xf32>
+  }
+  func.return %Z : tensor<64x3xf32>
+}
 }
