@@ -11,6 +11,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.tile.base import broadcast, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ops_in import ops_of
@@ -123,6 +124,10 @@ class TileBroadcastPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Give the ops what is repeated."""
         for contraction in ops_of(op, ContractionOp):
+            kernel = contraction.parent_op()
+            if isinstance(kernel, KernelOp) and kernel.schedule is not None:
+                # The schedule may stage what would go.
+                continue
             if repeats(contraction):
                 _give(contraction.result, contraction.inputs[0])
             elif (row := _row_of(contraction)) is not None:

@@ -111,3 +111,18 @@ func.func @columns(%x: tensor<3x4xf32>, %s: tensor<f32>, %r: tensor<3x1xf32>) ->
   %y = tile.add %m, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// What is scheduled stays: the schedule may stage it.
+// CHECK-LABEL: @scheduled
+// CHECK:         %e = tile.contraction add(%r_1[d0]) -> [d0, d1]
+// CHECK-NEXT:    tile.mul %e, %x_1
+func.func @scheduled(%x: tensor<3x4xf32>, %r: tensor<3xf32>) -> tensor<3x4xf32> {
+  %y = tile.kernel(%x_1 = %x : tensor<3x4xf32>, %r_1 = %r : tensor<3xf32>) -> tensor<3x4xf32> axes <d0 = 0 to 3, d1 = 0 to 4> schedule <serial d0 : 3, serial d1 : 4> stage <%e private> {
+    %e = tile.contraction add(%r_1[d0]) -> [d0, d1] : (tensor<3xf32>) -> tensor<3x4xf32>
+    %m = tile.mul %e, %x_1 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+    tile.yield %m : tensor<3x4xf32>
+  }
+  func.return %y : tensor<3x4xf32>
+}
