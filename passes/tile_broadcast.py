@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.context import Context
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.common_subexpression_elimination import cse
 
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import broadcast, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.elementwise import AddOp, ElementwiseOp, IndexOp, MulOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
@@ -35,6 +40,64 @@ def repeats(op: ContractionOp) -> bool:
     first = len(whole) - len(shape)
     axes = zip(op.output.data[first:], access.data, whole[first:], shape, strict=True)
     return all((b == zero and m == 1) or (a == b and n == m) for a, b, n, m in axes)
+
+
+PRODUCTS: dict[Combination, type[ElementwiseOp]] = {
+    Combination.mul: MulOp,
+    Combination.add: AddOp,
+}
+
+
+def _of_elements(op: ContractionOp) -> list[Operation] | None:
+    """The elementwise op that a contraction is which sums one product for each element.
+
+    One operand has all elements, in their places. The other may be repeated along axes that it
+    lacks, by a contraction of its own. Such ops join others of their shape.
+    """
+    kind = PRODUCTS.get(op.combination.data)
+    if kind is None or len(op.inputs) != 2 or op.constraints.data or op.default is not None:
+        return None
+    t, names = tensor_type(op.result), [e.variable for e in op.output.data]
+    whole = shape_of(t) or ()
+    if not op.is_static or None in names or len(set(names)) != len(names):
+        return None
+    if any(tensor_type(v).element_type != t.element_type for v in op.inputs):
+        return None
+    sizes = dict(zip(names, whole, strict=True))
+    reads = [[e.variable for e in access.data] for access in op.accesses]
+    if names not in reads or not all(
+        _are_places(r, v, sizes) for r, v in zip(reads, op.inputs, strict=True)
+    ):
+        return None
+    made: list[Operation] = []
+    operands: list[SSAValue] = []
+    # First those that have all elements, so that either order makes the same op.
+    for read, value in sorted(zip(reads, op.inputs, strict=True), key=lambda r: r[0] != names):
+        if read == names:
+            operands.append(value)
+            continue
+        # Names by place, so that whatever repeats the same alike is the same op.
+        places = {name: IndexExpr.of(f"i{k}") for k, name in enumerate(names)}
+        access = [places[name] for name in read]
+        spread = ContractionOp(
+            Aggregation.add, Combination.none, [*places.values()], [(value, access)], shape=whole
+        )
+        made.append(spread)
+        operands.append(spread.result)
+    made.append(kind.create(operands=operands, result_types=[t]))
+    for new in made:
+        new.location = op.location
+    made[-1].results[0].name_hint = op.result.name_hint
+    return made
+
+
+def _are_places(
+    read: Sequence[str | None], value: SSAValue, sizes: Mapping[str | None, int]
+) -> bool:
+    """Whether a tensor is read at the places of some of the result's axes, in their order."""
+    shape = shape_of(tensor_type(value)) or ()
+    along = list(read) == [name for name in sizes if name in read]
+    return along and all(sizes[name] == n for name, n in zip(read, shape, strict=True))
 
 
 def _row_of(op: ContractionOp) -> ReshapeOp | None:
@@ -110,6 +173,18 @@ def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> Element
     return first
 
 
+def _take_elements(function: func.FuncOp) -> None:
+    """Give elementwise products elementwise ops."""
+    found = False
+    for contraction in ops_of(function, ContractionOp):
+        within = isinstance(contraction.parent_op(), KernelOp)
+        if not within and (made := _of_elements(contraction)) is not None:
+            Rewriter.replace_op(contraction, made, made[-1].results)
+            found = True
+    if found:
+        cse(function.body)
+
+
 class TileBroadcastPass(ModulePass):
     """Lets elementwise ops broadcast what contractions have repeated along other axes.
 
@@ -117,12 +192,17 @@ class TileBroadcastPass(ModulePass):
     operand of the whole shape takes `%DS` itself, and then needs no kernel of its own. A number,
     or what lacks the first axes alone, is taken as it is; inputs of the function that lack others
     are reshaped for that.
+
+    A contraction that sums one product, or sum of two, for each element is an elementwise op, if an
+    operand has all elements: `add(%W[r] mul %X[r, c]) -> [r, c]`. Others take part in its kernel.
     """
 
     name = "tile-broadcast"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Give the ops what is repeated."""
+        for function in ops_of(op, func.FuncOp):
+            _take_elements(function)
         for contraction in ops_of(op, ContractionOp):
             kernel = contraction.parent_op()
             if isinstance(kernel, KernelOp) and kernel.schedule is not None:

@@ -24,7 +24,7 @@ from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
-from tiledialect.passes.fusion_cost import Machine
+from tiledialect.passes.fusion_cost import Machine, size_of
 from tiledialect.passes.kernel_fusion import (
     AT_LOADS,
     AT_PARTS,
@@ -210,6 +210,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
         if op not in completed:
             _widen_domain(op)
             give_start(op)
+    _compute_small_ones_early(block)
     grouping = Grouping(block, apart)
     order = {op: k for k, op in enumerate(block.ops)}
     for group in grouping.groups:
@@ -220,6 +221,29 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
         if isinstance(op, ConstantOp) and not op.result.uses:
             Rewriter.erase_op(op)
     _order_kernels(block, grouping)
+
+
+def _compute_small_ones_early(block: Block) -> None:
+    """Put elementwise ops that larger ones may repeat right after what they need.
+
+    An op joins the last group that makes an operand: that shall be one of its own shape.
+    """
+    elementwise = [op for op in block.ops if isinstance(op, ElementwiseOp)]
+    largest = max((size_of(op.results[0]) for op in elementwise), default=0)
+    place: dict[Operation, tuple[int, int]] = {}
+    for k, op in enumerate(block.ops):
+        place[op] = k, 0
+        if isinstance(op, ElementwiseOp | ReshapeOp) and size_of(op.results[0]) < largest:
+            owners = (v.owner for v in op.operands)
+            makers = [place[o][0] for o in owners if isinstance(o, Operation) and o in place]
+            place[op] = max(makers, default=-1), k + 1
+        elif isinstance(op, ConstantOp):
+            place[op] = -1, k + 1
+    ordered = sorted(place, key=place.__getitem__)
+    if ordered != list(place):
+        for op in ordered:
+            op.detach()
+        block.add_ops(ordered)
 
 
 def _compute_bare_constants(block: Block) -> None:

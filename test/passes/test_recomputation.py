@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 import numpy as np
 import oclgrind
 import pytest
 from compare import assert_close
 from described import run_as, spec
 from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
 
 import tiledialect as td
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -26,6 +30,14 @@ COLUMNS = "function (X[R, C]) -> (Y) { Y = softmax(X, 0); }"
 HUBER = """function (X[N, M], Y[N, M], W[N]) -> (L) {
   E = X - Y; A = abs(E); H = A < 1.0 ? 0.5 * E * E : A - 0.5;
   T = H * sqrt(reshape(W, N, 1)); S[] = +(T[n, m]); L = S / (N * M);
+}"""
+PAIRS = """function (A[N, D], B[M, D]) -> (O) {
+  X = reshape(A, N, 1, D) - reshape(B, 1, M, D);
+  S[i, j: N, M] = +(X[i, j, d] * X[i, j, d]); O = exp(-0.5 * S);
+}"""
+ADAM = """function (P[N, M], G[N, M], A[N, M], V[N, M], T[]) -> (PN, AN, VN) {
+  AN = 0.9 * A + 0.1 * G; VN = 0.99 * V + 0.01 * G * G;
+  PN = P - 0.1 * (AN / (1 - pow(0.9, T))) / (sqrt(VN / (1 - pow(0.99, T))) + 0.001);
 }"""
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
 """Where starting a kernel costs nothing, small ones are not merged for that."""
@@ -61,17 +73,50 @@ def test_numbers_are_computed_where_they_are_repeated(device: td.Device):
     arrays = [random.uniform(0.5, 2, s).astype(np.float32) for s in ((9, 40), (9, 40), (9,))]
     arrays.append(np.array(3, np.float32))
     target = spec("GPU", {**GPU, "launch": 5.0})
-    program = function._program  # pyright: ignore[reportPrivateUsage]
-    types = types_of(arrays)
-    module = compile_module(
-        program.module, program.name, types, target, program.gradients, "tile-fuse"
-    )
-    assert len([op for op in module.walk() if isinstance(op, KernelOp)]) == 1
+    assert len(kernels_of(function, arrays, target)) == 1
     before = len(oclgrind.log())
     (found,) = run_as(function, arrays, device, target)
     assert_close(found, function.reference(*arrays), ulps=4000)
     assert_close(td.compile(HUBER, device=device).gradient("X")(*arrays), found, ulps=4000)
     assert not oclgrind.report(before)
+
+
+def kernels_of(function: td.Function, arrays: list[Any], target: Attribute) -> list[KernelOp]:
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    types = types_of(arrays)
+    module = compile_module(
+        program.module, program.name, types, target, program.gradients, "tile-fuse"
+    )
+    return [op for op in module.walk() if isinstance(op, KernelOp)]
+
+
+def test_gradients_of_pairs_write_no_differences(device: td.Device):
+    """Differences are computed again, also where the gradient multiplies them with distances."""
+    function = td.compile(PAIRS, device=device).gradient()
+    random = np.random.default_rng(0)
+    shapes = ((13, 5), (11, 5), (13, 11))
+    arrays = [random.uniform(-1, 1, s).astype(np.float32) for s in shapes]
+    large = [np.empty(s, np.float32) for s in ((512, 8), (512, 8), (512, 512))]
+    made = [
+        v.type for k in kernels_of(function, large, spec("CPU", {"type": "cpu"})) for v in k.outputs
+    ]
+    assert max(prod(t.get_shape()) for t in made if isinstance(t, TensorType)) == 512 * 512
+    before = len(oclgrind.log())
+    for found, wanted in zip(function(*arrays), function.reference(*arrays), strict=True):
+        assert_close(found, wanted, ulps=4000)
+    assert not oclgrind.report(before)
+
+
+def test_steps_with_numbers_are_one_kernel(device: td.Device):
+    """What is made of numbers alone parts no ops of whole tensors, wherever it stands."""
+    function = td.compile(ADAM, device=device)
+    random = np.random.default_rng(0)
+    arrays = [random.uniform(0.1, 1, (9, 40)).astype(np.float32) for _ in range(4)]
+    arrays.append(np.array(3, np.float32))
+    for target in (spec("GPU", {**GPU, "launch": 5.0}), spec("CPU", {"type": "cpu"})):
+        assert len(kernels_of(function, arrays, target)) == 1
+    for found, wanted in zip(function(*arrays), function.reference(*arrays), strict=True):
+        assert_close(found, wanted, ulps=400)
 
 
 @pytest.mark.parametrize("wrt", ("G", "XG"))

@@ -126,3 +126,44 @@ func.func @scheduled(%x: tensor<3x4xf32>, %r: tensor<3xf32>) -> tensor<3x4xf32> 
   }
   func.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// A contraction that sums one product for each element is elementwise, where an operand has all elements.
+// What the other one lacks is repeated, once for all that take it.
+// CHECK-LABEL: @products
+// CHECK-NEXT:    %y = tile.mul %x, %z
+// CHECK-NEXT:    %e = tile.exp %r
+// CHECK-NEXT:    %[[E:.*]] = tile.contraction add(%e[i0]) -> [i0, i1]
+// CHECK-NEXT:    %[[P:.*]] = tile.mul %x, %[[E]]
+// CHECK-NEXT:    %[[R:.*]] = tile.reshape %r to [] : tensor<3xf32> -> tensor<3x1xf32>
+// CHECK-NEXT:    %s = tile.add %x, %[[R]] : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    func.return %y, %[[P]], %[[P]], %s
+func.func @products(%x: tensor<3x4xf32>, %z: tensor<3x4xf32>, %r: tensor<3xf32>)
+    -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %y = tile.contraction add(%x[i, j] mul %z[i, j]) -> [i, j] : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %e = tile.exp %r : (tensor<3xf32>) -> tensor<3xf32>
+  %p = tile.contraction add(%x[i, j] mul %e[i]) -> [i, j] : (tensor<3x4xf32>, tensor<3xf32>) -> tensor<3x4xf32>
+  %q = tile.contraction max(%e[a] mul %x[a, b]) -> [a, b] : (tensor<3xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %s = tile.contraction add(%x[i, j] add %r[i]) -> [i, j] : (tensor<3x4xf32>, tensor<3xf32>) -> tensor<3x4xf32>
+  func.return %y, %p, %q, %s : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// These are none: no operand has all elements; places are transposed, moved or bounded; several are summed; there
+// are elements beside; the result has another type.
+// CHECK-LABEL: @no_products
+// CHECK-COUNT-7: tile.contraction
+// CHECK-NOT:     tile.mul
+func.func @no_products(%x: tensor<4x4xf32>, %z: tensor<4x4xf32>, %r: tensor<4xf32>, %b: tensor<4xi1>)
+    -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xi32>) {
+  %a = tile.contraction add(%r[i] mul %r[j]) -> [i, j] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %c = tile.contraction add(%x[i, j] mul %z[j, i]) -> [i, j] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = tile.contraction add(%x[i, j] mul %z[i + 1, j]) -> [i, j] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = tile.contraction add(%x[i, j] mul %r[i]) -> [i, j] where 0 <= i < 3 : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %f = tile.contraction add(%x[i, j] mul %z[i, j]) -> [i] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
+  %g = tile.contraction add(%x[i, j] mul %z[i, j]) -> [i, j] default %x : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %h = tile.contraction add(%b[i] mul %b[i]) -> [i] : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi32>
+  func.return %a, %c, %d, %e, %f, %g, %h : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xi32>
+}

@@ -130,10 +130,9 @@ func.func @softmax(%X: tensor<512x512xf32>, %W: tensor<512x512xf32>) -> tensor<5
 // each column, which would be computed in every row, only if that takes less than a kernel.
 // CHECK-LABEL: @repeated
 // CHECK:         tile.kernel
-// CHECK-SAME:      "M is computed again where it is taken:
-// CHECK:           tile.yield
-// CHECK:         tile.kernel
 // CHECK-SAME:      "E is not computed again where it is taken, which would take
+// CHECK:         tile.kernel
+// CHECK-SAME:      "M is computed again where it is taken:
 // CHECK:         tile.kernel
 // CHECK-SAME:      "R is computed again where it is taken:
 // ONCE-LABEL: @repeated
