@@ -49,6 +49,8 @@ NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
 
 FEW_POINTS = 4
 """After fewer points of a lane no mean is guessed anew, if there are loops of more."""
+MOST_POINTS = 1 << 24
+"""How many points of a lane are counted at most: one more is none in f32."""
 
 
 class RowNest:
@@ -96,9 +98,10 @@ class RowNest:
 
     @property
     def may_guess(self) -> bool:
-        """Whether guesses of means can be in registers: no loop moves them."""
+        """Whether guesses of means can be in registers: no loop moves them. Points are counted."""
         inside = (self.leaves[k] for k in range(self.first, len(self.leaves)))
-        return not any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
+        moved = any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
+        return not moved and prod(self._points_of(self.first - 1)) <= MOST_POINTS
 
     def needed(self, values: Iterable[SSAValue], own: Pass = NO_PASS) -> list[Operation]:
         """The ops to do at a point for these values, in order; in a pass, as far as it knows."""
