@@ -80,16 +80,15 @@ class Fusion:
         """Where the ops stand: a kernel of both where one of the two did."""
 
     def run(self) -> None:
-        """Merge each kernel with those that make its inputs, then those that read the same."""
+        """Merge each kernel with those that make its inputs, then those that read the same.
+
+        What is computed again needs no windows to be in one kernel with what takes it.
+        """
         for rule, forced in self.forced.items():
             if forced is False:
                 continue
             for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
                 self._merge(rule, kernels_in(self.block), partners)
-        if self.forced.get(OVER_ROWS) is not False:
-            for kernel in reversed(kernels_in(self.block)):
-                if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
-                    self._merge_windows(kernel)
         if self.again is not False:
             before = set(kernels_in(self.block))
             # The last ones first: what makes their operands may then be computed again, too.
@@ -101,6 +100,10 @@ class Fusion:
             # What each computed again, one does but once.
             for kernel in [k for k in kernels_in(self.block) if k not in before]:
                 cse(kernel.body)
+        if self.forced.get(OVER_ROWS) is not False:
+            for kernel in reversed(kernels_in(self.block)):
+                if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
+                    self._merge_windows(kernel)
 
     def _merge(
         self,

@@ -347,11 +347,12 @@ class TileFusePass(PassWithFlags):
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
     elementwise ops before, between and after them, as in softmax or layer normalization. Its
-    indices are the axes of the largest shape, `d0, d1, …`. So do kernels that read or write windows
-    that do not meet, as `X[4*i + k]` with `0 <= k < 4`, over shapes in which `i` and `k` have axes
-    of their own; reshapes stand around them. Elementwise ops that several kernels take are computed
-    again in each, where that takes less than to write and to read what they make; those at the end
-    of a contraction go to the row kernel that alone takes them, if that moves less.
+    indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
+    take are computed again in each, where that takes less than to write and to read what they make;
+    those at the end of a contraction go to the row kernel that alone takes them, if that moves
+    less. Then kernels that read or write windows that do not meet, as `X[4*i + k]` with
+    `0 <= k < 4`, become row kernels over shapes in which `i` and `k` have axes of their own;
+    reshapes stand around them.
     """
 
     name = "tile-fuse"

@@ -5,6 +5,8 @@ As compiled for the device itself and for described ones, where starting a kerne
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import numpy.typing as npt
 import oclgrind
@@ -228,3 +230,18 @@ def test_kernels(name: str, target: str):
         made = find_function(module, None).function_type.outputs
         types += [t for t in made if isinstance(t, TensorType)]
         function = function.gradient()
+
+
+def test_recomputation_comes_first():
+    """Deviations of long columns, whose sums are split, are computed again rather than kept."""
+    source = """function (X[N, C]) -> (O) {
+      S[0, c: 1, C] = +(X[n, c]); D = X - S / N; V[0, c: 1, C] = +(D[n, c] * D[n, c]); O = D / sqrt(V + 1);
+    }"""
+    program = td.compile(source)._program  # pyright: ignore[reportPrivateUsage]
+    cpu = {"type": "cpu", "compute_units": 2, "native_vector_width": 16, "launch": 2.4}
+    cpu |= {"bandwidth": 63.0, "arithmetic": 470.0}
+    types, target = [TensorType(f32, (4096, 512))], spec("CPU", cpu)
+    module = compile_module(program.module, program.name, types, target, (), "tile-fuse")
+    made = [v.type for op in module.walk() if isinstance(op, KernelOp) for v in op.outputs]
+    sizes = [prod(t.get_shape()) for t in made if isinstance(t, TensorType)]
+    assert sizes.count(4096 * 512) == 1
