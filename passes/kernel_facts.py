@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.attributes import Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.combinations import OPERATORS
@@ -276,5 +277,8 @@ def _row_facts(kernel: KernelOp) -> Facts:
         sums=max((len(own.contractions) for own in passes), default=0),
         held=max((own.held for own in fewer), default=0),
         guessed=any(own.moments for own in fewer),
+        joined_bytes=sum(
+            element_bytes(accumulator_type(op)) for own in passes for op in own.contractions
+        ),
         passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
     )

@@ -97,6 +97,15 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
         "CPU",
         {"compute_units": 2, "native_vector_width": 8},
     ),
+    "sums of a row that fill local memory": (
+        """function (X[N], W[N]) -> (Y) {
+          S[0: 1] = +(X[i]); M[0: 1] = >(X[i]); L[0: 1] = <(X[i]); Q[0: 1] = +(X[i] * W[i]);
+          T[0: 1] = +(W[i]); K[0: 1] = >(W[i]); Y = X * S + M * L * Q * W + T * K;
+        }""",
+        [(1000,), (1000,)],
+        "GPU",
+        {"compute_units": 132, "local_mem_size": 1024, "max_work_group_size": 128},
+    ),
     "vectors of no lanes": (
         "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }",
         [(67, 131)],

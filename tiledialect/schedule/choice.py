@@ -215,7 +215,7 @@ def exceeded(model: Model) -> str:
         return f"{device.max_work_group_size} work-items in a group"
     if isinstance(model, CpuModel) and model.waiting_bytes > MOST_SUMS:
         return f"{MOST_SUMS / KIB:.0f} KiB of sums in a work-item"
-    if model.local_memory > device.local_mem_size:
+    if max(model.local_memory, model.joining_memory) > device.local_mem_size:
         return f"{device.local_mem_size / KIB:.0f} KiB of local memory"
     if model.copy_steps > UNROLLED_COPIES:
         return f"{UNROLLED_COPIES} steps to fetch a tile ahead"

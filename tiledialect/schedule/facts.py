@@ -231,6 +231,8 @@ class Facts:
     """How many numbers a lane of a row kernel holds at most in a pass, if it keeps nothing."""
     guessed: bool = False
     """Whether some passes of a row kernel are one if means are guessed."""
+    joined_bytes: int = 0
+    """Bytes of one of each aggregate of a row kernel, as work-items that share a row join them."""
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
 

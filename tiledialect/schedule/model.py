@@ -23,6 +23,7 @@ from tiledialect.schedule.leaves import (
     Stage,
     first_written_out,
     place_of,
+    sub_group_share,
 )
 
 SECTOR = {Kind.GPU: 32, Kind.CPU: 64}
@@ -352,6 +353,20 @@ class Model:
         if self.sharing > 1:
             total += self.accumulators * self.items * self.facts.outputs[0].bytes
         return total
+
+    @lazy
+    def joining_memory(self) -> int:
+        """Bytes of local memory in which work-items that share rows join the aggregates of them.
+
+        Each aggregate has memory of its own there, and sub-groups need it once.
+        """
+        lanes = sub_group_share(self.schedule, self.facts.reduced_indices)
+        if self.sharing <= lanes:
+            return 0
+        outputs = self.facts.output_indices
+        moving = self.leaves[self.first_reduction :]
+        count = prod(leaf.extent for leaf in moving if leaf.index in outputs)
+        return self.items // lanes * count * self.facts.joined_bytes
 
     def fetched(self, walk: Walk) -> tuple[float, float, float]:
         """What a group fetches of an input: sectors' bytes, copies' chunks, and waits."""
