@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import TensorType
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.taps import index_at
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import Range
@@ -68,9 +69,8 @@ def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range
         ranges = [Range(min(a.lower, b.lower), max(a.upper, b.upper)) for a, b in pairs]
     for e, r in zip(op.output.data, ranges, strict=True):
         for name in e.names:
-            # An index may run backwards: its coefficient is 1 or -1.
-            sign, offset = int(e.coefficient(name)), int(e.constant)
-            ends = sorted(sign * (place - offset) for place in (r.lower, r.upper - 1))
+            # An index may run backwards.
+            ends = sorted(index_at(e, place) for place in (r.lower, r.upper - 1))
             found[name] = Range(ends[0], ends[-1] + 1)
     return found
 

@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Map, Rows, reduced_by, shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
+from tiledialect.dialects.tile.taps import index_at
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.row_passes import joined, passes_of
@@ -147,7 +148,7 @@ def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, 
     for end in (0, -1):
         place = {n: IndexExpr.of((r.lower, r.upper - 1)[end]) for n, r in op.domain.data}
         for e, own in zip(op.output.data, access or (), strict=access is not None):
-            place.update((n, (own - e.constant) * e.coefficient(n)) for n in e.names)
+            place.update((n, index_at(e, own)) for n in e.names)
         for value, read in zip(op.inputs, op.accesses, strict=True):
             at = None if access is None else tuple(e.substitute(place) for e in read.data)
             yield value, at

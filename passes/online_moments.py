@@ -18,8 +18,8 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, DivOp, MulOp, NegOp, SubOp
-from tiledialect.dialects.tile.rows import Axes, reduced_by
-from tiledialect.passes.online_sums import needs
+from tiledialect.dialects.tile.rows import Axes
+from tiledialect.passes.online_sums import needs, sums_beside
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,7 @@ def moments(
     phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes
 ) -> Moments:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
-    found: dict[ContractionOp, Moment] = {}
-    before: set[SSAValue] = {c.result for c in earlier}
-    for op in phase:
-        moment = _moment(op, before)
-        if moment is None or op.aggregation.data is not Aggregation.add:
-            return NO_MOMENTS
-        # Each sum has means of its own at any time.
-        if any(reduced_by(op, axes) != reduced_by(d.total, axes) for d in moment.deviations):
-            return NO_MOMENTS
-        found[op] = moment
-    return found
+    return sums_beside(phase, earlier, axes, _moment, lambda m: [d.total for d in m.deviations])
 
 
 def _moment(op: ContractionOp, before: set[SSAValue]) -> Moment | None:

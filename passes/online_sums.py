@@ -6,7 +6,8 @@ of the difference. So are sums of products with such exponentials.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, SSAValue
@@ -20,7 +21,7 @@ from tiledialect.dialects.tile.rows import Axes, reduced_by
 Online = Mapping[ContractionOp, ContractionOp]
 """The maximum of which the exponentials are that each sum is of."""
 
-NO_SUMS: Online = {}
+Found = TypeVar("Found")
 
 
 def maximum_of(value: SSAValue) -> ContractionOp | None:
@@ -47,16 +48,30 @@ def numbers(exponential: Operation) -> Sequence[SSAValue]:
 
 def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes) -> Online:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
-    found: dict[ContractionOp, ContractionOp] = {}
+    return sums_beside(phase, earlier, axes, _linear_in, lambda greatest: [greatest])
+
+
+def sums_beside(
+    phase: Sequence[ContractionOp],
+    earlier: Sequence[ContractionOp],
+    axes: Axes,
+    find: Callable[[ContractionOp, set[SSAValue]], Found | None],
+    waits_for: Callable[[Found], Iterable[ContractionOp]],
+) -> dict[ContractionOp, Found]:
+    """What is found of the sums of a phase, if all can be in one pass with an earlier phase.
+
+    What they wait for is aggregated over the same axes: each sum has a maximum, or means, of its
+    own at any time.
+    """
+    found: dict[ContractionOp, Found] = {}
     before: set[SSAValue] = {c.result for c in earlier}
     for op in phase:
-        greatest = _linear_in(op, before)
-        if greatest is None or op.aggregation.data is not Aggregation.add:
-            return NO_SUMS
-        # Each sum has a maximum of its own at any time.
-        if reduced_by(op, axes) != reduced_by(greatest, axes):
-            return NO_SUMS
-        found[op] = greatest
+        known = find(op, before)
+        if known is None or op.aggregation.data is not Aggregation.add:
+            return {}
+        if any(reduced_by(op, axes) != reduced_by(c, axes) for c in waits_for(known)):
+            return {}
+        found[op] = known
     return found
 
 

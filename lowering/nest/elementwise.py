@@ -10,7 +10,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.taps import is_copy
+from tiledialect.dialects.tile.taps import index_at, is_copy
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.nest.accumulators import AGGREGATE, combined
@@ -88,7 +88,7 @@ class TapElements(Elements):
 def _points(op: ContractionOp, coordinates: Sequence[Expr]) -> list[dict[str, Expr]]:
     """The indices of the points that aggregate into an element."""
     own = {
-        name: (coordinate - int(e.constant)) * int(e.coefficient(name))
+        name: index_at(e, coordinate)
         for e, coordinate in zip(op.output.data, coordinates, strict=True)
         for name in e.names
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import TypeVar
 
 from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 
@@ -13,12 +14,15 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.index import sets
-from tiledialect.index.expr import Range
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.index.integer import Expr
 
 MOST_TAPS = 16
 """How many points an element may have that is computed wherever it is needed."""
 PLAIN = Combination.none, Combination.mul
 """What makes 0 of what is read where there is no point, as all of that is 0."""
+
+Place = TypeVar("Place", int, Expr, IndexExpr)
 
 Box = tuple[Range, ...]
 """A range of each axis of a tensor."""
@@ -124,6 +128,11 @@ def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
 def _reads(use: Use) -> bool:
     op = use.operation
     return isinstance(op, ContractionOp) and use.index < len(op.inputs)
+
+
+def index_at(e: IndexExpr, place: Place) -> Place:
+    """The value of an output's index, moved or turned around, where an element is at a place."""
+    return (place - int(e.constant)) * int(e.coefficient(e.names[0]))
 
 
 def _tells_indices(op: ContractionOp, outputs: list[str]) -> bool:
