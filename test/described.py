@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import oclgrind
+from compare import assert_close
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr, StringAttr, f64
 from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
@@ -85,6 +87,23 @@ def _attribute(value: Any) -> Attribute:
     if isinstance(value, float):
         return FloatAttr(value, f64)
     return StringAttr(value) if isinstance(value, str) else IntegerAttr(value, 64)
+
+
+def check_as(
+    function: td.Function,
+    arrays: Sequence[Array],
+    device: td.Device,
+    target: TargetSystemSpecAttr,
+    ulps: int,
+) -> tuple[Array, ...]:
+    """The reference's results, which those as compiled for a target are near; Oclgrind is silent."""
+    expected = function.reference(*arrays)
+    wanted = expected if isinstance(expected, tuple) else (expected,)
+    before = len(oclgrind.log())
+    for a, b in zip(run_as(function, arrays, device, target), wanted, strict=True):
+        assert_close(a, b, ulps=ulps)
+    assert not oclgrind.report(before)
+    return wanted
 
 
 def run_as(

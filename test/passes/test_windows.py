@@ -9,10 +9,8 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
-import oclgrind
 import pytest
-from compare import assert_close
-from described import run_as, spec
+from described import check_as, spec
 from hypothesis import given
 from hypothesis import strategies as st
 from test_programs import searching
@@ -110,26 +108,14 @@ def targets(device: td.Device) -> list[str]:
     return [t for t in TARGETS if t != "cpu" or device.type != "simulator"]
 
 
-def _check(function: td.Function, arrays: list[Array], device: td.Device, target: str) -> None:
-    expected = function.reference(*arrays)
-    wanted = expected if isinstance(expected, tuple) else (expected,)
-    before = len(oclgrind.log())
-    found = run_as(function, arrays, device, TARGETS[target])
-    for a, b in zip(found, wanted, strict=True):
-        assert_close(a, b, ulps=2000)
-    assert not oclgrind.report(before)
-
-
 def _check_both(
     source: str, arrays: list[Array], random: np.random.Generator, device: td.Device, target: str
 ) -> None:
     """The results of a function, and its gradient."""
     function = td.compile(source)
-    _check(function, arrays, device, target)
-    wanted = function.reference(*arrays)
-    results = wanted if isinstance(wanted, tuple) else (wanted,)
+    results = check_as(function, arrays, device, TARGETS[target], ulps=2000)
     cotangents = [random.uniform(-1, 1, r.shape).astype(r.dtype) for r in results]
-    _check(function.gradient(), [*arrays, *cotangents], device, target)
+    check_as(function.gradient(), [*arrays, *cotangents], device, TARGETS[target], ulps=2000)
 
 
 @pytest.mark.parametrize("target", TARGETS)
