@@ -19,13 +19,15 @@ from tiledialect.schedule.candidates.memory import (
     work_of_group,
 )
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import Role, Schedule
+from tiledialect.schedule.facts import Facts, Tensor, between_lanes
+from tiledialect.schedule.leaves import LONG_LANES, Role, Schedule
 
 MOVED = 32
 """How many bytes of a tensor a work-item of a GPU has at most: with more, few are under way."""
 SHORT = 4
 """Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
+TURNS = 4
+"""How many elements lie between the lanes of vectors at most that are written in turns."""
 
 
 def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -33,6 +35,8 @@ def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
     if facts.is_rows or any(facts.extents[n] > 1 for n in facts.reduced_indices):
         return
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
+    if device.kind is Kind.CPU:
+        yield from _in_turns(facts, device, order)
     if not order or any(is_transposed(t, order[0]) for t in facts.inputs):
         return
     build = _on_cpu if device.kind is Kind.CPU else _on_gpu
@@ -77,6 +81,26 @@ def _on_cpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
             loops.add(first, count, Role.UNROLL)
             points //= width * count
         loops.work(order, points)
+        yield loops.schedule()
+
+
+def _in_turns(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
+    """Vectors along the second index; those of all values of the first one are written together."""
+    if len(order) < 2 or between_lanes(facts, order[1]) != order[0]:
+        return
+    first, second, *_ = order
+    width = lanes(device, facts.outputs, facts.extents[second])
+    if facts.extents[first] > TURNS:
+        return
+    if width < LONG_LANES or any(t.strides.get(second, 0) not in (0, 1) for t in facts.inputs):
+        return
+    for count in unrolls(facts.extents[second], width, 2):
+        loops = Loops(facts)
+        loops.add(second, width, Role.VECTOR)
+        loops.add(second, count, Role.UNROLL)
+        loops.add(first, facts.extents[first], Role.UNROLL)
+        done = width * count * facts.extents[first]
+        loops.work(order[1:], max(1, work_of_group(facts, device) // done))
         yield loops.schedule()
 
 

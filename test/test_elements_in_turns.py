@@ -1,0 +1,57 @@
+"""Copies that write every other element of a row, in turns: as the reference, on every device.
+
+Also as compiled for described processors, whose vectors have other lengths.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from compare import assert_close
+from described import check_as, spec
+from xdsl.dialects import memref, vector
+
+import tiledialect as td
+from tiledialect.inputs import types_of
+from tiledialect.lowering.tile_compile import compile_module
+
+NEAREST = """function (X[N, H, W]) -> (O) {{
+  Y[n, {0}*y + a, {0}*x + b: N, {0}*H, {0}*W] = =(X[n, y, x]), a < {0}, b < {0}; O = relu(Y);
+}}"""
+SHUFFLED = """function (X[N, K, H, W]) -> (O) {{
+  O[n, c, {0}*y + a, {0}*x + b: N, K/{1}, {0}*H, {0}*W]
+    = =(X[n, {1}*c + {0}*a + b, y, x]), a < {0}, b < {0};
+}}"""
+CPU = {"type": "cpu", "compute_units": 2, "launch": 0.0, "fp16": False}
+TARGETS = {
+    "8 lanes": spec("CPU", {**CPU, "native_vector_width": 8}),
+    "16 lanes": spec("CPU", {**CPU, "native_vector_width": 16}),
+    "a GPU": spec("GPU", {"type": "gpu", "compute_units": 4, "max_work_group_size": 32}),
+}
+
+
+@pytest.mark.parametrize("target", ("own", *TARGETS))
+@pytest.mark.parametrize("times", (2, 3, 4))
+@pytest.mark.parametrize("width", (5, 16, 37))
+def test_copies_in_turns(times: int, width: int, target: str, device: td.Device):
+    random = np.random.default_rng(0)
+    square = times * times
+    for source, shape in ((NEAREST, (2, 3, width)), (SHUFFLED, (1, square, 3, width))):
+        function = td.compile(source.format(times, square), device=device)
+        array = random.uniform(-1, 1, shape).astype(np.float32)
+        if target == "own":
+            assert_close(function(array), function.reference(array), ulps=0)
+        else:
+            check_as(function, [array], device, TARGETS[target], ulps=0)
+
+
+@pytest.mark.parametrize("width", (8, 16))
+def test_lanes_in_turns_are_shuffled(width: int):
+    """Vectors along pixels fill one another's gaps, and no element is stored by itself."""
+    program = td.compile(NEAREST.format(2))._program  # pyright: ignore[reportPrivateUsage]
+    arrays = [np.ones((2, 8, 64), np.float32)]
+    module = compile_module(
+        program.module, program.name, types_of(arrays), TARGETS[f"{width} lanes"]
+    )
+    stored = [op.value.type for op in module.walk() if isinstance(op, memref.StoreOp)]
+    assert not stored and any(isinstance(op, vector.ShuffleOp) for op in module.walk())
