@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
     from tiledialect.lowering.nest.view_drawing import Views
     from tiledialect.lowering.runtime.devices import Device
-    from tiledialect.lowering.runtime.launch import Executable, Profile
+    from tiledialect.lowering.runtime.launch import Profile
+    from tiledialect.lowering.runtime.plan import Plan
     from tiledialect.lowering.runtime.program import Program
     from tiledialect.lowering.runtime.specialization import Specialization
+    from tiledialect.lowering.runtime.trial import Calls
     from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
@@ -238,10 +240,11 @@ class Function:
     def _host_runner(self, types: Types) -> Runner:
         from tiledialect.lowering.runtime.devices import queue_for
         from tiledialect.lowering.runtime.lane import lane_of
+        from tiledialect.lowering.runtime.trial import calls_on_host
 
         lane = lane_of(queue_for(self.device))
-        executable = self._specialize(types, self.device).executable(lane, on_host=True)
-        return self._runner(executable, executable.on_host)
+        specialization = self._specialize(types, self.device)
+        return self._runner(specialization.plan, calls_on_host(specialization, lane))
 
     def _ready_on_device(self, args: Sequence[Any]) -> Runner | None:
         """The runner for pyopencl arrays that can be taken as they are; None: look closer."""
@@ -275,17 +278,18 @@ class Function:
 
     def _device_runner(self, types: Types, queue: cl.CommandQueue) -> Runner:
         from tiledialect.lowering.runtime.lane import lane_of
+        from tiledialect.lowering.runtime.trial import Calls
 
         lane = lane_of(queue)
         executable = self._specialize(types, lane.device).executable(lane, on_host=False)
-        return self._runner(executable, executable.on_device)
+        return self._runner(executable.plan, Calls(executable.on_device))
 
-    def _runner(self, executable: Executable, run: Callable[[Any], list[Any]]) -> Runner:
-        names = self._given([t.name for t in executable.plan.outputs])
+    def _runner(self, plan: Plan, calls: Calls) -> Runner:
+        names = self._given([t.name for t in plan.outputs])
         if len(names) == 1:
-            return lambda arrays: run(arrays)[0]
+            return lambda arrays: calls.run(arrays)[0]
         kind = result_type(self.name, names)
-        return lambda arrays: kind(*run(arrays))
+        return lambda arrays: kind(*calls.run(arrays))
 
     def _given(self, names: Sequence[str]) -> tuple[str, ...]:
         """The names of the outputs that a call has: a gradient by integers is left out."""

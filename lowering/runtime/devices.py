@@ -373,6 +373,27 @@ def queue_for(device: Device, profiling: bool = False) -> cl.CommandQueue:
     return _queue(device, profiling)
 
 
+EXECUTES_IN_CALLER = "cl_intel_exec_by_local_thread"
+"""What a device lists whose queues can leave their commands to the thread that enqueues them."""
+IN_CALLER = 1 << 31
+"""The property of such queues."""
+
+
+@cache
+def queue_in_caller(device: Device) -> cl.CommandQueue | None:
+    """A queue whose commands the thread that enqueues them executes itself, alone, before it goes
+    on: no other thread is woken nor waited for. None if the device has no such queues.
+    """
+    import pyopencl as cl
+
+    if EXECUTES_IN_CALLER not in device.extensions:
+        return None
+    try:
+        return cl.CommandQueue(_context(device), properties=IN_CALLER)  # pyright: ignore[reportArgumentType]
+    except cl.Error:
+        return None
+
+
 @cache
 def _queue(device: Device, profiling: bool) -> cl.CommandQueue:
     import pyopencl as cl

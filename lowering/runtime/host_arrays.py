@@ -15,12 +15,12 @@ IN_PLACE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 """For inputs too: what is READ_ONLY, Intel's CPU runtime copies if it is not aligned."""
 
 
-def pointer(lane: Lane, array: Array) -> Any:
+def pointer(array: Array) -> cl.SVM[Any]:
     """The address of an array, for devices that take such.
 
     An array that is given twice, or overlaps another, is no matter there.
     """
-    return cl.SVM(_memory(array)) if array.nbytes else lane.allocate(0)
+    return cl.SVM(_memory(array))
 
 
 def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:

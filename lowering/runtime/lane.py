@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from tiledialect.lowering.runtime.devices import SIMULATOR, device_of
+from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of, queue_in_caller
 
 NOTHING = np.empty(0, np.uint8)
 
@@ -22,7 +22,7 @@ class Lane:
     Commands of a lane run in order, so that a buffer can serve one plan after the other.
     """
 
-    def __init__(self, queue: cl.CommandQueue):
+    def __init__(self, queue: cl.CommandQueue, is_synchronous: bool = False):
         self.queue = queue
         self.context = queue.context
         self.device = device_of(queue.device)
@@ -30,6 +30,8 @@ class Lane:
         self.out_of_order = bool(
             queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         )
+        self.is_synchronous = is_synchronous
+        """Whether a command is done when the call that enqueues it returns."""
         self.is_simulator = self.device.type == SIMULATOR
         self.takes_pointers = _takes_pointers(queue.device)
         self.scratch: list[cl.Buffer] = []
@@ -107,3 +109,10 @@ def _pool(queue: cl.CommandQueue) -> MemoryPool:
 def lane_of(queue: cl.CommandQueue) -> Lane:
     """The lane of a queue."""
     return Lane(queue)
+
+
+@cache
+def lane_in_caller(device: Device) -> Lane | None:
+    """The lane of which the calling thread executes the commands; None if the device has none."""
+    queue = queue_in_caller(device)
+    return None if queue is None else Lane(queue, is_synchronous=True)

@@ -1,0 +1,88 @@
+"""Finds out by the first calls which threads are to execute a plan: the device's or the caller's.
+
+A device's own threads share the work, but must be woken and waited for, which takes longer than
+many a small kernel. Some devices have queues whose commands the calling thread executes at once,
+alone. Which is faster depends on the kernels, on the number of threads and on how soon they wake,
+and is measured where it matters: where a call takes little time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.arrays import Array
+from tiledialect.lowering.runtime.lane import Lane, lane_in_caller
+from tiledialect.lowering.runtime.launch import Executable
+from tiledialect.lowering.runtime.specialization import Specialization
+
+WARM = 6
+"""The calls before the trial, of which the first take longer than any later one."""
+ROUNDS = 9
+"""How often each way is timed; the fastest call counts, as whatever disturbs it adds to it."""
+CLEARLY = 0.9
+"""Of the time on the device's threads, how much the caller may take for it to be the faster."""
+SHORT = 20e-6
+"""The seconds a launch above which the caller does not try alone.
+
+It would save few of a hundred of them, while Python's other threads wait for it.
+"""
+
+
+class Calls:
+    """How to call a plan."""
+
+    def __init__(self, run: Callable[[Any], list[Any]]):
+        self.run = run
+        """Gives the outputs; it may be another one from a call on."""
+
+
+def calls_on_host(specialization: Specialization, lane: Lane) -> Calls:
+    """How to call it with NumPy arrays, on the lane or by the calling thread alone."""
+    shared = specialization.executable(lane, on_host=True)
+    caller = lane_in_caller(lane.device)
+    if caller is None or not shared.by_pointers or not shared.launches:
+        return Calls(shared.on_host)
+    return Trial(shared, lambda: specialization.executable(caller, on_host=True))
+
+
+class Trial(Calls):
+    """Calls of a plan for NumPy arrays, of which the first are timed."""
+
+    def __init__(self, shared: Executable, in_caller: Callable[[], Executable]):
+        super().__init__(self._shared)
+        self._make_alone = in_caller
+        self._ways = {"shared": shared.on_host}
+        self._times: dict[str, list[float]] = {"shared": [], "alone": []}
+        self._limit = SHORT * len(shared.launches)
+
+    def _shared(self, arrays: Sequence[Array]) -> list[Array]:
+        outputs = self._timed("shared", arrays)
+        times = self._times["shared"]
+        if len(times) >= WARM:
+            is_long = min(times) > self._limit
+            self.run = self._ways["shared"] if is_long else self._alone
+        return outputs
+
+    def _alone(self, arrays: Sequence[Array]) -> list[Array]:
+        try:
+            if "alone" not in self._ways:
+                self._ways["alone"] = self._make_alone().on_host
+            outputs = self._timed("alone", arrays)
+        except TileError:
+            # Whatever is wrong with such a queue, there is the other.
+            self.run = self._ways["shared"]
+            return self.run(arrays)
+        self.run = self._shared
+        if len(self._times["alone"]) >= ROUNDS:
+            shared, alone = map(min, self._times.values())
+            self.run = self._ways["alone" if alone < CLEARLY * shared else "shared"]
+        return outputs
+
+    def _timed(self, way: str, arrays: Sequence[Array]) -> list[Array]:
+        start = perf_counter()
+        outputs = self._ways[way](arrays)
+        self._times[way].append(perf_counter() - start)
+        return outputs
