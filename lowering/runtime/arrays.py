@@ -189,6 +189,8 @@ def _packed(name: str, value: cla.Array) -> cla.Array:
     import pyopencl as cl
     import pyopencl.array as cla
 
+    from tiledialect.lowering.runtime.copies import copy_bytes
+
     queue = value.queue
     if queue is None:
         raise TileError(f"{name} is a view of a device array without a queue; pass a copy of it")
@@ -199,10 +201,7 @@ def _packed(name: str, value: cla.Array) -> cla.Array:
     is_buffer: bool = isinstance(value.base_data, cl.MemoryObjectHolder)
     if value.flags.c_contiguous and is_buffer:
         whole = cla.empty(queue, value.shape, value.dtype)
-        data: Any = whole.data
-        size = whole.nbytes
-        event = cl.enqueue_copy(queue, data, base, src_offset=value.offset, byte_count=size)
-        whole.add_event(event)
+        whole.add_event(copy_bytes(queue, whole.data, base, whole.nbytes, 0, value.offset))
         return whole
     steps = [(n - 1) * s for n, s in zip(value.shape, value.strides, strict=True)]
     # Shared virtual memory can only be copied from its start.

@@ -14,6 +14,7 @@ import pyopencl as cl
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
+from tiledialect.lowering.runtime.copies import copy_bytes
 from tiledialect.lowering.runtime.devices import SURVIVE_FORKS, Device, check_process
 from tiledialect.lowering.runtime.host_arrays import around, pointer, wrapped
 from tiledialect.lowering.runtime.lane import Lane
@@ -134,15 +135,9 @@ class Executable:
         to = copy.target_offset + self.starts.get(target, 0)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
-            return cl.enqueue_copy(
-                queue,
-                given[target] if target < self.fixed else self.buffers[target],
-                given[source] if source < self.fixed else self.buffers[source],
-                byte_count=copy.nbytes,
-                src_offset=from_,
-                dst_offset=to,
-                wait_for=wait_for,
-            )
+            end = given[target] if target < self.fixed else self.buffers[target]
+            start = given[source] if source < self.fixed else self.buffers[source]
+            return copy_bytes(queue, end, start, copy.nbytes, to, from_, wait_for)
 
         return enqueue
 

@@ -197,6 +197,17 @@ def test_inputs_and_doubles_are_copied_when_returned(device: td.Device):
     assert not any(np.shares_memory(a, b) for a, b in zip(results, (A, *results), strict=False))
 
 
+@pytest.mark.parametrize("n", [1, 3, 125, 1003, 65539])
+def test_copies_of_any_number_of_bytes(device: td.Device, n: int):
+    """Intel's runtime copies most numbers of bytes slowly, so that CPUs copy rectangles of one row."""
+    f = td.compile("function (X[N], Y[N]) -> (O, P) { O = Y; P = X; }", device=device)
+    x, y = np.arange(2 * n, dtype=np.uint8).reshape(2, n)
+    queue = td.queue(device)
+    whole = cla.to_device(queue, np.concatenate([x, y]))
+    for results in (f(x, y), [r.get() for r in f(whole[:n], whole[n:])]):
+        assert np.array_equal(results[0], y) and np.array_equal(results[1], x)
+
+
 def test_memcpy_and_reshapes(device: td.Device):
     square = "memref<2x2xf32, 1 : i32>"
     cast = (

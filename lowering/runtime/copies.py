@@ -1,0 +1,44 @@
+"""Copies between buffers of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyopencl as cl
+
+
+def copy_bytes(
+    queue: cl.CommandQueue,
+    target: Any,
+    source: Any,
+    nbytes: int,
+    to: int,
+    from_: int,
+    wait_for: Sequence[cl.Event] | None = None,
+) -> cl.Event:
+    """Copy so many bytes from place ``from_`` of a buffer to place ``to`` of another.
+
+    Where Intel's runtime for CPUs copies a number of bytes that 128 does not divide, it takes up
+    to 80 times as long (4 MB and 12 bytes 4.4 ms); a rectangle of one row it copies as fast as
+    memory, and a few bytes in half the time. GPUs keep to what copies bytes in a row there.
+    """
+    if queue.device.type & cl.device_type.CPU:
+        return cl.enqueue_copy(
+            queue,
+            target,
+            source,
+            src_origin=(from_, 0, 0),
+            dst_origin=(to, 0, 0),
+            region=(nbytes, 1, 1),
+            wait_for=wait_for,
+        )
+    return cl.enqueue_copy(
+        queue,
+        target,
+        source,
+        byte_count=nbytes,
+        src_offset=from_,
+        dst_offset=to,
+        wait_for=wait_for,
+    )
