@@ -7,19 +7,11 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    VectorType,
-    i1,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.nest.lanes import LanesOp
+from tiledialect.lowering.constants import constant
 
 
 @dataclass(frozen=True)
@@ -40,14 +32,7 @@ class FloatArithmetic:
 
     def constant(self, number: float, t: Attribute | None = None) -> SSAValue:
         """A number, in all lanes."""
-        match t or self.type:
-            case VectorType() as t:
-                value = DenseIntOrFPElementsAttr.from_list(t, [number])  # pyright: ignore
-            case IntegerType() as t:
-                value = IntegerAttr(int(number), t)
-            case t:
-                value = FloatAttr(number, t)  # pyright: ignore
-        return self.emit(arith.ConstantOp(value))  # pyright: ignore
+        return self.emit(constant(number, t or self.type))
 
     def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """The sum."""
@@ -84,7 +69,7 @@ class FloatArithmetic:
         options: Mapping[str, Attribute],
     ) -> SSAValue:
         if isinstance(t, VectorType):
-            return self.emit(LanesOp(op, values, t, options))  # pyright: ignore
+            return self.emit(LanesOp(op, values, t, options))
         return self.emit(op.create(operands=values, result_types=[t], properties=options))
 
     def bits(self, value: SSAValue) -> SSAValue:

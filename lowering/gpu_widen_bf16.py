@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -22,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.lowering.constants import constant
 from tiledialect.ops_in import ops_in
 
 MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp, arith.ExtFOp, arith.TruncFOp)
@@ -39,7 +42,7 @@ EXACT = (
 def is_bf16(t: Attribute) -> bool:
     """Whether a type is bf16, or vectors of it."""
     # It is asked of every value, and `isinstance` takes long to deny.
-    return type(t.element_type if type(t) is VectorType else t) is BFloat16Type  # pyright: ignore
+    return type(t.element_type if type(t) is VectorType else t) is BFloat16Type
 
 
 def has_bf16(ops: Sequence[Operation]) -> bool:
@@ -107,17 +110,18 @@ def _extended(value: SSAValue) -> SSAValue:
 def _wide_constant(op: Operation, t: Attribute) -> Operation | None:
     match getattr(op, "value", None):
         case FloatAttr() as number:
-            return arith.ConstantOp(FloatAttr(number.value.data, t))  # pyright: ignore
+            return constant(number.value.data, t)
         case DenseIntOrFPElementsAttr() as numbers:
-            values = numbers.get_values()
-            return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(t, values))  # pyright: ignore
+            wide = cast("VectorType[AnyFloat]", t)
+            values = cast("tuple[float, ...]", numbers.get_values())
+            return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(wide, values))
         case _:
             return None
 
 
 def _in_f32(t: Attribute) -> Attribute:
     if isinstance(t, VectorType):
-        return VectorType(f32, t.shape) if t.element_type == bf16 else t  # pyright: ignore
+        return VectorType(f32, t.shape) if t.element_type == bf16 else t
     return f32 if t == bf16 else t
 
 

@@ -14,9 +14,10 @@ from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod, negate
+from tiledialect.lowering.constants import constant
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
 from tiledialect.lowering.nest.neighbours import loops_around
-from tiledialect.lowering.nest.registers import Chunk, Registers, zero
+from tiledialect.lowering.nest.registers import Chunk, Registers
 from tiledialect.lowering.nest.scope import extent_of
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
@@ -131,7 +132,7 @@ def _start_registers(kernel: GpuKernel, block: Block) -> None:
         assert isinstance(t, MemRefType)
         missing = [p for p in range(extent_of(t)) if p not in registers.places]
         if missing:
-            start = kernel.emit(zero(t.element_type))
+            start = kernel.emit(constant(0, t.element_type))
             for place in missing:
                 registers.write(place, start)
 

@@ -15,9 +15,10 @@ from tiledialect.dialects.nest.memory import NONTEMPORAL, BufferOp, LoadOp, Stor
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Truth
 from tiledialect.index.simplify import is_multiple
+from tiledialect.lowering.constants import constant
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.gpu_kernel import GpuKernel
-from tiledialect.lowering.nest.registers import Registers, zero
+from tiledialect.lowering.nest.registers import Registers
 from tiledialect.lowering.nest.scope import element_bytes, extent_of
 
 LOCAL_ALIGNMENT = 16
@@ -109,7 +110,7 @@ def _name(value: SSAValue, op: LoadOp) -> None:
 
 def or_zero(kernel: GpuKernel, op: LoadOp, default: SSAValue | None) -> SSAValue:
     """What a load gives where its condition does not hold."""
-    return default if default is not None else kernel.emit(zero(op.result.type))
+    return default if default is not None else kernel.emit(constant(0, op.result.type))
 
 
 def _load(kernel: GpuKernel, op: LoadOp, place: Expr) -> SSAValue:

@@ -36,9 +36,9 @@ from tiledialect.index.integer import Condition, Expr, Truth, Variable, map_expr
 from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
+from tiledialect.lowering.constants import constant
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
 from tiledialect.lowering.nest.conditions import is_uniform
-from tiledialect.lowering.nest.registers import zero
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import LONG_LANES, Role
@@ -206,7 +206,7 @@ class Vectorizer:
         """What a load is in whose place nothing is loaded."""
         default = self._default(op)
         if default is None:
-            nothing = zero(op.result.type)
+            nothing = constant(0, op.result.type)
             self.ops.append(nothing)
             default = nothing.results[0]
         self.values[op.result] = default

@@ -5,32 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    VectorType,
-    i64,
-)
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.nest.lanes import vector_of
+from tiledialect.lowering.constants import constant
 
 Emit = Callable[[Operation], SSAValue]
 Held = tuple[SSAValue, int] | None
 """A value and which of its lanes a place holds, if it is written."""
-
-
-def zero(t: Attribute) -> Operation:
-    """A constant 0 of an element or vector type."""
-    if isinstance(t, VectorType):
-        return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(t, [0]))
-    if isinstance(t, IntegerType):
-        return arith.ConstantOp(IntegerAttr(0, t))
-    return arith.ConstantOp(FloatAttr(0.0, t))  # pyright: ignore
 
 
 @dataclass(frozen=True)
@@ -69,7 +53,7 @@ class Registers:
         if whole is not None and found == [(whole, lane) for lane in range(lanes_of(whole))]:
             return whole
         if lanes > 1 and not any(found):
-            return emit(zero(self.type(lanes)))
+            return emit(constant(0, self.type(lanes)))
         if lanes > 1 and (part := self._part(found)) is not None:
             part.result.name_hint = part.v1.name_hint
             return emit(part)
@@ -106,7 +90,7 @@ class Registers:
     def _element(self, place: int, emit: Emit) -> SSAValue:
         found = self.places.get(place)
         if found is None:
-            return emit(zero(self.element_type))
+            return emit(constant(0, self.element_type))
         value, lane = found
         if not isinstance(value.type, VectorType):
             return value

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i1, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, f32, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.constants import Number, constant_integer
+from tiledialect.lowering.constants import constant
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,13 @@ class Scalars:
         if kind.is_float:
             # What is too large for the type is an infinity.
             rounded = float(numeric.number(value, t))
-            return self.emit(arith.ConstantOp(FloatAttr(rounded, storage)))  # pyright: ignore
+            return self.emit(constant(rounded, storage))
         if t == i1:
-            return self.emit(arith.ConstantOp(IntegerAttr(int(value != 0), i1)))
+            return self.emit(constant(value != 0, i1))
         wrapped = int(value) % 2**kind.width
         if wrapped >= 2 ** (kind.width - 1):
             wrapped -= 2**kind.width
-        return self.emit(arith.ConstantOp(IntegerAttr(wrapped, storage)))  # pyright: ignore
+        return self.emit(constant(wrapped, storage))
 
     def convert(self, value: SSAValue, source: Attribute, target: Attribute) -> SSAValue:
         """A value of element type ``source`` as one of ``target``."""
@@ -92,7 +93,7 @@ class Scalars:
             cast = arith.TruncIOp
         else:
             cast = arith.ExtSIOp if a.is_signed else arith.ExtUIOp
-        return self.emit(cast(value, storage))  # pyright: ignore
+        return self.emit(cast(value, storage))  # pyright: ignore[reportArgumentType]
 
     def _cut_off(self, value: SSAValue, source: Attribute, target: Kind) -> SSAValue:
         """A real number without its fraction; it wraps as an integer of 64 bits does."""
