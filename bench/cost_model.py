@@ -79,7 +79,7 @@ def types(shapes: Shapes) -> tuple[str, ...]:
 def kernels(name: str, device: td.Device) -> tuple[dict[str, KernelOp], object]:
     """The kernels of a workload before they are scheduled, and the device as the model sees it."""
     f, shapes = function(name, device)
-    module = lowered(f._program, f.types(types(shapes), {}), device, "tile-fuse")  # pyright: ignore
+    module = lowered(f._program, f.types(types(shapes), {}), device, "tile-fuse")  # pyright: ignore[reportPrivateUsage]
     return named_kernels(module), device_of(module)
 
 
@@ -102,7 +102,7 @@ def sampled(
     found, described = kernels(name, device)
     kernel = max(found, key=lambda k: kernel_facts(found[k]).points)
     op = found[kernel]
-    candidates = ranked(kernel_facts(op), described)  # pyright: ignore
+    candidates = ranked(kernel_facts(op), described)
     numbers = [*range(min(best, len(candidates)))]
     rest = range(len(numbers), len(candidates))
     numbers += sorted(random.Random(0).sample(rest, min(others, len(rest))))

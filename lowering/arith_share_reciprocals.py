@@ -61,7 +61,7 @@ class Divisor:
         is none where it has no meaning: at infinities, and zeros, whose signs are right.
         """
         value, reciprocal, scale = (
-            f.emit(vector.BroadcastOp(v, f.type))  # pyright: ignore
+            f.emit(vector.BroadcastOp(v, f.type))  # pyright: ignore[reportArgumentType]
             for v in (self.value, self.reciprocal, self.scale)
         )
         dividend = f.mul(dividend, scale)

@@ -275,7 +275,7 @@ def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None
     """Where a kernel of both could stand: after all that they need, before all that need them."""
     if all(order[user] > order[second] for user in users_of(first) - {second} if user in order):
         return second
-    owners = {v.owner for v in second.inputs} - {first}
-    if all(order[op] < order[first] for op in owners if op in order):  # pyright: ignore
+    owners = {v.owner for v in second.inputs if isinstance(v.owner, Operation)} - {first}
+    if all(order[op] < order[first] for op in owners if op in order):
         return first
     return None

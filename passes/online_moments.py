@@ -126,19 +126,25 @@ def _factors(op: Operation, before: set[SSAValue]) -> list[Deviation | None] | N
         is_product &= op.result not in before
     else:
         is_product = isinstance(op, MulOp | NegOp | DivOp)
-    if not is_product:
+    if not is_product or (isinstance(op, DivOp) and needs(op.operands[1], before)):
         return None
     found: list[Deviation | None] = [None] if isinstance(op, NegOp | DivOp) else []
-    for number, value in enumerate(op.operands):
-        inner: list[Deviation | None] | None = [None]
-        if needs(value, before):
-            known, is_divisor = deviation(value, before), isinstance(op, DivOp) and number == 1
-            inner = [known] if known is not None else _factors(value.owner, before)  # pyright: ignore
-            inner = None if is_divisor else inner
+    for value in op.operands:
+        inner = _factors_of(value, before)
         if inner is None:
             return None
         found += inner
     return found
+
+
+def _factors_of(value: SSAValue, before: set[SSAValue]) -> list[Deviation | None] | None:
+    """The same for a value: one factor, if it is a deviation or needs nothing of before."""
+    known = deviation(value, before)
+    if known is not None or not needs(value, before):
+        return [known]
+    # It needs something, so an op makes it.
+    assert isinstance(value.owner, Operation)
+    return _factors(value.owner, before)
 
 
 def deviation(value: SSAValue, before: set[SSAValue]) -> Deviation | None:

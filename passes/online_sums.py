@@ -83,7 +83,9 @@ def _linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
     (factor,) = factors
     if (greatest := maximum_of(factor)) is not None:
         return greatest if greatest.result in before and _multiplies(op, factor) else None
-    return _linear_in(factor.owner, before) if _multiplies(op, factor) else None  # pyright: ignore
+    # It needs something of before, so an op makes it.
+    assert isinstance(factor.owner, Operation)
+    return _linear_in(factor.owner, before) if _multiplies(op, factor) else None
 
 
 def _multiplies(op: Operation, factor: SSAValue) -> bool:

@@ -50,7 +50,7 @@ def test_the_public_names():
     assert set(td.__all__) <= set(dir(td))
     assert all(getattr(td, name) is not None for name in td.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = td.nothing  # pyright: ignore
+        _ = td.nothing
 
 
 # -- sources ---------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_files_that_are_no_programs(tmp_path: Path, name: str, content: bytes | 
 def test_what_is_no_source():
     for source in (3, None, b"function"):
         with pytest.raises(td.TileError, match="a program is Tile text, a path or a ModuleOp"):
-            td.compile(source)  # pyright: ignore
+            td.compile(source)  # pyright: ignore[reportArgumentType]
     with pytest.raises(td.TileError):
         td.compile("")
 
@@ -461,7 +461,7 @@ def test_ir_after_a_pass(tmp_path: Path):
     ):
         f.ir("nowhere")
     with pytest.raises(td.TileError, match="no pass None; there is"):
-        f.ir(None)  # pyright: ignore
+        f.ir(None)  # pyright: ignore[reportArgumentType]
     path = tmp_path / "static.mlir"
     path.write_text(
         "func.func @f(%A: tensor<3xf32>) -> tensor<3xf32> { func.return %A : tensor<3xf32> }"
@@ -546,7 +546,7 @@ def test_a_profile_of_several_runs():
     assert profile.runs == 5 and len(profile.kernels) == 1
     for repeat in (0, -1, 1.5, True):
         with pytest.raises(td.TileError, match="repeat says how often to run"):
-            f.profile(A, B, repeat=repeat)  # pyright: ignore
+            f.profile(A, B, repeat=repeat)  # pyright: ignore[reportArgumentType]
 
 
 def test_precision():

@@ -23,7 +23,7 @@ def result_type(function: str, names: tuple[str, ...]) -> Any:
         return pack, (function, names, tuple(self))
 
     title = _identifier(function)
-    base = namedtuple(title, [_identifier(n) for n in names], rename=True)  # pyright: ignore
+    base = namedtuple(title, [_identifier(n) for n in names], rename=True)  # pyright: ignore[reportUntypedNamedTuple]
     return type(title, (base,), {"__slots__": (), "__reduce__": reduce, "__module__": __name__})
 
 

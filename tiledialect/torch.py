@@ -70,7 +70,7 @@ class _Call(torch.autograd.Function):
     """One call of a Tile function, as a node of PyTorch's graph."""
 
     @staticmethod
-    def forward(f: Function, *tensors: Tensor) -> Any:  # pyright: ignore
+    def forward(f: Function, *tensors: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         arrays = [_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)]
         result = f(*arrays)
         outputs = [_tensor(a) for a in (result if len(f.outputs) > 1 else (result,))]

@@ -74,7 +74,7 @@ def _open_standard_files() -> None:
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+    if sys.stdout is None:
         sys.stdout = _ClosedOutput()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files may be beyond what the terminal shows, or no text at all.
@@ -104,7 +104,7 @@ def say(text: str) -> None:
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     with suppress(OSError, ValueError):
-        if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        if sys.stderr is not None:
             print(text, file=sys.stderr, flush=True)
 
 

@@ -131,7 +131,7 @@ class TileOptMain(xDSLOptMain):
         """The input; `-` is the standard input."""
         if self.args.input_file == "-":
             self.args.input_file = None
-        if self.args.input_file is None and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        if self.args.input_file is None and sys.stdin is None:
             raise TileError("the standard input is closed")
         return super().get_input_stream()
 

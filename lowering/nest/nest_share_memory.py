@@ -154,8 +154,9 @@ def _are_alike(a: BufferOp, b: BufferOp) -> bool:
     if own == other:
         return True
     plain = all(isinstance(use.operation, LoadOp | StoreOp) for use in b.result.uses)
-    both = all(isinstance(t, FixedBitwidthType) for t in (own, other))
-    return plain and both and own.bitwidth == other.bitwidth  # pyright: ignore
+    if not isinstance(own, FixedBitwidthType) or not isinstance(other, FixedBitwidthType):
+        return False
+    return plain and own.bitwidth == other.bitwidth
 
 
 class NestShareMemoryPass(ModulePass):

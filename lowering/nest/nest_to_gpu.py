@@ -15,6 +15,7 @@ from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest import gpu_control as control
 from tiledialect.lowering.nest import gpu_copies as copies
@@ -51,8 +52,9 @@ def _index(kernel: GpuKernel, op: Operation) -> None:
 def _constant(kernel: GpuKernel, op: Operation) -> None:
     """A constant, which is a number in expressions if it is an index."""
     assert isinstance(op, arith.ConstantOp)
-    if isinstance(op.result.type, IndexType):
-        kernel.exprs[op.result] = Expr.const(op.value.value.data)  # pyright: ignore
+    number = constant_integer(op.result)
+    if number is not None and isinstance(op.result.type, IndexType):
+        kernel.exprs[op.result] = Expr.const(number)
     kernel.keep(op)
 
 

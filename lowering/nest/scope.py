@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, gpu
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -14,6 +14,7 @@ from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.index.integer import Condition, Expr, map_expressions, negate
 from tiledialect.index.ranges import Env
 from tiledialect.rounding import ceil_div
@@ -82,8 +83,8 @@ class NestScope:
         if isinstance(value.owner, IndexOp):
             op = value.owner
             (self.names[value],) = op.exprs_of(self.operands(op), op.expr)
-        if isinstance(value.owner, arith.ConstantOp):
-            self.names[value] = Expr.const(value.owner.value.value.data)  # pyright: ignore
+        if (number := constant_integer(value)) is not None:
+            self.names[value] = Expr.const(number)
         if value not in self.names:
             base = value.name_hint or "index"
             name, count = base, 0

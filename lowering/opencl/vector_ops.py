@@ -7,7 +7,14 @@ from dataclasses import replace
 from functools import reduce
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, DenseArrayBase, IntegerAttr, VectorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -155,10 +162,10 @@ def lane(e: Expr, type: CType, position: int) -> Expr:
 
 
 def single_position(
-    scope: Scope, static: DenseArrayBase, dynamic: Sequence[SSAValue]
+    scope: Scope, static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue]
 ) -> int | SSAValue:
     """The position of an extract or insert."""
-    positions = get_dynamic_index_list(static.get_values(), dynamic, DYNAMIC_INDEX)  # pyright: ignore
+    positions = get_dynamic_index_list(static.get_values(), dynamic, DYNAMIC_INDEX)
     if len(positions) != 1:
         raise scope.error("OpenCL C has only vectors of one dimension")
     return positions[0]

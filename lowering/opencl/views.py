@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Operation, SSAValue
 
@@ -14,9 +14,11 @@ from tiledialect.lowering.opencl.buffers import Address, Buffer, MemoryScope, la
 from tiledialect.lowering.opencl.types import Expr, Scope, int_literal
 
 
-def mixed(scope: Scope, static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Expr]:
+def mixed(
+    scope: Scope, static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue]
+) -> list[Expr]:
     """Numbers of which some are constants and some are values."""
-    both = get_dynamic_index_list(static.get_values(), dynamic, DYNAMIC_INDEX)  # pyright: ignore
+    both = get_dynamic_index_list(static.get_values(), dynamic, DYNAMIC_INDEX)
     return [int_literal(v, 64) if isinstance(v, int) else scope.expr(v) for v in both]
 
 
@@ -38,7 +40,7 @@ def _view_subview(scope: MemoryScope, op: Operation) -> Buffer:
         for m, s in zip(mixed(scope, op.static_strides, op.strides), source.strides, strict=True)
     ]
     assert isinstance(op.result.type, MemRefType)
-    kept = kept_dimensions(op.static_sizes.get_values(), op.result.type.get_shape())  # pyright: ignore
+    kept = kept_dimensions(op.static_sizes.get_values(), op.result.type.get_shape())
     if kept is None:
         raise scope.error(f"the sizes do not become {op.result.type}")
     strides = tuple(strides[d] for d in kept)

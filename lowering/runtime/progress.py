@@ -20,7 +20,7 @@ def progress(text: str) -> Generator[None]:
     """
     stream = sys.stderr
     # A process without a console has no standard error.
-    if stream is None or not stream.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+    if stream is None or not stream.isatty():
         yield
         return
     shown: list[str] = []

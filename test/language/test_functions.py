@@ -29,7 +29,7 @@ function mean(X[N, M]) -> (Y) { S[i: N] = +(X[i, j]); Y = S / M; }
 def test_functions_call_one_another():
     module = load(TEXT)
     module.verify()
-    assert [f.sym_name.data for f in module.ops] == ["spread", "moments", "mean"]  # pyright: ignore
+    assert [f.sym_name.data for f in module.ops] == ["spread", "moments", "mean"]  # pyright: ignore[reportAttributeAccessIssue]
     reads_back(TEXT)
     (result,) = (td.compile(TEXT, name="spread").reference(X[0]),)
     np.testing.assert_allclose(result, X[0].std(axis=1), rtol=1e-6)
@@ -103,11 +103,11 @@ def test_gradients_print_what_reads_back():
     for text in (TEXT, "function f(A, B) -> (O) { C = A * B; O = C * C; }"):
         module = load(text)
         name = find_function(module, None if "f(A, B)" in text else "spread").sym_name.data
-        TileGradientPass(name).apply(None, module)  # pyright: ignore
+        TileGradientPass(name).apply(None, module)  # pyright: ignore[reportArgumentType]
         again = load(print_tile(module))
         assert str(load(print_tile(again))) == str(again)
-        names = [f.sym_name.data for f in module.ops]  # pyright: ignore
-        assert names == [f.sym_name.data for f in again.ops]  # pyright: ignore
+        names = [f.sym_name.data for f in module.ops]  # pyright: ignore[reportAttributeAccessIssue]
+        assert names == [f.sym_name.data for f in again.ops]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.mark.parametrize(("rank", "name"), [*product((1, 2, 3), ("softmax", "logsoftmax"))])

@@ -117,7 +117,7 @@ def test_arrays_stay_on_the_device(device: td.Device):
 
 def test_lift_maps_it(device: td.Device):
     @lift.fun
-    def halved(x: lift.array("N", lift.bf16)):  # pyright: ignore
+    def halved(x: lift.array("N", lift.bf16)):  # pyright: ignore[reportInvalidTypeForm]
         return x >> lift.map(lambda v: lift.cast(lift.cast(v, lift.f16), lift.bf16) * 0.5)
 
     data = np.linspace(-3, 3, 37).astype(BF16)

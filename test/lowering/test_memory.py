@@ -87,7 +87,7 @@ def alive_in(module: str, name: str) -> int:
     assert sum(isinstance(op, gpu.AllocOp) for op in host.body.block.ops) <= 2 + 1
     moments = range(len(host.body.block.ops))
     return max(
-        sum(nbytes(v.type) for v in parts if uses[v][0] <= m <= uses[v][-1])  # pyright: ignore
+        sum(nbytes(v.type) for v in parts if uses[v][0] <= m <= uses[v][-1])  # pyright: ignore[reportArgumentType]
         for m in moments
     )
 

@@ -94,7 +94,7 @@ def padded(mode: str) -> Case:
         f"pad_{mode}",
         f"function (I[N]) -> (O) {{ {bodies[mode]} }}",
         [reals(6)],
-        lambda a: np.pad(a, (2, 3), mode),  # pyright: ignore
+        lambda a: np.pad(a, (2, 3), mode),  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownLambdaType]
     )
 
 

@@ -258,7 +258,7 @@ def map_seq_slide(function: AnyFunction, size: AnySize, step: AnySize) -> Functi
 def _dimensional(kind: type[FunctionOp], function: AnyFunction | int, dim: int) -> Any:
     if isinstance(function, int):
         chosen = function
-        return lambda mapped: _map(kind, mapped, dim=OrdinalAttr(chosen))  # pyright: ignore
+        return lambda mapped: _map(kind, mapped, dim=OrdinalAttr(chosen))  # pyright: ignore[reportUnknownLambdaType]
     return _map(kind, function, dim=OrdinalAttr(dim))
 
 
@@ -463,7 +463,7 @@ def size(of: AnySize) -> Value:
 
 def _memory(kind: type[LiftOp], what: AnyFunction | Value) -> Any:
     where = place()
-    keep = Function(kind.pattern(), _plain(kind)._apply, where)  # pyright: ignore
+    keep = Function(kind.pattern(), _plain(kind)._apply, where)  # pyright: ignore[reportPrivateUsage]
     return keep(what) if isinstance(what, Value) else compose(keep, what)
 
 

@@ -86,9 +86,9 @@ A, (B, C), SLOT = PLAN.inputs[0], PLAN.outputs, PLAN.slots[0]
 assert isinstance(LAUNCH, Launch) and isinstance(COPY, Copy)
 NO_PLANS: dict[str, Plan] = {
     "shape": replace(PLAN, inputs=(replace(A, shape=(2, -3)),)),
-    "shape of reals": replace(PLAN, inputs=(replace(A, shape=(2.0, 3)),)),  # pyright: ignore
+    "shape of reals": replace(PLAN, inputs=(replace(A, shape=(2.0, 3)),)),
     "dtype": replace(PLAN, inputs=(replace(A, dtype="object"),)),
-    "name": replace(PLAN, outputs=(replace(B, name=3), C)),  # pyright: ignore
+    "name": replace(PLAN, outputs=(replace(B, name=3), C)),
     "allocation": replace(PLAN, allocations=(-64,)),
     "slot": replace(PLAN, slots=(SLOT, replace(SLOT, nbytes=-8))),
     "slot before the start": replace(PLAN, slots=(SLOT, Slot(0, -8, 8))),
@@ -97,7 +97,7 @@ NO_PLANS: dict[str, Plan] = {
     "kernel": replace(PLAN, steps=(replace(LAUNCH, kernel="another"),)),
     "global size": replace(PLAN, steps=(replace(LAUNCH, global_size=(3, 1, 1)),)),
     "no local size": replace(PLAN, steps=(replace(LAUNCH, local_size=(0, 1, 1)),)),
-    "text as a size": replace(PLAN, steps=(replace(LAUNCH, local_size=("2", 1, 1)),)),  # pyright: ignore
+    "text as a size": replace(PLAN, steps=(replace(LAUNCH, local_size=("2", 1, 1)),)),
     "too few arguments": replace(PLAN, steps=(replace(LAUNCH, args=ARGS[:4]),)),
     "no such buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 5, ARGS[4])),)),
     "negative buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], -1, ARGS[4])),)),
@@ -114,7 +114,7 @@ NO_PLANS: dict[str, Plan] = {
     ),
     "kind of a number": replace(
         PLAN,
-        steps=(replace(LAUNCH, args=(0, 1, Scalar("int8", [1]), *ARGS[3:])),),  # pyright: ignore
+        steps=(replace(LAUNCH, args=(0, 1, Scalar("int8", [1]), *ARGS[3:])),),  # pyright: ignore[reportArgumentType]
     ),
     "start of a slot": replace(
         PLAN, steps=(replace(LAUNCH, args=(*ARGS[:4], Scalar("int64", 7))),)
@@ -141,7 +141,7 @@ def test_what_is_no_plan_is_not_loaded(folder: Path, what: str):
 def test_json_that_is_no_plan_is_not_loaded(
     folder: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(Plan, "to_json", lambda plan: text)  # pyright: ignore
+    monkeypatch.setattr(Plan, "to_json", lambda plan: text)  # pyright: ignore[reportUnknownLambdaType]
     cache.store(cache.key("x"), PLAN, b"binary")
     assert len(entries(folder)) == 1
     assert cache.load(cache.key("x")) is None

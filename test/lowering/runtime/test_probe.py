@@ -202,7 +202,7 @@ def test_what_to_do(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     broken = replace(BEST, id="pocl:0", platform="Portable Computing Language")
     for working in ({}, {replace(broken, id="oclgrind:0", type="simulator"): None}):
-        found = devices._Found(working, {broken: "refuses"})  # pyright: ignore
+        found = devices._Found(working, {broken: "refuses"})  # pyright: ignore[reportArgumentType, reportPrivateUsage]
         monkeypatch.setattr(devices, "_found", lambda found=found: found)
         with pytest.raises(
             td.TileError, match=f"{sys.executable} -m pip install .*opencl"
