@@ -43,23 +43,24 @@ def load(source: str | Path | ModuleOp | Program, name: str | None = None) -> So
     Tile function without a name of its own is called. Raises a TileError, with the place where
     there is one, for whatever cannot be read.
     """
-    from tiledialect.lift.program import Program
-
-    if isinstance(source, Program):
-        source = source.module
     if isinstance(source, ModuleOp):
         return Source(verified(source.clone()))
-    if isinstance(source, Path) or _is_path(source):
+    if isinstance(source, str) and not _is_path(source):
+        return Source(to_ir.load(source, name=name), source)
+    if isinstance(source, str | Path):
         return _load_file(Path(source), name)
-    if not isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    # Who has such a program has imported it: it takes a tenth of a start, and most have none.
+    from tiledialect.lift.program import Program
+
+    if not isinstance(source, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(
             f"a program is Tile text, a path or a ModuleOp, or of lift.fun, not {type(source)}"
         )
-    return Source(to_ir.load(source, name=name), source)
+    return Source(verified(source.module.clone()))
 
 
-def _is_path(source: object) -> bool:
-    return isinstance(source, str) and "\n" not in source and source.endswith(SUFFIXES)
+def _is_path(source: str) -> bool:
+    return "\n" not in source and source.endswith(SUFFIXES)
 
 
 def read_text(path: Path) -> str:
