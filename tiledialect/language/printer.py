@@ -4,45 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-)
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.tile import special as ops
 from ..dialects.tile.attributes import Aggregation, Combination, symbol_number
-from ..dialects.tile.base import TileOp, shape_of, tensor_type
+from ..dialects.tile.base import shape_of, tensor_type
 from ..dialects.tile.constants import constant_integer
 from ..dialects.tile.contraction import ContractionOp
 from ..dialects.tile.custom_gradient import CustomGradientOp
-from ..dialects.tile.element_types import index, is_weak
-from ..dialects.tile.elementwise import (
-    CastOp,
-    ConstantOp,
-    ElementwiseOp,
-    IdentOp,
-    IndexOp,
-    SelectOp,
-    SizeOp,
-)
+from ..dialects.tile.element_types import index
+from ..dialects.tile.elementwise import ConstantOp, IdentOp, SizeOp
 from ..dialects.tile.elementwise_base import CompareOp
 from ..dialects.tile.yielding import YieldOp
 from ..errors import TileError
 from ..index.expr import IndexExpr
 from ..names import from_hint
-from .append import SIZE_OPS
 from .functions import FUNCTIONS
-from .special import CASTS
-from .text import BINARY, PREFIX, Names, Text, binary, call, literal, prefix, select
+from .op_text import Printed, is_operand, text_of
+from .text import Text
 from .to_ir import DEFAULT_NAME
 
 AGGREGATIONS = {
@@ -65,13 +48,6 @@ SEPARATORS = {
 }
 """What stands between the tensors of a contraction."""
 
-CAST_OF = {
-    element_type: (function, str(width))
-    for function, types in CASTS.items()
-    for width, element_type in types.items()
-}
-"""The function that casts to each element type, and the width that it takes."""
-
 
 def print_tile(op: ModuleOp | func.FuncOp) -> str:
     """The Tile text of a function, or of every function of a module.
@@ -84,25 +60,15 @@ def print_tile(op: ModuleOp | func.FuncOp) -> str:
     return "\n".join(FunctionText(f).text() for f in functions)
 
 
-class FunctionText:
+class FunctionText(Printed):
     """Prints one function, an op after the other.
 
     An op that is used once, and has no name, becomes part of the statement that uses it.
     """
 
     def __init__(self, function: func.FuncOp):
+        super().__init__()
         self.function = function
-        self.names = Names()
-        self.named: dict[SSAValue, str] = {}
-        """The names of inputs and of the values that are statements."""
-        self.texts: dict[SSAValue, Text] = {}
-        """The text of every value so far."""
-        self.of_sizes: set[SSAValue] = set()
-        """The tensors whose text Tile reads as a dimension."""
-        self.steps: dict[SSAValue, str] = {}
-        """For random numbers, the name of the step that draws them."""
-        self.dims: dict[tuple[SSAValue, int], str] = {}
-        self.lines: list[str] = []
 
     def text(self) -> str:
         """The text of the function."""
@@ -179,7 +145,7 @@ class FunctionText:
         """Whether an op is so simple that its text may be repeated."""
         if isinstance(op, SizeOp | ConstantOp):
             (value,) = op.results
-            return _hint(value) is None and not _is_operand(value)
+            return _hint(value) is None and not is_operand(value)
         return isinstance(op, arith.ConstantOp | tensor.DimOp)
 
     def needs_name(self, value: SSAValue) -> bool:
@@ -210,9 +176,15 @@ class FunctionText:
         elif isinstance(op, CustomGradientOp) and op.inputs:
             self.custom_gradient(op)
         elif value in self.named:
-            self.statement(op, str(self.expression(op, is_whole=True)))
+            self.statement(op, str(self.whole(op)))
         else:
-            self.texts[value] = self.expression(op)
+            self.texts[value] = text_of(self, op)
+
+    def whole(self, op: Operation) -> Text:
+        """The text of an op that is a statement: `A = B` is a copy if B is a tensor with a name."""
+        if not isinstance(op, IdentOp) or isinstance(op.operand.owner, SizeOp):
+            return text_of(self, op)
+        return self.texts[op.operand] if op.operand in self.named else text_of(self, op)
 
     def reads_as_size(self, op: Operation) -> bool:
         """Whether the text of an op that makes a tensor is that of a dimension."""
@@ -280,11 +252,6 @@ class FunctionText:
         cotangents = f"({self.named[op.cotangent]}) -> ({', '.join(gradients)})"
         self.statement(op, f"{head} {cotangents} {{{body}}}")
 
-    def sizes(self, shape: tuple[int, ...], sizes: Iterable[SSAValue]) -> list[Text]:
-        """The sizes of a shape: numbers, or the text of the values that give the open ones."""
-        given = iter(sizes)
-        return [literal(n) if n != DYNAMIC_INDEX else self.texts[next(given)] for n in shape]
-
     def index(self, op: ContractionOp, expr: IndexExpr) -> str:
         """The text of an index expression."""
 
@@ -304,145 +271,6 @@ class FunctionText:
             raise TileError.at(op, f"Tile has no form for the bound {bound}")
         number = symbol_number(bound.variable or "")
         return self.index(op, bound) if number is None else str(self.texts[op.symbols[number]])
-
-    # -- expressions -----------------------------------------------------------------------
-
-    def expression(self, op: Operation, is_whole: bool = False) -> Text:
-        """The text of an op's result, from those of its operands."""
-        for kind, text in EXPRESSIONS.items():
-            if isinstance(op, kind):
-                return text(self, op, is_whole)
-        raise TileError.at(op, f"Tile has no form for {op.name}")
-
-    def operands(self, op: Operation) -> list[Text]:
-        """The texts of the operands."""
-        return [self.texts[value] for value in op.operands]
-
-    def arithmetic(self, op: Operation, is_whole: bool) -> Text:
-        """Arithmetic on dimensions."""
-        operands = self.operands(op)
-        if (assertion := _string(op.attributes.get("tile.assertion"))) is not None:
-            return call(f"assert_{assertion}", operands[1])
-        if op.name in BINARY:
-            return binary(op.name, *operands)
-        return call(SIZE_FUNCTIONS[op.name], *operands)
-
-    def index_constant(self, op: arith.ConstantOp, is_whole: bool) -> Text:
-        """A number among dimensions."""
-        if not isinstance(op.value, IntegerAttr):
-            raise TileError.at(op, f"Tile has no form for {op.value}")
-        return literal(op.value.value.data)
-
-    def dim(self, op: tensor.DimOp, is_whole: bool) -> Text:
-        """The size of an axis: a name in the header, or what a contraction was given."""
-        axis = constant_integer(op.index)
-        if axis is not None and (op.source, axis) in self.dims:
-            return Text(self.dims[op.source, axis])
-        source = op.source.owner
-        if axis is not None and isinstance(source, ContractionOp):
-            shape = shape_of(tensor_type(source.result)) or ()
-            return self.sizes(shape, source.sizes)[axis]
-        if axis is None:
-            raise TileError.at(op, "Tile has no form for a dimension that is not known")
-        return call("dim", self.texts[op.source], axis)
-
-    def constant(self, op: ConstantOp, is_whole: bool) -> Text:
-        """A number; with a cast if it is of a type of its own."""
-        number = literal(op.number)
-        element_type = tensor_type(op.result).element_type
-        if is_weak(element_type) and isinstance(op.number, int) and _is_operand(op.result):
-            # A name for a bare integer would be one for a dimension.
-            return call("as_int", number, 32)
-        return number if is_weak(element_type) else _cast(op, number)
-
-    def size(self, op: SizeOp, is_whole: bool) -> Text:
-        """A dimension as a number."""
-        return self.texts[op.size]
-
-    def elementwise(self, op: ElementwiseOp, is_whole: bool) -> Text:
-        """An operator or a function."""
-        operands = self.operands(op)
-        if op.name in PREFIX:
-            return prefix(PREFIX[op.name], *operands)
-        if op.name not in BINARY:
-            return call(op.name.removeprefix("tile."), *operands)
-        text = binary(op.name, *operands)
-        if isinstance(op, CompareOp) and self.of_sizes.issuperset(op.operands):
-            # Comparisons of dimensions are dimensions, 1 or 0.
-            return call("as_bool", text)
-        return text
-
-    def select(self, op: SelectOp, is_whole: bool) -> Text:
-        """A choice."""
-        return select(*self.operands(op))
-
-    def ident(self, op: IdentOp, is_whole: bool) -> Text:
-        """A copy; the statement `A = B` is one where B is a tensor that has a name."""
-        (operand,) = self.operands(op)
-        if is_whole and op.operand in self.named and not isinstance(op.operand.owner, SizeOp):
-            return operand
-        return call("ident", operand)
-
-    def cast(self, op: CastOp, is_whole: bool) -> Text:
-        """A cast."""
-        return _cast(op, self.texts[op.operand])
-
-    def position(self, op: IndexOp, is_whole: bool) -> Text:
-        """A position along an axis."""
-        return call("index", self.texts[op.operand], op.axis.value.data)
-
-    def stop_gradient(self, op: CustomGradientOp, is_whole: bool) -> Text:
-        """A custom gradient by nothing."""
-        return call("stop_gradient", self.texts[op.value])
-
-    def reshape(self, op: ops.ReshapeOp, is_whole: bool) -> Text:
-        """A reshape."""
-        shape = shape_of(tensor_type(op.result)) or ()
-        return call("reshape", self.texts[op.operand], *self.sizes(shape, op.sizes))
-
-    def special(self, op: TileOp, is_whole: bool) -> Text:
-        """A function of tensors."""
-        if isinstance(op, ops.ScatterOp) and op.parts is not None:
-            raise TileError.at(op, "Tile has no form for a scatter in parts")
-        return call(op.name.removeprefix("tile."), *self.operands(op))
-
-    def prng_value(self, op: ops.PrngValueOp, is_whole: bool) -> Text:
-        """Random numbers; the step that draws them is a statement of its own."""
-        step = self.names.reserve("Step")
-        self.steps[op.result] = step
-        shape = shape_of(tensor_type(op.result)) or ()
-        drawn = call("prng_step", self.texts[op.operand], *self.sizes(shape, op.sizes))
-        self.lines.append(f"{step} = {drawn};")
-        return call("prng_value", step)
-
-    def prng_state(self, op: ops.PrngStateOp, is_whole: bool) -> Text:
-        """The state after a step."""
-        drawn = op.drawn.owner
-        if not isinstance(drawn, ops.PrngValueOp) or drawn.operand != op.state:
-            raise TileError.at(op, "Tile has no form for a random state that is not after a step")
-        return call("prng_state", self.steps[op.drawn])
-
-
-EXPRESSIONS: dict[type[Operation], Callable[[FunctionText, Any, bool], Text]] = {
-    arith.ConstantOp: FunctionText.index_constant,
-    tensor.DimOp: FunctionText.dim,
-    **dict.fromkeys(SIZE_OPS.values(), FunctionText.arithmetic),
-    ConstantOp: FunctionText.constant,
-    SizeOp: FunctionText.size,
-    SelectOp: FunctionText.select,
-    IdentOp: FunctionText.ident,
-    CastOp: FunctionText.cast,
-    IndexOp: FunctionText.position,
-    ElementwiseOp: FunctionText.elementwise,
-    ops.ReshapeOp: FunctionText.reshape,
-    CustomGradientOp: FunctionText.stop_gradient,
-    ops.PrngValueOp: FunctionText.prng_value,
-    ops.PrngStateOp: FunctionText.prng_state,
-    **dict.fromkeys((ops.GatherOp, ops.ScatterOp, ops.ShapeOp, ops.SumToOp), FunctionText.special),
-}
-"""How the result of each kind of op is written; the first kind that fits counts."""
-
-SIZE_FUNCTIONS = {"arith.maxsi": "max", "arith.minsi": "min"}
 
 
 def _indented(lines: Sequence[str]) -> str:
@@ -466,12 +294,6 @@ def _takes_names(op: Operation, value: SSAValue) -> bool:
     return is_symbol and not _rounds_nowhere(value)
 
 
-def _is_operand(value: SSAValue) -> bool:
-    """Whether a contraction reads ``value``."""
-    users = (use.operation for use in value.uses)
-    return any(isinstance(op, ContractionOp) and value in op.inputs for op in users)
-
-
 def _rounds_nowhere(value: SSAValue) -> bool:
     """Whether the text of ``value`` means the same in brackets: see `IndexReader`."""
     owner = value.owner
@@ -484,16 +306,6 @@ def index_text(name: str) -> str:
     """The name of an index in Tile for its name in IR."""
     name = re.sub(r"[^A-Za-z0-9_']", "_", name.replace(".prime", "'"))
     return name if name[:1].islower() else f"i_{name}"
-
-
-def _cast(op: CastOp | ConstantOp, value: Text) -> Text:
-    element_type = str(tensor_type(op.result).element_type)
-    if element_type == "i1":
-        return call("as_bool", value)
-    if element_type not in CAST_OF:
-        raise TileError.at(op, f"Tile has no form for a cast to {element_type}")
-    function, width = CAST_OF[element_type]
-    return call(function, value, width)
 
 
 def _hints(op: Operation) -> str:
