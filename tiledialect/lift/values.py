@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 from typing import Any
-from typing import cast as cast_type
 
 import numpy as np
-from xdsl.dialects import arith, math, tensor
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    TensorType,
-    TupleType,
-    VectorType,
-    i1,
-    i32,
-    i64,
-)
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import TensorType, TupleType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.lift import values as ops
 from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr, size_of
 from tiledialect.dialects.lift.layout import SliceOp
-from tiledialect.dialects.lift.types import array, describe, is_number, is_real, leading, sizes_of
+from tiledialect.dialects.lift.types import array, describe, is_number, leading, sizes_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as tile
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
+from tiledialect.lift.scalar_ops import constant, conversion, meeting_type, number_type, scalar_op
 from tiledialect.lift.tracing import emit, place
 
 AnySize = int | str | Size
@@ -195,7 +182,7 @@ def call(function: Callable[..., Any], *args: Value) -> Any:
     return as_function(function)(*args)
 
 
-# -- constants -----------------------------------------------------------------------------------
+# -- what the user gives -------------------------------------------------------------------------
 
 
 def to_value(value: Any, like: Attribute | None, where: SourceSpan | None) -> Value:
@@ -213,37 +200,7 @@ def to_value(value: Any, like: Attribute | None, where: SourceSpan | None) -> Va
     number = value.item() if isinstance(value, np.generic) else value
     if not isinstance(number, bool | int | float):
         raise TileError(f"{value!r} is neither a value of the program nor a number", where)
-    return Value(emit(lambda: constant(number, _number_type(number, like)), where))
-
-
-def _number_type(number: float, like: Attribute | None) -> Attribute:
-    if like is not None and is_number(like) and (isinstance(number, int) or is_real(like)):
-        return like
-    if isinstance(number, bool):
-        return i1
-    return i32 if isinstance(number, int) else _first_real(like)
-
-
-def _first_real(t: Attribute | None) -> Attribute:
-    found = [t]
-    while found:
-        t = found.pop(0)
-        if t is not None and is_real(t):
-            return t
-        if isinstance(t, TensorType | VectorType):
-            found.append(t.element_type)
-        elif isinstance(t, TupleType):
-            found += t.types
-    return et.CONCRETE["f32"]
-
-
-def constant(number: float, t: Attribute) -> Operation:
-    """The number as a constant of a type."""
-    if is_real(t):
-        return arith.ConstantOp(FloatAttr(float(number), cast_type(AnyFloat, t)))
-    if not et.holds(et.concrete(t) if isinstance(t, IndexType) else t, number):
-        raise TileError(f"{number} is no {t}", place())
-    return arith.ConstantOp(IntegerAttr(int(number), cast_type(IntegerType, t)))
+    return Value(emit(lambda: constant(number, number_type(number, like)), where))
 
 
 def size_value(size: AnySize, where: SourceSpan | None) -> Value:
@@ -254,59 +211,10 @@ def size_value(size: AnySize, where: SourceSpan | None) -> Value:
 
 # -- arithmetic ----------------------------------------------------------------------------------
 
-OpType = Callable[..., Operation]
-
-REALS: dict[str, OpType] = {
-    "add": arith.AddfOp,
-    "sub": arith.SubfOp,
-    "mul": arith.MulfOp,
-    "div": arith.DivfOp,
-    "min": arith.MinimumfOp,
-    "max": arith.MaximumfOp,
-    "pow": math.PowFOp,
-    "neg": arith.NegfOp,
-    "abs": math.AbsFOp,
-    "sqrt": math.SqrtOp,
-    "rsqrt": math.RsqrtOp,
-    "exp": math.ExpOp,
-    "log": math.LogOp,
-    "sin": math.SinOp,
-    "cos": math.CosOp,
-    "tan": math.TanOp,
-    "tanh": math.TanhOp,
-    "erf": math.ErfOp,
-    "floor": math.FloorOp,
-    "ceil": math.CeilOp,
-}
-INTEGERS: dict[str, OpType] = {
-    "add": arith.AddiOp,
-    "sub": arith.SubiOp,
-    "mul": arith.MuliOp,
-    "floordiv": arith.FloorDivSIOp,
-    "min": arith.MinSIOp,
-    "max": arith.MaxSIOp,
-    "pow": math.IPowIOp,
-    "abs": math.AbsIOp,
-    "bit_and": arith.AndIOp,
-    "bit_or": arith.OrIOp,
-}
-COMPARISONS = {
-    "cmp_eq": ("oeq", "eq"),
-    "cmp_ne": ("une", "ne"),
-    "cmp_lt": ("olt", "slt"),
-    "cmp_le": ("ole", "sle"),
-    "cmp_gt": ("ogt", "sgt"),
-    "cmp_ge": ("oge", "sge"),
-}
-"""The predicates for reals and for integers."""
-
 TILE: dict[str, type[Operation]] = {
     op.name.removeprefix("tile."): op for op in tile.ELEMENTWISE_OPS
 }
 """The ops on arrays."""
-
-REAL_ONLY = REALS.keys() - INTEGERS.keys() - {"neg"}
-"""What is computed in reals, whatever it is given."""
 
 
 def binary(name: str, left: Any, right: Any) -> Value:
@@ -344,43 +252,9 @@ def elementwise(name: str, values: Sequence[Value], where: SourceSpan | None) ->
             raise TileError(
                 f"{name} takes numbers, but {describe(v.ssa)} is {v.type}: take a component", where
             )
-    meeting = _meeting_type(name, [v.type for v in values], where)
+    meeting = meeting_type(name, [v.type for v in values], where)
     operands = [converted(v, meeting, where).ssa for v in values]
-    return Value(emit(lambda: _scalar_op(name, operands), where))
-
-
-def _meeting_type(name: str, types: Sequence[Attribute], where: SourceSpan | None) -> Attribute:
-    """The type in which an operation on numbers or vectors is computed."""
-    if not any(isinstance(t, VectorType) for t in types):
-        found = reduce(et.promote, types)
-    elif len(set(types)) == 1:
-        found = types[0]
-    else:
-        kinds = " and ".join(map(str, types))
-        raise TileError(f"{name} takes vectors of one type, not {kinds}", where)
-    return et.CONCRETE["f32"] if name in REAL_ONLY and not is_real(_scalar(found)) else found
-
-
-def _scalar(t: Attribute) -> Attribute:
-    return t.element_type if isinstance(t, VectorType) else t
-
-
-def _scalar_op(name: str, operands: Sequence[SSAValue]) -> Operation:
-    t = operands[0].type
-    real = is_real(_scalar(t))
-    if name in COMPARISONS:
-        reals, integers = COMPARISONS[name]
-        a, b = operands
-        return arith.CmpfOp(a, b, reals) if real else arith.CmpiOp(a, b, integers)
-    if name == "neg" and not real:
-        return arith.SubiOp(constant(0, t).results[0], operands[0])
-    if name == "floordiv" and real:
-        a, b = operands
-        return math.FloorOp(arith.DivfOp(a, b))
-    table = REALS if real else INTEGERS
-    if name not in table:
-        raise TileError(f"{name} takes integers, not {t}", place())
-    return table[name](*operands)
+    return Value(emit(lambda: scalar_op(name, operands), where))
 
 
 def _on_arrays(name: str, values: Sequence[Value], where: SourceSpan | None) -> Value:
@@ -424,46 +298,10 @@ def converted(value: Value, t: Attribute, where: SourceSpan | None) -> Value:
     """A number as a number of another type."""
     if value.type == t:
         return value
-    make = _conversion(value.type, t)
+    make = conversion(value.type, t)
     if make is None:
         raise TileError(f"{describe(value.ssa)} is {value.type}, which cannot become {t}", where)
     return Value(emit(lambda: make(value.ssa), where))
-
-
-def _conversion(source: Attribute, target: Attribute) -> Callable[[SSAValue], Operation] | None:
-    if not (is_number(source) and is_number(target)):
-        return None
-    if IndexType() in (source, target):
-        return _through_index(source, target)
-    if is_real(source) and is_real(target):
-        if {source, target} == set(et.SHORT_FLOATS):
-            return lambda v: arith.TruncFOp(arith.ExtFOp(v, et.CONCRETE["f32"]).result, target)
-        wider = et.FLOATS.index(target) > et.FLOATS.index(source)
-        kind = arith.ExtFOp if wider else arith.TruncFOp
-    elif is_real(source):
-        kind = arith.FPToSIOp
-    elif is_real(target):
-        kind = arith.UIToFPOp if source == i1 else arith.SIToFPOp
-    elif _width(target) < _width(source):
-        kind = arith.TruncIOp
-    else:
-        kind = arith.ExtUIOp if source == i1 else arith.ExtSIOp
-    return lambda v: kind.create(operands=[v], result_types=[target])
-
-
-def _through_index(source: Attribute, target: Attribute) -> Callable[[SSAValue], Operation] | None:
-    """A conversion from or to an index, which has no width: by way of i64."""
-    if is_real(source):
-        return None
-    if not is_real(target):
-        return lambda v: arith.IndexCastOp(v, target)
-    rest = _conversion(i64, target)
-    assert rest is not None
-    return lambda v: rest(arith.IndexCastOp(v, i64).result)
-
-
-def _width(t: Attribute) -> int:
-    return int(str(t).lstrip("ui"))
 
 
 def cast(value: Any, t: Attribute) -> Value:
