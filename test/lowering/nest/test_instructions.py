@@ -261,6 +261,44 @@ def test_operands_that_lie_otherwise(name: str, loads: str):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((20, 24, 33), np.float16), ((17, 40, 64), ml_dtypes.bfloat16)]
+)
+def test_short_sums_chosen_for_tensor_cores(shape: tuple[int, int, int], dtype: type):
+    """Fewer steps than there are tiles on their way: the last ones fetch nothing."""
+    a, b, expected = matrices(*shape, dtype)
+    few = TargetDeviceSpecAttr({**GPU, "compute_units": IntegerAttr(4, 64)})
+    kernel = compile_module(
+        load(PRODUCT), "product", [type_of(a), type_of(b)], TargetSystemSpecAttr({"GPU": few})
+    )
+    assert "m16n16k16" in str(kernel)
+    (result,) = run_host(kernel, "product", (a, b))
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("shape", "transposed"),
+    [((512, 384, 64), ""), ((999, 511, 48), "A"), ((510, 601, 33), "B"), ((640, 640, 96), "AB")],
+)
+def test_short_sums_on_devices(device: td.Device, shape: tuple[int, int, int], transposed: str):
+    m, n, k = shape
+    # Tensor cores need many tiles; other devices compute fewer results.
+    a, b, expected = matrices(
+        *((m, n) if device.type == "gpu" else (m // 20, n // 20)), k, np.float16
+    )
+    reads = {"A": ("M, L", "i, k"), "B": ("L, N", "k, j")}
+    shapes, places = (
+        [", ".join(reversed(t.split(", "))) if n in transposed else t for n, t in texts]
+        for texts in zip(*(((n, s), (n, p)) for n, (s, p) in reads.items()), strict=True)
+    )
+    program = (
+        f"function (A[{shapes[0]}], B[{shapes[1]}]) -> (C) "
+        f"{{ C[i, j: M, N] = +(A[{places[0]}] * B[{places[1]}]); }}"
+    )
+    given = [x.T.copy() if n in transposed else x for n, x in (("A", a), ("B", b))]
+    np.testing.assert_array_equal(td.compile(program, device=device)(*given), expected)
+
+
 WIDE = (
     "<group.y 32*i : 2, group.x {width}*j : 2, local.x 16*i : 2, local.x i : 8, "
     "local.x {pair}*j : 4, serial {chunk}*k : 3, unroll {k}*k : 2, unroll 8*i : 2, {columns}> "
