@@ -420,7 +420,7 @@ def test_the_reference_semantics():
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
     f = td.compile("function (A[N]) -> (B) { B = A + 1; }")
-    kept = (f._runners, f._specializations, f._device_runners)  # pyright: ignore[reportPrivateUsage]
+    kept = (f._calls, f._specializations, f._device_calls)  # pyright: ignore[reportPrivateUsage]
     for recent in kept:
         monkeypatch.setattr(recent, "limit", 4)
     queue = queue_for(f.device)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
-Runner = Callable[[Sequence[Any]], Any]
 
 
 class Function:
@@ -79,8 +78,8 @@ class Function:
             _ = self.device
         self._lock = RLock()
         self._specializations: Recent[tuple[Types, Device], Specialization] = Recent(KEPT)
-        self._runners: Recent[tuple[Any, ...], Runner] = Recent(KEPT)
-        self._device_runners: Recent[tuple[Any, ...], Runner] = Recent(KEPT)
+        self._calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
+        self._device_calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
         self._last_types: Types | None = None
         self._warned: set[str] = set()
 
@@ -173,8 +172,8 @@ class Function:
                     return self._call_any(args)
                 signature.append(value.shape)
                 signature.append(value.dtype)
-            runner = self._runners.get(tuple(signature))
-            return runner(args) if runner is not None else self._call_any(args)
+            calls = self._calls.get(tuple(signature))
+            return calls.run(args) if calls is not None else self._call_any(args)
         except TileError as error:
             raise for_user(error) from None
 
@@ -223,32 +222,32 @@ class Function:
         return self._inputs.types(args, named)
 
     def _call_any(self, args: Sequence[Any]) -> Any:
-        if self._device_runners and (runner := self._ready_on_device(args)) is not None:
-            return runner(args)
+        if self._device_calls and (ready := self._ready_on_device(args)) is not None:
+            return ready.run(args)
         arrays = self._inputs.arrays(self.bind(args, {}))
         if not all(isinstance(a, np.ndarray) for a in arrays):
             return self._call_on_device(args, arrays)
         signature = _signature(arrays)
-        runner = self._runners.find(signature)
-        if runner is None:
+        calls = self._calls.find(signature)
+        if calls is None:
             tuned = self._tuned_for(arrays, self.device)
-            runner = self._runners.put(signature, tuned._host_runner(types_of(arrays)))
+            calls = self._calls.put(signature, tuned._host_calls(types_of(arrays)))
         if _begins(args, arrays):
-            self._runners.put(_signature(args), _completed(runner, arrays[len(args) :]))
-        return runner(arrays)
+            self._calls.put(_signature(args), _completed(calls, arrays[len(args) :]))
+        return calls.run(arrays)
 
-    def _host_runner(self, types: Types) -> Runner:
+    def _host_calls(self, types: Types) -> Calls:
         from tiledialect.lowering.runtime.devices import queue_for
         from tiledialect.lowering.runtime.lane import lane_of
         from tiledialect.lowering.runtime.trial import calls_on_host
 
         lane = lane_of(queue_for(self.device))
         specialization = self._specialize(types, self.device)
-        return self._runner(specialization.plan, calls_on_host(specialization, lane))
+        return calls_on_host(specialization, lane, self._kind(specialization.plan))
 
-    def _ready_on_device(self, args: Sequence[Any]) -> Runner | None:
-        """The runner for pyopencl arrays that can be taken as they are; None: look closer."""
-        # Where there are such runners, somebody has imported the module.
+    def _ready_on_device(self, args: Sequence[Any]) -> Calls | None:
+        """The calls for pyopencl arrays that can be taken as they are; None: look closer."""
+        # Where there are such calls, somebody has imported the module.
         kind = sys.modules["pyopencl.array"].Array
         queue = getattr(args[0], "queue", None) if args else None
         signature: list[Any] = [queue]
@@ -256,7 +255,7 @@ class Function:
             if not isinstance(value, kind) or value.queue is not queue or value.offset:
                 return None
             signature += (value.shape, value.dtype, value.strides)
-        return self._device_runners.get(tuple(signature))
+        return self._device_calls.get(tuple(signature))
 
     def _call_on_device(self, args: Sequence[Any], arrays: list[Any]) -> Any:
         """For inputs of which some are pyopencl's: everything goes to the queue of the first."""
@@ -267,29 +266,30 @@ class Function:
         queue = common_queue(self.name, [a for a in arrays if not isinstance(a, np.ndarray)])
         arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in arrays]
         signature = _device_signature(queue, arrays)
-        runner = self._device_runners.find(signature)
-        if runner is None:
-            runner = self._tuned_on(arrays, queue)._device_runner(types_of(arrays), queue)
-            self._device_runners.put(signature, runner)
+        calls = self._device_calls.find(signature)
+        if calls is None:
+            calls = self._tuned_on(arrays, queue)._calls_on(types_of(arrays), queue)
+            self._device_calls.put(signature, calls)
         if _begins(args, arrays):
-            completed = _completed(runner, arrays[len(args) :])
-            self._device_runners.put(_device_signature(queue, args), completed)
-        return runner(arrays)
+            completed = _completed(calls, arrays[len(args) :])
+            self._device_calls.put(_device_signature(queue, args), completed)
+        return calls.run(arrays)
 
-    def _device_runner(self, types: Types, queue: cl.CommandQueue) -> Runner:
+    def _calls_on(self, types: Types, queue: cl.CommandQueue) -> Calls:
         from tiledialect.lowering.runtime.lane import lane_of
         from tiledialect.lowering.runtime.trial import Calls
 
         lane = lane_of(queue)
         executable = self._specialize(types, lane.device).executable(lane, on_host=False)
-        return self._runner(executable.plan, Calls(executable.on_device))
+        run, kind = executable.on_device, self._kind(executable.plan)
+        if kind is None:
+            return Calls(lambda arrays: run(arrays)[0])
+        return Calls(lambda arrays: kind(*run(arrays)))
 
-    def _runner(self, plan: Plan, calls: Calls) -> Runner:
+    def _kind(self, plan: Plan) -> Callable[..., Any] | None:
+        """What a call gives its outputs as; None: the only one as it is."""
         names = self._given([t.name for t in plan.outputs])
-        if len(names) == 1:
-            return lambda arrays: calls.run(arrays)[0]
-        kind = result_type(self.name, names)
-        return lambda arrays: kind(*calls.run(arrays))
+        return result_type(self.name, names) if len(names) > 1 else None
 
     def _given(self, names: Sequence[str]) -> tuple[str, ...]:
         """The names of the outputs that a call has: a gradient by integers is left out."""
@@ -461,7 +461,7 @@ class Function:
 
 
 def _signature(arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """What the runner of a call depends on."""
+    """What a call of arrays depends on."""
     return tuple(part for a in arrays for part in (a.shape, a.dtype))
 
 
@@ -475,9 +475,11 @@ def _begins(args: Sequence[Any], arrays: Sequence[Any]) -> bool:
     return len(args) < len(arrays) and all(a is b for a, b in zip(args, arrays, strict=False))
 
 
-def _completed(runner: Runner, missing: Sequence[Any]) -> Runner:
-    """The runner of calls that leave out the last arrays, which are the same each time."""
-    return lambda arrays: runner((*arrays, *missing))
+def _completed(calls: Calls, missing: Sequence[Any]) -> Calls:
+    """Calls that leave out the last arrays, which are the same each time."""
+    from tiledialect.lowering.runtime.trial import Calls
+
+    return Calls(lambda arrays: calls.run((*arrays, *missing)))
 
 
 def _restored(

@@ -15,10 +15,11 @@ import pyopencl as cl
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array, check_shape
 from tiledialect.lowering.runtime.copies import copy_bytes
-from tiledialect.lowering.runtime.devices import SURVIVE_FORKS, Device, check_process
+from tiledialect.lowering.runtime.devices import Device, check_process
 from tiledialect.lowering.runtime.host_arrays import around, pointer, wrapped
 from tiledialect.lowering.runtime.lane import Lane
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan
+from tiledialect.lowering.runtime.straight import straight
 
 if TYPE_CHECKING:
     import pyopencl.array as cla
@@ -60,8 +61,10 @@ class Profile:
 
 Memory = Any
 """What a kernel is given for a tensor: a buffer, or an address of the host's."""
-HostRun = Callable[..., list[Array]]
-"""Gives the outputs for NumPy arrays; a list given besides gets the events of the steps."""
+HostRun = Callable[[Sequence[Array]], Any]
+"""Gives the outputs for NumPy arrays."""
+FEW = 64
+"""The launches of a plan up to which its calls are written out, which takes 60 us for each."""
 Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
 """Enqueues a step of a plan, given what differs by call, after some events."""
 
@@ -76,6 +79,7 @@ class Executable:
     def __init__(self, plan: Plan, program: cl.Program | None, lane: Lane, on_host: bool):
         check_sizes(plan, lane.device)
         self.plan = plan
+        self.program = program
         self.lane = lane
         self.in_place = on_host and lane.device.uses_host_memory
         self.staged = on_host and not self.in_place
@@ -99,20 +103,25 @@ class Executable:
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.launches: list[tuple[Launch, cl.Kernel]] = []
         self.steps = [
-            self._copying(step) if isinstance(step, Copy) else self._launching(program, step)
+            self._copying(step) if isinstance(step, Copy) else self._launching(step)
             for step in plan.steps
         ]
 
-    def _launching(self, program: cl.Program | None, launch: Launch) -> Step:
-        """How to enqueue a kernel; what its arguments are at every call, it is given here."""
-        assert program is not None
-        queue, kernel = self.lane.queue, cl.Kernel(program, launch.kernel)
-        global_size, local_size = launch.global_size, launch.local_size
+    def kernel_of(self, launch: Launch) -> cl.Kernel:
+        """A new kernel for a launch, which is given the numbers among its arguments."""
+        assert self.program is not None
+        kernel = cl.Kernel(self.program, launch.kernel)
         for position, arg in enumerate(launch.args):
             if not isinstance(arg, int):
                 kernel.set_arg(position, np.array(arg.value).astype(arg.dtype)[()])
+        return kernel
+
+    def _launching(self, launch: Launch) -> Step:
+        """How to enqueue a kernel."""
+        queue, kernel = self.lane.queue, self.kernel_of(launch)
+        global_size, local_size = launch.global_size, launch.local_size
         self.launches.append((launch, kernel))
-        varying = self._varying(launch)
+        varying = self.varying(launch)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
             for position, number in varying:
@@ -124,7 +133,7 @@ class Executable:
 
         return enqueue
 
-    def _varying(self, launch: Launch) -> list[tuple[int, int]]:
+    def varying(self, launch: Launch) -> list[tuple[int, int]]:
         """The places of the arguments that differ by call, and the numbers of their tensors."""
         args = enumerate(launch.args)
         return [(at, arg) for at, arg in args if isinstance(arg, int) and arg < self.fixed]
@@ -141,7 +150,7 @@ class Executable:
 
         return enqueue
 
-    def _bind(self) -> None:
+    def bind(self) -> None:
         """Give the kernels the buffers that stay the same; called with the lane's lock held."""
         lane = self.lane
         lane.ensure(self.scratch_sizes)
@@ -161,11 +170,12 @@ class Executable:
     ) -> list[cl.Event]:
         """Enqueue the steps after some events; ``given`` is what differs by call."""
         events: list[cl.Event] = []
+        out_of_order = self.lane.out_of_order
         for enqueue in self.steps:
             events.append(enqueue(given, wait_for))
             # What comes later comes after the first step.
             wait_for = None
-            if self.lane.out_of_order:
+            if out_of_order:
                 cl.enqueue_barrier(self.lane.queue)
         return events
 
@@ -173,66 +183,19 @@ class Executable:
 
     @cached_property
     def on_host(self) -> HostRun:
-        """Gives the outputs for contiguous NumPy arrays of the plan's types, when they are there.
+        """Gives the outputs, when they are there, for contiguous arrays of the plan's types."""
+        return self.host_run(lambda *outputs: list(outputs))
 
-        Where it is given a list besides, the events of the steps come into that.
-        """
-        return self._by_addresses() if self.by_pointers else self._by_buffers
+    def host_run(self, kind: Callable[..., Any] | None) -> HostRun:
+        """The same that gives ``kind`` of the outputs; the only output where that is None."""
+        if self.by_pointers and len(self.launches) <= FEW:
+            return straight(self, kind)
 
-    def _by_addresses(self) -> HostRun:
-        """The same where kernels are given the addresses of arrays.
-
-        It is on the way of every small call, which takes little more than a launch: nothing is
-        asked here that is the same each time, and the last event alone is waited for.
-        """
-        lane, queue, device = self.lane, self.lane.queue, self.lane.device
-        is_asked = device.short_platform not in SURVIVE_FORKS
-        is_awaited = not lane.is_synchronous
-        address, new = cl.SVM, np.empty
-        shapes = [(t.shape, dtype) for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)]
-        launches = [
-            (kernel, kernel.set_arg, step.global_size, step.local_size, self._varying(step))
-            for step, kernel in self.launches
-        ]
-
-        def run(arrays: Sequence[Array], events: list[cl.Event] | None = None) -> list[Array]:
-            if is_asked:
-                check_process(device)
-            try:
-                with lane.lock:
-                    if self.generation != lane.generation:
-                        self._bind()
-                    outputs: list[Array] = []
-                    for shape, dtype in shapes:
-                        outputs.append(new(shape, dtype))
-                    try:
-                        given = list(map(address, (*arrays, *outputs)))
-                    except ValueError:
-                        # One of them is read-only.
-                        given = [pointer(array) for array in (*arrays, *outputs)]
-                    event = None
-                    for kernel, set_argument, global_size, local_size, varying in launches:
-                        for position, number in varying:
-                            set_argument(position, given[number])
-                        # By place: names are a tenth of a small call.
-                        event = cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
-                        if events is not None:
-                            events.append(event)
-                    if is_awaited and event is not None:
-                        event.wait()
-                    return outputs
-            except BaseException as error:
-                raise self._left_early(error) from None
+        def run(arrays: Sequence[Array]) -> Any:
+            outputs, _ = self._guarded(self._host, arrays)
+            return outputs[0] if kind is None else kind(*outputs)
 
         return run
-
-    def _by_buffers(
-        self, arrays: Sequence[Array], events: list[cl.Event] | None = None
-    ) -> list[Array]:
-        outputs, found = self._guarded(self._host, arrays)
-        if events is not None:
-            events += found
-        return outputs
 
     def profile(self, arrays: Sequence[Array], repeat: int = 1) -> tuple[list[Array], Profile]:
         """The same, ``repeat`` times, with the median times of the launches.
@@ -242,8 +205,7 @@ class Executable:
         outputs: list[Array] = []
         seconds: list[list[float]] = []
         for _ in range(repeat):
-            events: list[cl.Event] = []
-            outputs = self.on_host(arrays, events)
+            outputs, events = self._guarded(self._host, arrays)
             seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
         times = tuple(
             self._time(step, median(run[k] for run in seconds))
@@ -264,12 +226,12 @@ class Executable:
             lane = self.lane
             with lane.lock:
                 if self.generation != lane.generation or lane.is_simulator:
-                    self._bind()
+                    self.bind()
                 return run(arrays)
         except BaseException as error:
-            raise self._left_early(error) from None
+            raise self.left_early(error) from None
 
-    def _left_early(self, error: BaseException) -> BaseException:
+    def left_early(self, error: BaseException) -> BaseException:
         """The error of a call, as users see it, when nothing runs any more."""
         # What still runs works on the arrays' memory, which goes when this is left.
         self.lane.finish()
@@ -280,8 +242,19 @@ class Executable:
     def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
         shapes = zip(self.plan.outputs, self.dtypes, strict=True)
         outputs = [np.empty(t.shape, dtype) for t, dtype in shapes]
-        run = self._staged if self.staged else self._in_place
-        return outputs, run(arrays, outputs)
+        return outputs, self._run_on_host(arrays, outputs)
+
+    @cached_property
+    def _run_on_host(self) -> Callable[[Sequence[Array], Sequence[Array]], list[cl.Event]]:
+        if self.staged:
+            return self._staged
+        return self._by_pointers if self.by_pointers else self._in_place
+
+    def _by_pointers(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        events = self._enqueue([pointer(array) for array in (*arrays, *outputs)])
+        for event in events[-1:]:
+            event.wait()
+        return events
 
     def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
         lane = self.lane

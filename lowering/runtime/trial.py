@@ -15,7 +15,7 @@ from typing import Any
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array
 from tiledialect.lowering.runtime.lane import Lane, lane_in_caller
-from tiledialect.lowering.runtime.launch import Executable
+from tiledialect.lowering.runtime.launch import HostRun
 from tiledialect.lowering.runtime.specialization import Specialization
 
 WARM = 6
@@ -34,43 +34,52 @@ It would save few of a hundred of them, while Python's other threads wait for it
 class Calls:
     """How to call a plan."""
 
-    def __init__(self, run: Callable[[Any], list[Any]]):
+    def __init__(self, run: Callable[[Any], Any]):
         self.run = run
-        """Gives the outputs; it may be another one from a call on."""
+        """Gives the results; it may be another one from a call on."""
 
 
-def calls_on_host(specialization: Specialization, lane: Lane) -> Calls:
-    """How to call it with NumPy arrays, on the lane or by the calling thread alone."""
+def calls_on_host(
+    specialization: Specialization, lane: Lane, kind: Callable[..., Any] | None
+) -> Calls:
+    """How to call it with NumPy arrays, on the lane or by the calling thread alone.
+
+    The results are ``kind`` of the outputs, or where that is None the only output.
+    """
     shared = specialization.executable(lane, on_host=True)
     caller = lane_in_caller(lane.device)
     if caller is None or not shared.by_pointers or not shared.launches:
-        return Calls(shared.on_host)
-    return Trial(shared, lambda: specialization.executable(caller, on_host=True))
+        return Calls(shared.host_run(kind))
+
+    def alone() -> HostRun:
+        return specialization.executable(caller, on_host=True).host_run(kind)
+
+    return Trial(shared.host_run(kind), alone, len(shared.launches))
 
 
 class Trial(Calls):
     """Calls of a plan for NumPy arrays, of which the first are timed."""
 
-    def __init__(self, shared: Executable, in_caller: Callable[[], Executable]):
+    def __init__(self, shared: HostRun, in_caller: Callable[[], HostRun], launches: int):
         super().__init__(self._shared)
         self._make_alone = in_caller
-        self._ways = {"shared": shared.on_host}
+        self._ways = {"shared": shared}
         self._times: dict[str, list[float]] = {"shared": [], "alone": []}
-        self._limit = SHORT * len(shared.launches)
+        self._limit = SHORT * launches
 
-    def _shared(self, arrays: Sequence[Array]) -> list[Array]:
-        outputs = self._timed("shared", arrays)
+    def _shared(self, arrays: Sequence[Array]) -> Any:
+        results = self._timed("shared", arrays)
         times = self._times["shared"]
         if len(times) >= WARM:
             is_long = min(times) > self._limit
             self.run = self._ways["shared"] if is_long else self._alone
-        return outputs
+        return results
 
-    def _alone(self, arrays: Sequence[Array]) -> list[Array]:
+    def _alone(self, arrays: Sequence[Array]) -> Any:
         try:
             if "alone" not in self._ways:
-                self._ways["alone"] = self._make_alone().on_host
-            outputs = self._timed("alone", arrays)
+                self._ways["alone"] = self._make_alone()
+            results = self._timed("alone", arrays)
         except TileError:
             # Whatever is wrong with such a queue, there is the other.
             self.run = self._ways["shared"]
@@ -79,10 +88,10 @@ class Trial(Calls):
         if len(self._times["alone"]) >= ROUNDS:
             shared, alone = map(min, self._times.values())
             self.run = self._ways["alone" if alone < CLEARLY * shared else "shared"]
-        return outputs
+        return results
 
-    def _timed(self, way: str, arrays: Sequence[Array]) -> list[Array]:
+    def _timed(self, way: str, arrays: Sequence[Array]) -> Any:
         start = perf_counter()
-        outputs = self._ways[way](arrays)
+        results = self._ways[way](arrays)
         self._times[way].append(perf_counter() - start)
-        return outputs
+        return results

@@ -1,0 +1,103 @@
+"""Calls that are written out as functions of their own."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime import launch
+from tiledialect.lowering.runtime.devices import queue_for
+from tiledialect.lowering.runtime.lane import lane_in_caller, lane_of
+from tiledialect.lowering.runtime.launch import Executable
+
+TWO = "function (A[N, M], B[M]) -> (C, S) { C[i] = +(A[i, j] * B[j]); S[] = +(C[i] * C[i]); }"
+CHAIN = """function (A[N, N]) -> (D) {
+  B[i, j] = +(A[i, k] * A[k, j]);
+  C[i, j] = +(B[i, k] * A[k, j]);
+  D[i] = +(C[i, j] * B[j, i]);
+}"""
+
+
+def by_addresses() -> list[td.Device]:
+    return [d for d in td.devices() if d.type == "cpu" and lane_of(td.queue(d)).takes_pointers]
+
+
+@pytest.fixture(params=by_addresses(), ids=str)
+def addressed(request: pytest.FixtureRequest) -> td.Device:
+    return request.param
+
+
+def executables(f: td.Function, device: td.Device, *arrays: np.ndarray) -> list[Executable]:
+    """On the device's threads, and in the calling one where there is such a lane."""
+    made = f._specialize(f.types(arrays, {}), device)  # pyright: ignore[reportPrivateUsage]
+    lanes = [lane_of(queue_for(device)), lane_in_caller(device)]
+    return [made.executable(lane, on_host=True) for lane in lanes if lane is not None]
+
+
+@pytest.mark.parametrize("few", [0, 100])
+@pytest.mark.parametrize("shape", [(5, 7), (0, 3), (3, 0), (200, 300)])
+def test_written_out_or_not(
+    addressed: td.Device, monkeypatch: pytest.MonkeyPatch, few: int, shape: tuple[int, int]
+):
+    monkeypatch.setattr(launch, "FEW", few)
+    f = td.compile(TWO, device=addressed)
+    a, b = np.ones(shape, np.float32), np.arange(shape[1], dtype=np.float32)
+    b.flags.writeable = False
+    for run in executables(f, addressed, a, b):
+        c, s = run.on_host([a, b])
+        assert np.allclose(c, a @ b) and np.allclose(s, (a @ b) @ (a @ b))
+
+
+def test_what_outputs_are_given_as(addressed: td.Device):
+    f = td.compile("function (A[N]) -> (B) { B = A + 1; }", device=addressed)
+    a = np.zeros(3, np.float32)
+    for run in executables(f, addressed, a):
+        assert isinstance(run.host_run(None)([a]), np.ndarray)
+        assert isinstance(run.on_host([a]), list)
+
+
+@pytest.mark.parametrize("text", [TWO, CHAIN])
+def test_several_threads_run_one_function(addressed: td.Device, text: str):
+    """With intermediates and without."""
+    f = td.compile(text, device=addressed)
+    rows = np.random.default_rng(0).integers(0, 3, (40, 40)).astype(np.int64)
+    arrays = (rows, rows[0]) if text is TWO else (rows,)
+    for run in executables(f, addressed, *arrays):
+        wrong: list[int] = []
+
+        def work(n: int, run: Executable = run, wrong: list[int] = wrong) -> None:
+            given = [a + n for a in arrays]
+            expected = f.reference(*given)
+            expected = expected if isinstance(expected, tuple) else (expected,)
+            for _ in range(30):
+                if not all(map(np.array_equal, run.on_host(given), expected)):
+                    wrong.append(n)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+
+
+def test_what_fails_leaves_the_function_as_it_was(
+    addressed: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    f = td.compile(TWO, device=addressed)
+    a, b = np.ones((5, 7), np.float32), np.ones(7, np.float32)
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    for run in executables(f, addressed, a, b):
+        for _ in range(3):
+            with monkeypatch.context() as patch:
+                patch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
+                with pytest.raises(TileError, match=r"not enough memory for the results \(C: "):
+                    run.on_host([a, b])
+            assert np.array_equal(run.on_host([a, b])[0], a @ b)
