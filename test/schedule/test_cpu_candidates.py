@@ -479,6 +479,24 @@ def test_taps_that_classes_lack_are_left_out():
     assert order.index("t") < order.index("k")
 
 
+@pytest.mark.parametrize("name", sorted(DEVICES))
+def test_vectors_run_along_the_steps_of_residue_classes(name: str):
+    """The gradient of a maximum over windows of 3 elements, 2 apart: each is used twice at most."""
+    p, q, t = (IndexExpr.of(name) for name in "pqt")
+    case = facts(
+        3,
+        {"c": 64, "p": 2, "q": 256, "t": 2},
+        tensor(0, (64, 512), "c", p + 2 * q),
+        tensor(0, (64, 512), "c", p + 2 * q),
+        tensor(1, (64, 256), "c", q + t),
+        tensor(2, (64, 256), "c", q + t),
+    )
+    case = replace(case, combination="cond")
+    assert {
+        x.index for x in ranked(case, DEVICES[name])[0].schedule.leaves if x.role is Role.VECTOR
+    } == {"q"}
+
+
 def test_lanes_run_along_an_index_that_fills_them():
     x, i = IndexExpr.of("x"), IndexExpr.of("i")
     case = facts(

@@ -95,6 +95,10 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
     largest = max(facts.inputs, key=lambda t: t.size)
     elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
     outputs, width = _outputs(facts), device.lanes(largest.type, largest.bytes)
+    mixed = (e.names for e in facts.outputs[0].access or () if len(e.names) > 1)
+    if any(not set(outputs[:1]).isdisjoint(names) for names in mixed):
+        # The fastest is a residue class: vectors go along its steps, between which others lie.
+        return False
     long = [name for name in facts.reduced_indices if facts.extents[name] >= width]
     along = {name for name, stride in largest.strides.items() if abs(stride) == 1}
     if along.isdisjoint(long):
