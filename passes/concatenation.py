@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import gcd, prod
+from math import prod
 
 from xdsl.ir import Block, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -14,6 +14,7 @@ from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.parts import Axis, miss
 from tiledialect.dialects.tile.rows import names_in
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -22,9 +23,6 @@ from tiledialect.index.sets import interval
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.starts import set_default
 from tiledialect.schedule.output_box import Ranges, always_lands
-
-Box = Sequence[Range]
-"""A range of each axis of a tensor."""
 
 
 def is_written_over(op: ContractionOp) -> bool:
@@ -80,8 +78,7 @@ def is_completed(op: ContractionOp) -> bool:
     if not _are_apart(parts):
         return False
     size = prod(shape_of(tensor_type(op.result)) or ())
-    written = sum(prod(r.extent for r in _box(p)) for p in parts)
-    return written == size and all(_fills(p) for p in parts)
+    return sum(map(_count, parts)) == size and all(_fills(p) for p in parts)
 
 
 def completing(kernel: KernelOp) -> list[KernelOp]:
@@ -165,10 +162,6 @@ def _is_copy(op: ContractionOp) -> bool:
     )
 
 
-Axis = tuple[IndexExpr, Range]
-"""Where a contraction writes along an axis, and in which range that is."""
-
-
 def _axes_of(a: ContractionOp, b: ContractionOp) -> Iterator[tuple[Axis, Axis]]:
     """Where two contractions write along each axis."""
     first, second = (places(op.output.data, ranges_of(op)) for op in (a, b))
@@ -181,27 +174,16 @@ def places(access: Sequence[IndexExpr], ranges: Ranges) -> list[Axis]:
     return [(e, Range(low, high + 1)) for e, (low, high) in zip(access, ends, strict=True)]
 
 
-def miss(a: Axis, b: Axis) -> bool:
-    """Whether two ranges have no element in common, or multiples of a step other remainders."""
-    (left, left_range), (right, right_range) = a, b
-    if left_range.upper <= right_range.lower or right_range.upper <= left_range.lower:
-        return True
-    coefficients = [e.coefficient(name) for e in (left, right) for name in e.names]
-    if any(c.denominator != 1 for c in (*coefficients, left.constant, right.constant)):
-        return False
-    step = gcd(*map(int, coefficients))
-    return step > 1 and int(left.constant - right.constant) % step != 0
-
-
 def _fills(op: ContractionOp) -> bool:
-    """Whether a copy writes all of its box."""
+    """Whether a copy writes an element for each of its points."""
     exprs = op.output.data
-    plain = all(len(e.names) <= 1 and all(e.coefficient(n) == 1 for n in e.names) for e in exprs)
+    plain = all(e.denominator == 1 and len(e.names) <= 1 for e in exprs)
     # An index along two axes writes their diagonal.
     plain &= sum(len(e.names) for e in exprs) == len(names_in(exprs))
     return plain and not op.constraints.data and always_lands(op.space(), ranges_of(op))
 
 
-def _box(op: ContractionOp) -> Box:
-    """The least box that has all elements that a contraction writes."""
-    return [r for _, r in places(op.output.data, ranges_of(op))]
+def _count(op: ContractionOp) -> int:
+    """How many elements a copy writes that fills what its indices reach."""
+    ranges = ranges_of(op)
+    return prod(ranges[n].extent for n in names_in(op.output.data))

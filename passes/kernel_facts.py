@@ -43,9 +43,14 @@ def kernel_facts(kernel: KernelOp) -> Facts:
     reader = _Reader(kernel)
     if op is None:
         access = [IndexExpr.of(index.name) for index in kernel.indices]
-        inputs = reader.reads(kernel.yield_op.values, access)
+        # Parts count as tensors by themselves.
+        parts, yielded = kernel.parts, [*enumerate(kernel.yield_op.values)]
+        own = [(k, [p.value for p in parts[v]] if v in parts else [v]) for k, v in yielded]
         return Facts(
-            kernel.indices, inputs, reader.outputs(access), operations=_cost(kernel.block.ops)
+            kernel.indices,
+            reader.reads([v for _, values in own for v in values], access),
+            tuple(_tensor(k, v, access) for k, values in own for v in values),
+            operations=_cost(kernel.block.ops),
         )
     before = [v for v in op.inputs if isinstance(v.owner, Operation)]
     producers = makers(before, {c.result for c in kernel.contractions})

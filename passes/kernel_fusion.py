@@ -24,7 +24,7 @@ from tiledialect.passes.recomputation import (
 )
 from tiledialect.passes.row_ends import Parted, part_end
 from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain, rows_gain
-from tiledialect.passes.tap_fusion import at_parts, at_taps, tap_gain
+from tiledialect.passes.tap_fusion import at_parts, at_taps, in_parts, tap_gain
 from tiledialect.passes.window_kernels import Together, has_windows, may_join, over_windows
 
 Order = dict[Operation, int]
@@ -55,6 +55,7 @@ class Rule:
 AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
 AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
 AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
+IN_PARTS = Rule(in_parts, tap_gain, "computed where {} is written in parts")
 OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
 
 
@@ -229,8 +230,8 @@ class Fusion:
             gain = rule.gain(first, kernel, both, self.machine)
             name = name_of(first.outputs[0])
             what = rule.text.format(name_of(kernel.outputs[0]))
-            # Over rows, a launch is saved where bytes are equal.
-            pays = gain.saved > 0 or (gain.saved == 0 and rule is OVER_ROWS)
+            # Over rows, and in parts, a launch is saved where bytes are equal.
+            pays = gain.saved > 0 or (gain.saved == 0 and rule in (OVER_ROWS, IN_PARTS))
             worth = self._worth(gain)
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
             if pays or self.forced[rule]:

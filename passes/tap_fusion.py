@@ -58,6 +58,36 @@ def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
     return kernel
 
 
+def in_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """The same of what is written in parts of one shape, which are computed beside one another."""
+    if not _are_elements(first, second):
+        return None
+    kernel = merged(first, second)
+    if kernel is None or not _writes_parts(kernel):
+        if kernel is not None:
+            kernel.erase()
+        return None
+    return kernel
+
+
+def _writes_parts(kernel: KernelOp) -> bool:
+    """Whether a kernel puts results together of parts, and has few points for each beside."""
+    found, own = kernel.parts, kernel.element_shape
+    written = {part.op for parts in found.values() for part in parts}
+    taps = [op for op in kernel.contractions if op not in written]
+    if (
+        not found
+        or not all(map(taps_of, taps))
+        or not all(_reads_rows(op, near=True) for op in taps)
+    ):
+        return False
+    inner = inner_copies(taps)
+    shapes = {shape(op.result) for op in taps if op not in inner}
+    elements = [op for op in kernel.block.ops if isinstance(op, ElementwiseOp)]
+    shapes |= {shape(v) for op in elements if not isinstance(op, ConstantOp) for v in op.results}
+    return shapes <= {own} and sum(read_elements(op.result) for op in taps) <= MOST_TAPS
+
+
 def _is_unfilled(value: SSAValue) -> bool:
     """Whether a value has elements that only the kernel that takes it writes, in its place."""
     op = value.owner.contraction if isinstance(value.owner, KernelOp) else None

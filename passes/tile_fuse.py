@@ -29,6 +29,7 @@ from tiledialect.passes.kernel_fusion import (
     AT_LOADS,
     AT_PARTS,
     AT_TAPS,
+    IN_PARTS,
     OVER_ROWS,
     Fusion,
     kernels_in,
@@ -342,7 +343,9 @@ class TileFusePass(PassWithFlags):
 
     Then kernels become one where that pays. Contractions of few points an element, as
     differences of neighbours, share a kernel, which computes them where elementwise ops take them.
-    On CPUs copies of them share it, too, and copies that take others as their defaults.
+    On CPUs copies of them share it, too, and copies that take others as their defaults. Copies that
+    put a result together of parts of one shape join the kernel that computes these, which writes
+    each part where it belongs.
     Elementwise ops whose results a contraction alone takes
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
@@ -359,7 +362,7 @@ class TileFusePass(PassWithFlags):
 
     loads: bool | None = None
     """Whether elementwise ops join the contraction that reads them, and contractions of few points
-    what takes them; by default, if that pays."""
+    what takes them, or what makes the parts that they write; by default, if that pays."""
     rows: bool | None = None
     """Whether contractions over the same rows share a kernel; by default, if that pays."""
     again: bool | None = None
@@ -382,7 +385,8 @@ class TileFusePass(PassWithFlags):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
                 # Neighbours of which some are in other parts are no wide access of a GPU.
                 taps = AT_TAPS if gpu else AT_PARTS
-                rules = {taps: self.loads, AT_LOADS: self.loads, OVER_ROWS: self.rows}
+                loads, rows = self.loads, self.rows
+                rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads, OVER_ROWS: rows}
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)

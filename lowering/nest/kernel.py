@@ -172,19 +172,29 @@ class KernelNest:
 
     def store_outputs(self, elements: Elements) -> None:
         """Write what the kernel yields at the coordinates of ``elements``."""
-        needed = set(self.kernel.yield_op.values)
+        parts = self.kernel.parts
+        written = {part.op for own in parts.values() for part in own}
+        needed = {v for v in self.kernel.yield_op.values if v not in parts}
+        needed |= {part.value for own in parts.values() for part in own}
         for op in reversed(self.kernel.block.ops):
             if not isinstance(op, ContractionOp | ScanOp) and not needed.isdisjoint(op.results):
                 needed.update(op.operands)
         # In order, so that a long chain is no deep recursion.
         inner = inner_copies(self.kernel.contractions) if self.kernel.axes is None else ()
         for op in self.kernel.block.ops:
-            if op in inner:
+            if op in inner or op in written:
                 continue
             if not isinstance(op, ConstantOp | YieldOp) and op.results[0] in needed:
                 elements.at(op.results[0])
+        axes = {f"d{k}": c for k, c in enumerate(elements.coordinates)}
         for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):
-            self.nest.store(elements.at(value), buffer, elements.coordinates, elements.condition)
+            for part in parts.get(value, ()):
+                place = [Expr.of(e).substitute(axes) for e in part.places]
+                self.nest.store(elements.at(part.value), buffer, place, elements.condition)
+            if value not in parts:
+                self.nest.store(
+                    elements.at(value), buffer, elements.coordinates, elements.condition
+                )
 
     def finish(self, name: str) -> KernelLaunch:
         """End the function; how it is launched."""

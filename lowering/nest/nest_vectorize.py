@@ -40,6 +40,7 @@ from tiledialect.lowering.constants import constant
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
 from tiledialect.lowering.nest.conditions import is_uniform
 from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.lowering.nest.shuffles import every_other, moved_on, taken
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import LONG_LANES, Role
 
@@ -70,6 +71,8 @@ class Vectorizer:
         self.ops: list[Operation] = []
         self.moved: dict[SSAValue, Expr] = {}
         """Index values that differ from lane to lane."""
+        self.pairs: dict[LoadOp, tuple[SSAValue, SSAValue]] = {}
+        """The two vectors of which loads take every other element."""
 
     def run(self) -> list[Operation]:
         """The ops that take the place of the loop; raises ``NotVectorizedError``."""
@@ -243,41 +246,58 @@ class Vectorizer:
         """Whether lanes take every other float of a row that two long vectors cover."""
         if self.lanes < LONG_LANES or op.result.type != f32 or not self._is_in_memory(op):
             return False
-        return self._is_apart_by(op, 2) or self._is_of_pairs(op)
+        return self._is_apart_by(op, 2) or self._is_of_rows(op, 2)
 
-    def _is_of_pairs(self, op: LoadOp) -> bool:
-        """Whether lanes take the same one of each of neighbouring pairs."""
+    def _is_of_rows(self, op: LoadOp | StoreOp, size: int) -> bool:
+        """Whether lanes take the same element of each of neighbouring rows of a size."""
         *outer, last = self.scope.access(op)
         memory, lane = self._memory(op).type, str(self.lane)
-        if not outer or not isinstance(memory, MemRefType) or memory.get_shape()[-1] != 2:
+        if not outer or not isinstance(memory, MemRefType) or memory.get_shape()[-1] != size:
             return False
         moved = linear_in(outer[-1], Variable(lane))
         is_inside = all(lane not in e.names for e in outer[:-1])
         is_along = moved is not None and moved[0].value == 1
-        return last.value is not None and is_inside and is_along and self.stride(op) == 2
+        return last.value is not None and is_inside and is_along and self.stride(op) == size
 
     def _every_other(self, op: LoadOp, condition: Condition) -> None:
-        """The even lanes of one vector, and the odd ones of another that ends where the last is."""
-        *outer, last = self._at(self.scope.access(op))
-        names, memory = self._names, self._memory(op)
-        second = [*outer, last + self.lanes - 1]
-        if self._is_of_pairs(op):
-            assert last.value is not None
-            pairs, number = divmod(last.value + self.lanes - 1, 2)
-            second = [*outer[:-1], outer[-1] + pairs, Expr.const(number)]
-        loads = [
-            LoadOp(names, memory, place, condition, lanes=self.lanes)
-            for place in ([*outer, last], second)
-        ]
-        for load in loads:
-            load.result.name_hint = op.result.name_hint
-        half = self.lanes // 2
-        mask = [2 * k if k < half else 2 * k + 1 for k in range(self.lanes)]
-        t = vector_of(op.result.type, self.lanes)
-        even, odd = (load.result for load in loads)
-        new = vector.ShuffleOp(even, odd, DenseArrayBase.from_list(i64, mask), result_type=t)
-        self.ops += [*loads, new]
+        """Lanes of two vectors, which those that take the elements between them share.
+
+        Without those, the second one ends where the last element is.
+        """
+        lanes, together = self.lanes, self._together(op)
+        first = together or op
+        if first not in self.pairs:
+            place = self._at(self.scope.access(first))
+            distance = lanes - 1 if together is None else lanes
+            second = moved_on(place, distance, 2 if self._is_of_rows(op, 2) else 0)
+            names, memory = self._names, self._memory(op)
+            loads = [LoadOp(names, memory, at, condition, lanes=lanes) for at in (place, second)]
+            for load in loads:
+                load.result.name_hint = op.result.name_hint
+            self.ops += loads
+            self.pairs[first] = loads[0].result, loads[1].result
+        whole = [2 * k + (op is not first) for k in range(lanes)]
+        mask = every_other(lanes) if together is None else whole
+        t = vector_of(op.result.type, lanes)
+        low, high = self.pairs[first]
+        new = vector.ShuffleOp(low, high, DenseArrayBase.from_list(i64, mask), result_type=t)
+        self.ops.append(new)
         self.values[op.result] = new.result
+
+    def _together(self, op: LoadOp) -> LoadOp | None:
+        """The first of two loads of which each takes every other element, and both all."""
+        accesses = [x for x in self.loop.block.ops if isinstance(x, LoadOp | StoreOp)]
+        same = [x for x in accesses if x.memory is op.memory]
+        if any(isinstance(x, StoreOp) for x in same):
+            return None
+        condition = self._condition(op)
+        for x in same:
+            distance = constant_difference(self.address(x), self.address(op), self.scope.env)
+            if distance not in (1, -1) or not isinstance(x, LoadOp) or x.default is not None:
+                continue
+            if self._is_every_other(x) and self._condition(x) == condition:
+                return op if distance == 1 else x
+        return None
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
         """A store for each lane, as they are no neighbours."""
@@ -309,7 +329,7 @@ class Vectorizer:
     def _in_turns(self, stores: Sequence[StoreOp]) -> list[StoreOp]:
         """Stores in the order of their places; none if they do not fill one another's gaps."""
         count, first = len(stores), self.address(stores[0])
-        if count not in INTERLEAVED or not all(self._is_apart_by(op, count) for op in stores):
+        if count not in INTERLEAVED or not all(self._is_of_turns(op, count) for op in stores):
             return []
         if len({self._condition(op) for op in stores}) > 1:
             return []
@@ -326,6 +346,10 @@ class Vectorizer:
         is_last = moved is not None and moved[0].value == stride
         return is_inside and is_last and self.stride(op) == stride
 
+    def _is_of_turns(self, op: StoreOp, count: int) -> bool:
+        """Whether the lanes of a store leave gaps for so many others, in a row or in short rows."""
+        return self._is_apart_by(op, count) or self._is_of_rows(op, count)
+
     def _interleave(self, turns: Sequence[StoreOp]) -> None:
         """Write vectors of what some stores write in turns; nothing if there are none."""
         if not turns:
@@ -333,18 +357,19 @@ class Vectorizer:
         count, lanes = len(turns), self.lanes
         values = [self._wide(self.values.get(op.value, op.value)) for op in turns]
         t = vector_of(turns[0].value.type, lanes)
-        *outer, last = self._at(self.scope.access(turns[0]))
+        place = self._at(self.scope.access(turns[0]))
+        in_rows = self._is_of_rows(turns[0], count)
         condition = self._condition(turns[0])
         for first in range(0, count * lanes, lanes):
             joined = values[0]
             for turn in range(1, count):
-                taken = _taken(turn, count, range(first, first + lanes))
-                mask = DenseArrayBase.from_list(i64, taken)
+                found = taken(turn, count, range(first, first + lanes))
+                mask = DenseArrayBase.from_list(i64, found)
                 shuffled = vector.ShuffleOp(joined, values[turn], mask, result_type=t)
                 self.ops.append(shuffled)
                 joined = shuffled.result
-            place, memory = [*outer, last + first], self._memory(turns[0])
-            self.ops.append(StoreOp(self._names, joined, memory, place, condition))
+            at, memory = moved_on(place, first, count if in_rows else 0), self._memory(turns[0])
+            self.ops.append(StoreOp(self._names, joined, memory, at, condition))
 
     def _compute(self, op: Operation) -> None:
         if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:
@@ -418,18 +443,6 @@ class Vectorizer:
         return op.results[0]
 
 
-def _taken(turn: int, count: int, elements: range) -> list[int]:
-    """Which lanes a shuffle takes for some elements of what ``count`` vectors write in turns.
-
-    Its first operand is the first turn's vector, later the earlier turns' shuffled; its second one
-    the turn's.
-    """
-    lanes = len(elements)
-    of_turn = {k: lanes + k // count for k in elements if k % count == turn}
-    others = {k: k // count if turn == 1 else k - elements.start for k in elements}
-    return [*(others | of_turn).values()]
-
-
 def _branch_outside(loop: ForOp, env: Env) -> None:
     """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
     branch = loop.block.last_op
@@ -470,7 +483,8 @@ def vectorize(loop: ForOp, env: Env) -> None:
 class NestVectorizePass(ModulePass):
     """Makes loops with the role `vector` ops on vectors.
 
-    Neighbours in memory are loaded and stored together; what is the same in all lanes stays a
+    Neighbours in memory are loaded and stored together, and so is what stores, or loads, take in
+    turns; what is the same in all lanes stays a
     scalar until it meets a vector. A loop whose steps cannot be lanes gets the role `unroll`, and
     says why.
     """

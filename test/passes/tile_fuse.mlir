@@ -96,7 +96,7 @@ func.func @added(%X: tensor<3xf32>, %Y: tensor<5xf32>) -> (tensor<8xf32>, tensor
 
 // Sums of one element each are such parts, and so are those of other remainders.
 // CHECK-LABEL: func.func @woven
-// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [2*i + 1] default
+// CHECK:         tile.contraction assign(%{{.*}}[i]) -> [2*i + 1] domain
 // CHECK:         tile.contraction assign(%{{.*}}[i]) -> [2*i] default
 // CHECK:         tile.contraction add(%{{.*}}[i]) -> [2*i + 2] default
 // CHECK:         tile.add

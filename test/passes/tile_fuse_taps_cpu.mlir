@@ -62,14 +62,17 @@ func.func @turned(%X: tensor<64x64xf32>) -> tensor<64x128xf32> {
   func.return %C : tensor<64x128xf32>
 }
 
-// The numbers of pairs are shuffled from two vectors; what a pair is made of is one kernel.
+// The numbers of pairs are shuffled from two vectors, and those that are written to two, in one kernel.
 // CHECK-LABEL: func.func @pairs
-// CHECK-COUNT-2: tile.kernel
+// CHECK-COUNT-1: tile.kernel
 // CHECK-NOT:     tile.kernel
+// CHECK:         func.return
 // CODE-LABEL: pairs_0_
 // CODE:          float16 A = vload16(0, X + [[P:.*]]);
-// CODE-NEXT:     float16 A_1 = vload16(0, X + [[P]] + 15);
-// CODE-NEXT:     (float16)(A.s0, A.s2, {{.*}} A_1.s1, A_1.s3, {{.*}});
+// CODE-NEXT:     float16 A_1 = vload16(0, X + [[P]] + 16);
+// CODE-NEXT:     (float16)(A.s0, A.s2, {{.*}} A_1.s0, A_1.s2, {{.*}});
+// CODE-NEXT:     (float16)(A.s1, A.s3, {{.*}} A_1.s1, A_1.s3, {{.*}});
+// CODE:          (float16)([[C:.*]].s0, [[D:.*]].s0, [[C]].s1, [[D]].s1, {{.*}});
 func.func @pairs(%X: tensor<64x64x2xf32>) -> tensor<64x64x2xf32> {
   %A = tile.contraction assign(%X[i, j, 0]) -> [i, j] : (tensor<64x64x2xf32>) -> tensor<64x64xf32>
   %B = tile.contraction assign(%X[i, j, 1]) -> [i, j] : (tensor<64x64x2xf32>) -> tensor<64x64xf32>
@@ -79,5 +82,27 @@ func.func @pairs(%X: tensor<64x64x2xf32>) -> tensor<64x64x2xf32> {
   %F = tile.contraction assign(%D[i, j]) -> [i, j, 1] default %E
        : (tensor<64x64xf32>, tensor<64x64x2xf32>) -> tensor<64x64x2xf32>
   func.return %F : tensor<64x64x2xf32>
+}
+
+// One of the numbers alone may be at the end of memory: nothing is read after it.
+// CODE-LABEL: every_other_0_
+// CODE:          float16 [[A:.*]] = vload16(0, X + [[P:.*]]);
+// CODE-NEXT:     float16 [[B:.*]] = vload16(0, X + [[P]] + 15);
+// CODE-NEXT:     (float16)([[A]].s0, [[A]].s2, {{.*}} [[B]].s1, [[B]].s3, {{.*}});
+func.func @every_other(%X: tensor<64x64x2xf32>) -> tensor<64x64xf32> {
+  %A = tile.contraction assign(%X[i, j, 0]) -> [i, j] : (tensor<64x64x2xf32>) -> tensor<64x64xf32>
+  %B = tile.mul %A, %A : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  func.return %B : tensor<64x64xf32>
+}
+
+// Parts that other kernels take, or that are no parts of one shape, are none of these kernels.
+// CHECK-LABEL: func.func @no_parts
+// CHECK-COUNT-2: tile.kernel
+func.func @no_parts(%X: tensor<64x64xf32>, %Y: tensor<64x32xf32>) -> (tensor<64x96xf32>, tensor<64x96xf32>) {
+  %S = tile.mul %X, %X : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %E = tile.contraction assign(%S[i, j]) -> [i, j] : (tensor<64x64xf32>) -> tensor<64x96xf32>
+  %F = tile.contraction assign(%Y[i, j]) -> [i, j + 64] default %E
+       : (tensor<64x32xf32>, tensor<64x96xf32>) -> tensor<64x96xf32>
+  func.return %E, %F : tensor<64x96xf32>, tensor<64x96xf32>
 }
 }

@@ -35,10 +35,10 @@ from tiledialect.dialects.tile.attributes import (
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.parts import Part, check_shapes, parts_yielded
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
-from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, taps_of
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.names import from_hint
@@ -89,8 +89,9 @@ class KernelOp(IRDLOperation):
     several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
     whose elements are computed where elementwise ops take them; so is a copy that takes what is
     computed as its default. Copies may read copies, of other shapes too. The results are of one
-    shape. What elementwise ops make of inputs before the contraction takes it is computed where
-    that would be loaded, and can be staged like an input.
+    shape; where copies put some together of parts, the kernel runs over the elements of a part.
+    What elementwise ops make of inputs before the contraction takes it is computed where that
+    would be loaded, and can be staged like an input.
 
     A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
     between and after them, and its indices are the axes. Every contraction reads and writes at
@@ -168,6 +169,19 @@ class KernelOp(IRDLOperation):
         return found[0]
 
     @property
+    def parts(self) -> Mapping[SSAValue, tuple[Part, ...]]:
+        """Of what parts, computed at the kernel's own places, it puts results together."""
+        if self.axes is not None or len(self.contractions) < 2:
+            return {}
+        return parts_yielded(self.yield_op.values)
+
+    @property
+    def element_shape(self) -> tuple[int, ...]:
+        """The shape of the parts of the results, or of the results if they have none."""
+        values = (part.value for parts in self.parts.values() for part in parts)
+        return shape_of(tensor_type(next(values, self.outputs[0]))) or ()
+
+    @property
     def scatter(self) -> ScatterOp | None:
         """The body's scatter, if it has one."""
         return next((op for op in self.block.ops if isinstance(op, ScatterOp)), None)
@@ -209,8 +223,8 @@ class KernelOp(IRDLOperation):
             ranges = op.domain.data if op.domain is not None else ()
             output = {name for e in op.output.data for name in e.names}
             return tuple(LoopIndex(name, r, name in output) for name, r in ranges)
-        shape = shape_of(tensor_type(self.outputs[0])) or ()
-        return tuple(LoopIndex(f"d{k}", Range(0, size), True) for k, size in enumerate(shape))
+        sizes = enumerate(self.element_shape)
+        return tuple(LoopIndex(f"d{k}", Range(0, size), True) for k, size in sizes)
 
     def verify_(self) -> None:
         """Check that arguments match operands, yielded values results, and loops indices."""
@@ -239,23 +253,10 @@ class KernelOp(IRDLOperation):
         if self.axes is not None:
             rows = Rows.of(self.block.ops, self.axes.ranges)
             check_results(rows, self.yield_op.values, self.reduced)
-            return
-        parts = len(contractions) > 1 or (contractions and self.contraction is None)
-        if parts and not all(map(taps_of, contractions)):
-            names = " and ".join(name_of(op.result) for op in contractions)
-            raise VerifyException(
-                "a tile.kernel without axes has one contraction at most, or several of at most "
-                f"{MOST_TAPS} points an element, not {names}"
-            )
-        inner = inner_copies(contractions) if parts else ()
-        outer = [op for op in (*contractions, *scans) if op not in inner]
-        values = (*(op.result for op in outer), *self.yield_op.values)
-        for value in values[1:]:
-            if shape_of(tensor_type(value)) != shape_of(tensor_type(values[0])):
-                raise VerifyException(
-                    "what a tile.kernel computes is of one shape, unlike "
-                    f"{name_of(values[0])} ({values[0].type}) and {name_of(value)} ({value.type})"
-                )
+        else:
+            several = len(contractions) > 1 or (contractions and self.contraction is None)
+            taps, others = (contractions, scans) if several else ((), (*contractions, *scans))
+            check_shapes(taps, others, self.yield_op.values, self.parts)
 
     def _verify_schedule(self, schedule: ScheduleAttr) -> None:
         op = self.contraction
