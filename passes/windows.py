@@ -69,7 +69,7 @@ def windows(kernel: KernelOp) -> Windows | None:
     ranges = op.domain.ranges
     single = {n: r.lower for n, r in ranges.items() if r.extent == 1}
     constraints = (c.data.substitute(single) for c in op.constraints)
-    if not all(_holds(c, ranges) for c in constraints):
+    if not all(_holds(c, ranges) for c in constraints) or _cuts_points(op, single):
         return None
     along = list(accesses_of(kernel, op, single))
     axes = (axis for value, access in along for axis in zip(access, shape(value), strict=True))
@@ -87,6 +87,13 @@ def _holds(constraint: Constraint, ranges: Mapping[str, Range]) -> bool:
     """Whether a constraint holds wherever the loops are."""
     low, high = interval(constraint.expr, ranges)
     return low >= 0 and constraint.bound.is_constant and high < constraint.bound.constant
+
+
+def _cuts_points(op: ContractionOp, single: Mapping[str, int]) -> bool:
+    """Whether a tensor's axis of one element lets few of the points be: `X[8*b + k] * A[b - k]`."""
+    tensors = zip((*op.inputs, op.result), (*op.accesses, op.output), strict=True)
+    axes = (axis for v, access in tensors for axis in zip(access.data, shape(v), strict=True))
+    return any(size == 1 and not e.substitute(single).is_constant for e, size in axes)
 
 
 def _numbers(

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import TensorType, f32
 import tiledialect as td
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.passes.windows import windows
 from tiledialect.signature import find_function
 
 Array = npt.NDArray[np.generic]
@@ -231,3 +232,15 @@ def test_recomputation_comes_first():
     made = [v.type for op in module.walk() if isinstance(op, KernelOp) for v in op.outputs]
     sizes = [prod(t.get_shape()) for t in made if isinstance(t, TensorType)]
     assert sizes.count(4096 * 512) == 1
+
+
+def test_points_on_a_line():
+    """Where `A[b - k]` has one element, few points are inside: no box of windows holds just them."""
+    source = """function (X[N], A[K]) -> (Z) {
+      Z[b, k: N/8, 8] = +(X[8*b + k] * A[b - k]);
+    }"""
+    program = td.compile(source)._program  # pyright: ignore[reportPrivateUsage]
+    types, target = [TensorType(f32, [64]), TensorType(f32, [1])], TARGETS["cpu"]
+    module = compile_module(program.module, program.name, types, target, (), "tile-fuse")
+    (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
+    assert windows(kernel) is None
