@@ -22,7 +22,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, moving, size_of
 from tiledialect.passes.kernel_merging import merged, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
-from tiledialect.schedule.candidates.streams import SHORT
+from tiledialect.schedule.leaves import SHORT_ROW
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
@@ -166,7 +166,7 @@ def _fastest(op: ContractionOp) -> list[str]:
     found: list[str] = []
     for e, size in zip(reversed(op.output.data), reversed(shape(op.result)), strict=True):
         found += e.names
-        if size >= SHORT:
+        if size >= SHORT_ROW:
             break
     return found
 

@@ -343,11 +343,8 @@ static inline void mma_m16n8k8_tf32(
 )
 
 
-def _mma_half(
-    t: str, boxes: int, form: str, rows: tuple[Expr, Expr], columns: tuple[Expr, Expr]
-) -> Instruction:
-    """Some `mma.sync` beside one another, whose second operands are loaded together."""
-    name = f"mma_m16n{8 * boxes}k16_{t}"
+def _mma_half_text(name: str, t: str, boxes: int) -> str:
+    """The OpenCL C function: as many `mma.sync` as there are boxes, beside one another."""
 
     def listed(template: str, count: int, first: int = 0) -> str:
         return ", ".join(template.format(k) for k in range(first, first + count))
@@ -372,6 +369,14 @@ def _mma_half(
         : {listed('"r"(as_uint(a{}))', 4)},
           {listed('"r"(as_uint(b{}))', 2, 2 * k)});
 """
+    return text + "}"
+
+
+def _mma_half(
+    t: str, boxes: int, form: str, rows: tuple[Expr, Expr], columns: tuple[Expr, Expr]
+) -> Instruction:
+    """Some `mma.sync` beside one another, whose second operands are loaded together."""
+    name = f"mma_m16n{8 * boxes}k16_{t}"
     first = Fragment(
         ("m", "k"),
         t,
@@ -403,7 +408,7 @@ def _mma_half(
         (("m", 16), ("n", 8 * boxes), ("k", 16)),
         _sums(boxes),
         (first, second),
-        text + "}",
+        _mma_half_text(name, t, boxes),
         lanes=WARP,
         platform="nvidia",
         capability=80,

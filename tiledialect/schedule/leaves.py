@@ -32,6 +32,8 @@ PARALLEL = (Role.GROUP, Role.LOCAL)
 """The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""
 LONG_LANES = 8
 """Lanes of vectors that only CPUs have."""
+SHORT_ROW = 4
+"""Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
 """The roles whose steps stand one after the other in the kernel."""
 

@@ -20,12 +20,10 @@ from tiledialect.schedule.candidates.memory import (
 )
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, between_lanes
-from tiledialect.schedule.leaves import LONG_LANES, Role, Schedule
+from tiledialect.schedule.leaves import LONG_LANES, SHORT_ROW, Role, Schedule
 
 MOVED = 32
 """How many bytes of a tensor a work-item of a GPU has at most: with more, few are under way."""
-SHORT = 4
-"""Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
 TURNS = 4
 """How many elements lie between the lanes of vectors at most that are written in turns."""
 
@@ -69,7 +67,7 @@ def _on_cpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
     for count in unrolls(facts.extents[first], width, 2):
         loops = Loops(facts)
         points = work_of_group(facts, device)
-        if facts.extents[first] < SHORT and others:
+        if facts.extents[first] < SHORT_ROW and others:
             # The compiler makes vectors of neighbouring work-items.
             loops.add(
                 first, loops.rest(first), Role.UNROLL if loops.rest(first) <= 8 else Role.SERIAL
