@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from pass_examples import EXAMPLES
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.test import Test
@@ -298,7 +299,7 @@ def pass_section(cls: type[ModulePass]) -> Iterator[str]:
         )
         yield "\n".join(["| option | type | default | |", "| --- | --- | --- | --- |", *rows])
     if cls.name not in EXAMPLES:
-        raise KeyError(f"give an example of {cls.name} in docs/generate.py")
+        raise KeyError(f"give an example of {cls.name} in docs/pass_examples.py")
     yield from pass_example(*EXAMPLES[cls.name])
 
 
@@ -318,179 +319,6 @@ def pass_example(program: str, passes: str, shown: str = "") -> Iterator[str]:
     only = f" | grep {shown}" if shown else ""
     text = "\n".join(lines)
     yield f"```sh\n$ tile-opt {path} -p '{passes}'{only}\n{text}\n```"
-
-
-POOL = 'tile-specialize{arguments="8xf32"}'
-NORMAL = f"{POOL},tile-bounds,tile-reduce,tile-defract"
-SCHEDULED = f"{NORMAL},tile-fuse,tile-loop-tiling"
-
-
-def nest(size: int, schedule: str) -> str:
-    """The passes that make nests by a schedule."""
-    passes = NORMAL.replace("8xf32", f"{size}xf32")
-    return f'{passes},tile-fuse,tile-loop-tiling{{schedules="{schedule}"}},tile-to-nest'
-
-
-HISTOGRAM = 'tile-specialize{arguments="99xf32","99xi32","40xf32"}'
-TOTALS = 'tile-specialize{arguments="4x32xf32"},tile-bounds,tile-scan'
-ROWS = "Y: <group.x 4*d0 : 2, serial d0 : 4, serial 8*d1 : 64, vector d1 : 8> stage <Exp private>"
-SOFTMAX = (
-    'tile-specialize{arguments="8x512xf32"},tile-decompose,tile-bounds,tile-reduce,tile-defract,tile-fuse'
-    f',tile-loop-tiling{{schedules="{ROWS}"}},tile-to-nest'
-)
-STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
-EXAMPLES = {
-    "tile-gradient": ("norm", "tile-gradient,canonicalize"),
-    "tile-specialize": ("pool", POOL),
-    "tile-bounds": ("pool", f"{POOL},tile-bounds"),
-    "tile-decompose": (
-        "histogram",
-        'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose',
-    ),
-    "tile-factor-sums": ("shares", 'tile-specialize{arguments="8xf32","8xf32"},tile-factor-sums'),
-    "tile-broadcast": (
-        "shares",
-        'tile-gradient,tile-specialize{function=shares_gradient arguments="8xf32","8xf32","8xf32"}'
-        ",tile-decompose,tile-broadcast",
-    ),
-    "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
-    "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
-    "tile-one-hot": ("histogram", f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot"),
-    "tile-scan": ("totals", TOTALS),
-    "tile-split-scan": ("totals", f"{TOTALS},tile-split-scan{{block=8}}"),
-    "tile-split-scatter": (
-        "histogram",
-        f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot,tile-split-scatter{{parts=3}}",
-    ),
-    "tile-split-product": (
-        "bilinear",
-        'tile-specialize{arguments="8x4xf32","4x5xf32","6x5xf32"},tile-bounds'
-        ",tile-split-product{first=W,B}",
-    ),
-    "tile-winograd": (
-        "windows",
-        'tile-specialize{arguments="2x4x6x6xf32","8x4x3x3xf32"},tile-bounds'
-        ",tile-winograd{contraction=O}",
-        "contraction",
-    ),
-    "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
-    "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),
-    "tile-join-axes": ("picture.mlir", "tile-join-axes"),
-    "tile-loop-tiling": ("pool", SCHEDULED),
-    "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),
-    "lift-rewrite": ("stencil.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
-    "lift-bind": (
-        "stencil.mlir",
-        'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4"}',
-    ),
-    "tile-to-nest": ("pool", f"{SCHEDULED},tile-to-nest"),
-    "lift-lower": ("stencil.mlir", "lift-lower"),
-    "lift-to-nest": ("tiled_stencil.mlir", "lift-to-nest{print-views}"),
-    "lift-to-gpu": ("stencil.mlir", "lift-lower,lift-to-gpu{index-width=32}"),
-    "nest-pipeline": ("pool", f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline"),
-    "nest-peel": (
-        "pool",
-        f"{nest(200, 'O: <group.x 16*x : 7, local.x 4*x : 4, serial k : 2, unroll x : 4>')}"
-        ",nest-peel",
-    ),
-    "nest-halve-vectors": (
-        "norm",
-        f"{nest(62, 'Y: <serial 4*d0 : 16, vector d0 : 4>')},nest-halve-vectors".replace(
-            "tile-fuse", "tile-fuse{apart=Y}"
-        ),
-    ),
-    "nest-interleave-stores": (
-        "repeat",
-        f"{nest(16, 'O: <serial 8*v0_1 : 2, unroll v0_0 : 2, vector v0_1 : 8>')}"
-        ",nest-interleave-stores,nest-vectorize",
-    ),
-    "nest-vectorize": (
-        "norm",
-        f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize".replace(
-            "tile-fuse", "tile-fuse{apart=Y}"
-        ),
-    ),
-    "simplify-index-arithmetic": (
-        "pool",
-        f"{nest(64, STAGED.format(' copies 2'))},nest-pipeline,simplify-index-arithmetic",
-    ),
-    "nest-share-memory": ("tree_sum.mlir", "lift-to-nest,nest-share-memory"),
-    "nest-stream-stores": (
-        "pool",
-        'tile-specialize{arguments="8388608xf32"},tile-bounds,tile-fuse,'
-        'tile-loop-tiling{schedules="O: <group.x 131072*x : 32, serial 4*x : 32768, '
-        'unroll k : 2, vector x : 4>"},tile-to-nest,nest-vectorize,nest-stream-stores',
-    ),
-    "nest-prefetch-streams": (
-        "pool",
-        'tile-specialize{arguments="8388608xf32"},tile-bounds,tile-fuse,'
-        'tile-loop-tiling{schedules="O: <group.x 131072*x : 32, serial 8*x : 16384, '
-        'unroll x : 8, vector k : 2>"},tile-to-nest,nest-vectorize,nest-prefetch-streams',
-    ),
-    "nest-prefetch": ("softmax", f"{SOFTMAX},nest-vectorize,nest-prefetch"),
-    "math-polynomial-approximation": (
-        "softmax",
-        f"{SOFTMAX},nest-vectorize,nest-to-gpu,math-polynomial-approximation",
-    ),
-    "arith-share-reciprocals": (
-        "softmax",
-        f"{SOFTMAX},nest-vectorize,nest-to-gpu,arith-share-reciprocals",
-    ),
-    "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
-    "nest-free-barriers": (
-        "pool",
-        f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
-        ",nest-peel,nest-barriers,nest-free-barriers",
-    ),
-    "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
-    "gpu-broadcast-halves": (
-        "conv",
-        'tile-specialize{arguments="1x9x9x2xf16","2x2x2x8xf16"},tile-bounds,tile-reduce,tile-fuse,'
-        'tile-loop-tiling{schedules="O: <group.x y : 3, serial x : 3, serial j : 2, '
-        'serial i : 2, serial ci : 2, vector co : 8>"}'
-        ",tile-to-nest,nest-vectorize,nest-to-gpu,gpu-broadcast-halves",
-    ),
-    "gpu-count-copies": (
-        "copies_ahead.mlir",
-        "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies",
-    ),
-    "gpu-load-ahead": (
-        "load_ahead.mlir",
-        "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies,"
-        "gpu-load-ahead",
-    ),
-    "gpu-balance-barriers": (
-        "pool",
-        f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
-        ",nest-peel,nest-barriers,nest-to-gpu"
-        ",gpu-balance-barriers",
-    ),
-    "gpu-leave-branches": (
-        "pool",
-        f"{nest(21, 'O: <group.x 4*x : 3, local.x x : 4, serial k : 2> stage <I local>')}"
-        ",nest-peel,nest-barriers,nest-to-gpu"
-        ",gpu-leave-branches",
-    ),
-    "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
-    "gpu-keep-loops": (
-        "pool",
-        f"{NORMAL.replace('8xf32', '21xf32')},tile-fuse"
-        ',tile-loop-tiling{schedules="O: <group.x 8*x : 2, serial x : 8, serial k : 2>"}'
-        ",tile-to-nest,nest-to-gpu,gpu-keep-loops",
-    ),
-    "gpu-widen-bf16": (
-        "pool",
-        f"{NORMAL.replace('8xf32', '21xbf16')},tile-fuse,tile-loop-tiling,tile-to-nest,nest-to-gpu"
-        ",gpu-widen-bf16",
-    ),
-    "gpu-arena": (
-        "histogram",
-        'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose,tile-bounds'
-        ",tile-fuse,tile-loop-tiling,tile-to-gpu,gpu-arena",
-    ),
-    "tile-compile": ("pool", f"{POOL},tile-compile"),
-}
-"""For each pass, a program of examples/ and passes that show what it does."""
 
 
 # -- rewrite rules ---------------------------------------------------------------------------

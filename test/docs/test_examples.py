@@ -15,7 +15,7 @@ By the language of a code block:
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import io
 import os
 import re
@@ -26,7 +26,6 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -162,18 +161,10 @@ def commands(text: str) -> list[tuple[str, str]]:
     return [(command, output.strip()) for command, _, output in split]
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_generated_pages_are_up_to_date() -> None:
+def test_generated_pages_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
     with redirect_stdout(io.StringIO()) as output:
-        generate = generator()
-        old = generate.outdated()
+        old = importlib.import_module("generate").outdated()
     assert not old, f"run `make docs`: {old} {output.getvalue()}"
 
 
