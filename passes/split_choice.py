@@ -19,7 +19,7 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.choice import best, best_seconds, least_seconds
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts
-from tiledialect.schedule.tensor_cores import tensor_core_schedule
+from tiledialect.schedule.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
 
 LEAST_POINTS = 1 << 17
 """Contractions of fewer points are done before a second kernel has begun."""
@@ -74,12 +74,14 @@ class Weighed:
 def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
     """What the splits of a contraction take, or why none was weighed.
 
-    What tensor cores compute with this ``precision`` is left to them.
+    What tensor cores compute with this ``precision`` has parts if its tiles fill too few units.
     """
     if op.domain is None:
         return "the ranges of its indices are not known yet"
     facts = contraction_facts(op)
     if (split := _row_sums(op, facts, device)) is not None:
+        return split
+    if (split := _on_tensor_cores(op, facts, device, precision)) is not None:
         return split
     outputs = prod(facts.extents[name] for name in facts.output_indices)
     if reason := _why_whole(op, facts, outputs, device, precision):
@@ -115,6 +117,22 @@ def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None
         return None
     why = f"each {index} has a sum of its own, for which its elements are never written"
     return Weighed(0.0, (), Split(op, index, rows, each=True).ops(), why)
+
+
+def _on_tensor_cores(
+    op: ContractionOp, facts: Facts, device: Device, precision: str
+) -> Weighed | None:
+    """The split into products that tensor cores compute at the same time."""
+    found = parts_on_tensor_cores(facts, device, precision)
+    if found is None or why_not_split(op, found.index) is not None:
+        return None
+    if tensor_core_schedule(facts, device, precision) is None:
+        # Without parts it is computed elsewhere, by one kernel.
+        seconds = found.seconds + device.launch * 1e-6
+        if seconds > GAIN * best_seconds(facts, device):
+            return None
+    why = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
+    return Weighed(0.0, (), Split(op, found.index, found.count, 2 * CHUNK).ops(), why)
 
 
 def _row_index(op: ContractionOp) -> str | None:

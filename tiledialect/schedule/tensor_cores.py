@@ -44,6 +44,15 @@ TIMES = 8
 """How many times as fast as others tensor cores are: fewer of them than this share lose."""
 
 
+STEP = 27e-12
+"""Seconds that a step of the sum takes a group for each number of its tile, times what `BLOCKS`
+says: 0.45 microseconds for one of 128 x 128 on an H100, which waits for what it copies."""
+LEAST_STEPS = 8
+"""How many steps of the sum groups have at least that have a part of it."""
+SPLIT_GAIN = 0.9
+"""What partial results and their sum take at most of the time without parts."""
+
+
 @dataclass(frozen=True)
 class Way:
     """How products of a type are computed."""
@@ -80,8 +89,14 @@ class Product:
 
 
 def product_of(facts: Facts) -> Product | None:
-    """The product that a contraction is: whose tensors are accessed by indices alone, each once."""
-    if not facts.is_product or facts.constraints or facts.is_rows or len(facts.inputs) != 2:
+    """The product that a contraction is: whose tensors are accessed by indices alone, each once.
+
+    The summed one may be that of a part, whose number is an index of the output.
+    """
+    if not facts.is_product or facts.is_rows or len(facts.inputs) != 2:
+        return None
+    # Of a part of the sum, where it ends is said again.
+    if any(facts.extents.get(c.expr.variable or "") != c.bound.constant for c in facts.constraints):
         return None
     if len(facts.reduced_indices) != 1 or any(index.range.lower for index in facts.indices):
         return None
@@ -95,6 +110,8 @@ def product_of(facts: Facts) -> Product | None:
     rows = [name for name in outer if name in first.names - second.names]
     if n in first.names or n not in second.names or not rows:
         return None
+    if not all(_goes_over(t, k, facts.extents[k]) for t in (*facts.inputs, facts.outputs[0])):
+        return None
     m = max(rows, key=lambda name: facts.extents[name])
     found = Product(first, second, m, n, k, tuple(name for name in outer if name != m))
     ends = (_names(first)[-1] in (m, k), _names(second)[-1] in (n, k))
@@ -102,9 +119,28 @@ def product_of(facts: Facts) -> Product | None:
 
 
 def _names(tensor: Tensor) -> list[str]:
-    """The indices by which a tensor is accessed; nothing if these are not all, or not alone."""
-    names = [name for e in tensor.access or () for name in e.names]
-    return names if tensor.access == tuple(map(IndexExpr.of, names)) else []
+    """The indices that move along the axes of a tensor, each alone, or in a part.
+
+    Nothing if these are not all, or others.
+    """
+    names = [e.variable or _in_part(e)[0] for e in tensor.access or ()]
+    return names if all(names) and len({*names}) == len(names) else []
+
+
+def _in_part(e: IndexExpr) -> tuple[str, int]:
+    """The index in parts of a size that an expression is: the part's number, times it, is before.
+
+    No name if it is something else.
+    """
+    inner = [name for name in e.names if e.coefficient(name) == 1]
+    sizes = [int(e.coefficient(name)) for name in e.names if e.coefficient(name) > 1]
+    is_one = len(e.terms) == 2 and len(inner) == len(sizes) == 1
+    return (inner[0], sizes[0]) if is_one else ("", 0)
+
+
+def _goes_over(tensor: Tensor, k: str, size: int) -> bool:
+    """Whether indices are alone but for the summed one, which goes over parts of such a size."""
+    return all(e.variable or _in_part(e) == (k, size) for e in tensor.access or ())
 
 
 def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedule | None:
@@ -114,28 +150,88 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     both ways add them up; those of f32 only with the precision ``tf32``, to which the factors are
     rounded.
     """
+    found = _possible(facts, device, precision)
+    if found is None:
+        return None
+    way, p = found
+    blocks = _groups(facts, p)
+    block = min(BLOCKS, key=lambda b: _steps(blocks[b], b, device))
+    if TIMES * blocks[block] < device.compute_units:
+        return None
+    # What is read after the sum, too, is read as it is.
+    after = {t.number for t in facts.after}
+    factors = (p.first, p.second)
+    pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
+    return _schedule(way, p, facts.extents, block, pads)
+
+
+def _possible(facts: Facts, device: Device, precision: str) -> tuple[Way, Product] | None:
+    """How tensor cores may compute a product, if they may, and tiles are not nearly empty."""
     types = {t.type for t in facts.inputs}
     kind = precision if types == {"f32"} else next(iter(types)) if len(types) == 1 else ""
-    way, found = WAYS.get(kind), product_of(facts)
-    if way is None or found is None:
+    way, p = WAYS.get(kind), product_of(facts)
+    if way is None or p is None:
         return None
     if refusal(find(way.instruction), device.platform, device.compute_capability):
         return None
     sizes = facts.extents
-    m, n, units = sizes[found.m], sizes[found.n], device.compute_units
     # Sums of two steps gain, too, as in the scores of an attention: 512 x 64 x 512 31 us, not 112.
-    if min(m, n) < LEAST or sizes[found.k] <= way.chunk:
+    if min(sizes[p.m], sizes[p.n]) < LEAST or sizes[p.k] <= way.chunk:
         return None
-    others = prod(sizes[name] for name in found.rest)
-    groups = {b: others * ceil_div(m, b[0]) * ceil_div(n, b[1]) for b in BLOCKS}
-    block = min(BLOCKS, key=lambda b: ceil_div(groups[b], units) * prod(b) * BLOCKS[b])
-    if TIMES * groups[block] < units:
+    # No step goes on into the next part.
+    in_part = any(e.variable is None for e in p.first.access or ())
+    return None if in_part and sizes[p.k] % way.chunk else (way, p)
+
+
+def _groups(facts: Facts, p: Product) -> dict[tuple[int, int], int]:
+    """How many groups there are with tiles of each size."""
+    sizes = facts.extents
+    others = prod(sizes[name] for name in p.rest)
+    return {b: others * ceil_div(sizes[p.m], b[0]) * ceil_div(sizes[p.n], b[1]) for b in BLOCKS}
+
+
+def _steps(groups: int, block: tuple[int, int], device: Device) -> float:
+    """What a step of the sum costs the unit that has most groups."""
+    return ceil_div(groups, device.compute_units) * prod(block) * BLOCKS[block]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A product on tensor cores whose sum is split."""
+
+    index: str
+    count: int
+    seconds: float
+    """What the partial results and their sum take."""
+
+
+def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts | None:
+    """How the sum of a product on tensor cores is split, if that is faster there than one sum.
+
+    Each unit has one group at most: a second one would save nothing that its sum does not cost.
+    """
+    possible = _possible(facts, device, precision)
+    if possible is None:
         return None
-    # What is read after the sum, too, is read as it is.
-    after = {t.number for t in facts.after}
-    factors = (found.first, found.second)
-    pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
-    return _schedule(way, found, sizes, block, pads)
+    way, p = possible
+    steps, blocks = ceil_div(facts.extents[p.k], way.chunk), _groups(facts, p)
+    whole = STEP * steps * min(_steps(n, b, device) for b, n in blocks.items())
+    results = prod(facts.extents[name] for name in facts.output_indices)
+    # Partial results of f32 are written, and read by a second kernel.
+    once = 8 * results / (device.bandwidth * 1e9)
+    split = {
+        (n, b): STEP * ceil_div(steps, n) * _steps(n * groups, b, device) + n * once
+        for b, groups in blocks.items()
+        if (n := min(device.compute_units // groups, steps // LEAST_STEPS)) > 1
+        and TIMES * n * groups >= device.compute_units
+    }
+    if not split:
+        return None
+    parts, block = min(split, key=split.__getitem__)
+    # Their sum is a kernel, and what partial results of f32 begin as, where factors are shorter.
+    launches = 1 if {t.type for t in facts.inputs} == {"f32"} else 2
+    found = Parts(p.k, parts, split[parts, block] + launches * device.launch * 1e-6)
+    return found if found.seconds < SPLIT_GAIN * whole else None
 
 
 def _pad(tensor: Tensor, points: int) -> int:

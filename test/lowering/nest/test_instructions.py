@@ -22,6 +22,7 @@ from tiledialect.interpreters.host import run_host
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.lowering.tile_compile import compile_module
+from tiledialect.schedule import tensor_cores
 from tiledialect.schedule.instructions import ELEMENT, Fragment, Instruction, register
 
 Array = npt.NDArray[Any]
@@ -261,42 +262,82 @@ def test_operands_that_lie_otherwise(name: str, loads: str):
     np.testing.assert_array_equal(result, expected)
 
 
+def few_units() -> TargetSystemSpecAttr:
+    """A GPU that few tiles fill."""
+    return TargetSystemSpecAttr(
+        {"GPU": TargetDeviceSpecAttr({**GPU, "compute_units": IntegerAttr(4, 64)})}
+    )
+
+
 @pytest.mark.parametrize(
     ("shape", "dtype"), [((20, 24, 33), np.float16), ((17, 40, 64), ml_dtypes.bfloat16)]
 )
 def test_short_sums_chosen_for_tensor_cores(shape: tuple[int, int, int], dtype: type):
     """Fewer steps than there are tiles on their way: the last ones fetch nothing."""
     a, b, expected = matrices(*shape, dtype)
-    few = TargetDeviceSpecAttr({**GPU, "compute_units": IntegerAttr(4, 64)})
-    kernel = compile_module(
-        load(PRODUCT), "product", [type_of(a), type_of(b)], TargetSystemSpecAttr({"GPU": few})
-    )
+    kernel = compile_module(load(PRODUCT), "product", [type_of(a), type_of(b)], few_units())
     assert "m16n16k16" in str(kernel)
     (result,) = run_host(kernel, "product", (a, b))
     np.testing.assert_array_equal(result, expected)
 
 
+def transposable(transposed: str) -> str:
+    """The product of matrices, of which some lie transposed."""
+    a = "A[k, i]", "A[L, M]"
+    b = "B[j, k]", "B[N, L]"
+    reads = a if "A" in transposed else ("A[i, k]", "A[M, L]")
+    others = b if "B" in transposed else ("B[k, j]", "B[L, N]")
+    header = f"function product({reads[1]}, {others[1]}) -> (C)"
+    return f"{header} {{ C[i, j: M, N] = +({reads[0]} * {others[0]}); }}"
+
+
+def laid(transposed: str, a: Array, b: Array) -> tuple[Array, Array]:
+    """The matrices as they lie."""
+    return a.T.copy() if "A" in transposed else a, b.T.copy() if "B" in transposed else b
+
+
+@pytest.mark.parametrize(
+    ("shape", "transposed"), [((20, 24, 130), ""), ((17, 20, 161), "AB"), ((16, 18, 128), "B")]
+)
+def test_sums_in_parts_for_tensor_cores(
+    shape: tuple[int, int, int], transposed: str, monkeypatch: pytest.MonkeyPatch
+):
+    """The last part is shorter; each has sums of f32 to itself."""
+    monkeypatch.setattr(tensor_cores, "LEAST_STEPS", 2)
+    monkeypatch.setattr(tensor_cores, "SPLIT_GAIN", float("inf"))
+    a, b, expected = matrices(*shape, np.float16)
+    given = laid(transposed, a, b)
+    kernel = compile_module(
+        load(transposable(transposed)), "product", [type_of(x) for x in given], few_units()
+    )
+    text = str(kernel)
+    assert "m16n16k16" in text and text.count("gpu.launch_func") == 3
+    (result,) = run_host(kernel, "product", given)
+    np.testing.assert_array_equal(result, expected)
+
+
 @pytest.mark.parametrize(
     ("shape", "transposed"),
-    [((512, 384, 64), ""), ((999, 511, 48), "A"), ((510, 601, 33), "B"), ((640, 640, 96), "AB")],
+    [
+        ((512, 384, 64), ""),
+        ((999, 511, 48), "A"),
+        ((510, 601, 33), "B"),
+        ((640, 640, 96), "AB"),
+        ((300, 260, 4100), ""),
+        ((128, 200, 8191), "A"),
+        ((260, 130, 4096), "AB"),
+    ],
 )
-def test_short_sums_on_devices(device: td.Device, shape: tuple[int, int, int], transposed: str):
+def test_short_and_long_sums_on_devices(
+    device: td.Device, shape: tuple[int, int, int], transposed: str
+):
     m, n, k = shape
-    # Tensor cores need many tiles; other devices compute fewer results.
-    a, b, expected = matrices(
-        *((m, n) if device.type == "gpu" else (m // 20, n // 20)), k, np.float16
-    )
-    reads = {"A": ("M, L", "i, k"), "B": ("L, N", "k, j")}
-    shapes, places = (
-        [", ".join(reversed(t.split(", "))) if n in transposed else t for n, t in texts]
-        for texts in zip(*(((n, s), (n, p)) for n, (s, p) in reads.items()), strict=True)
-    )
-    program = (
-        f"function (A[{shapes[0]}], B[{shapes[1]}]) -> (C) "
-        f"{{ C[i, j: M, N] = +(A[{places[0]}] * B[{places[1]}]); }}"
-    )
-    given = [x.T.copy() if n in transposed else x for n, x in (("A", a), ("B", b))]
-    np.testing.assert_array_equal(td.compile(program, device=device)(*given), expected)
+    if device.type != "gpu":
+        # Tensor cores need many tiles; other devices compute fewer results.
+        m, n, k = m // 20, n // 20, min(k, 1000)
+    a, b, expected = matrices(m, n, k, np.float16)
+    result = td.compile(transposable(transposed), device=device)(*laid(transposed, a, b))
+    np.testing.assert_array_equal(result, expected)
 
 
 WIDE = (
