@@ -65,7 +65,6 @@ class Device:
     """Multiplications and additions of floats, in GFLOP/s."""
     launch: float
     """What starting a kernel costs, in microseconds."""
-    fp16: bool
     kept: float = 0.0
     """The most MiB seen to be read and written no slower through the caches; 0: unknown."""
     loads_first: bool = False
@@ -123,7 +122,6 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
         "work_items_unit": 1024,
         "cache_sizes": (32 * KIB, 4 * MIB),
         "launch": 5.0,
-        "fp16": False,
     },
     Kind.CPU: {
         "compute_units": 4,
@@ -138,7 +136,6 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
         "work_items_unit": 1,
         "cache_sizes": (32 * KIB, MIB, 16 * MIB),
         "launch": 10.0,
-        "fp16": False,
     },
 }
 """What a device of each kind has of which nothing else is known."""
@@ -214,7 +211,6 @@ MAY_BE_NONE = frozenset(
         "local_mem_size",
         "registers_unit",
         "launch",
-        "fp16",
         "kept",
         "compute_capability",
         "sub_group_sizes",
