@@ -27,6 +27,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.passes.concatenation import completing
+from tiledialect.passes.joined_reads import read_rows
 from tiledialect.passes.joint import Joint, joint
 from tiledialect.schedule.candidates.memory import ACCESS
 from tiledialect.schedule.device import Device, Kind, device_of
@@ -118,9 +119,12 @@ class TileJoinAxesPass(ModulePass):
     another, or none of them. So are two indices of a contraction, both summed over or neither,
     wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
     convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
-    which cost nothing, stand around the kernel then. On GPUs indices of a contraction become one
-    where the second fills no tile. Kernels that write parts of a result beside one another have the
-    same axes joined, or none. What gets a schedule over the axes as they are stays.
+    which cost nothing, stand around the kernel then. On CPUs a product also reads the last axes of
+    a factor as one where they are whole indices, all summed over or none, though its loops stay as
+    they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies have long rows. On GPUs indices
+    of a contraction become one where the second fills no tile. Kernels that write parts of a result
+    beside one another have the same axes joined, or none. What gets a schedule over the axes as
+    they are stays.
     """
 
     name = "tile-join-axes"
@@ -142,6 +146,10 @@ class TileJoinAxesPass(ModulePass):
             if done.isdisjoint(parts) and all(part.schedule is None for part in parts):
                 self._join(parts, device, [texts.get(part) for part in parts])
             done.update(parts)
+        if device.kind is Kind.CPU:
+            for name, kernel in named_kernels(op).items():
+                if kernel.schedule is None:
+                    read_rows(kernel, _ordered(given.get(name), kernel))
 
     def _join(
         self, kernels: Sequence[KernelOp], device: Device, given: Sequence[str | None]
@@ -183,6 +191,16 @@ def _least_row(kernel: KernelOp, device: Device) -> int:
     row = kernel.indices[-1].range.extent if kernel.indices else 0
     widest = max(element_bytes(tensor_type(v).element_type) for v in kernel.outputs)
     return row + 1 if row * widest % ACCESS else 0
+
+
+def _ordered(text: str | None, kernel: KernelOp) -> frozenset[int]:
+    """The inputs of a kernel whose axes, as they are, a schedule that it gets gives an order."""
+    try:
+        stages = parse_schedule_text(text, kernel).stages if text is not None else ()
+    except TileError:
+        return frozenset()
+    ranks = [len(shape(value)) for value in kernel.values]
+    return frozenset(s.operand for s in stages if s.order and len(s.order) == ranks[s.operand])
 
 
 def _runs_over_more(text: str, kernel: KernelOp, found: Joint) -> bool:

@@ -54,6 +54,22 @@ CASES = {
         }""",
         ((2, 3, 7, 3),),
     ),
+    "rows of weights": (
+        """function (I[N, C, H, W], K[F, C, 3, 3], B[F, 1, 1]) -> (R, G, D) {
+          O[n, f, y, x: N, F, (H + 1) / 2, (W + 1) / 2]
+            = +(I[n, c, 2*y + j - 1, 2*x + i - 1] * K[f, c, j, i]);
+          R = (O + B) / 100;
+          G[n, c, 2*y + j - 1, 2*x + i - 1: N, C, H, W] = +(R[n, f, y, x] * K[f, c, j, i]);
+          D[f, c, j, i: F, C, 3, 3] = +(I[n, c, 2*y + j - 1, 2*x + i - 1] * R[n, f, y, x]);
+        }""",
+        ((1, 3, 5, 5), (17, 3, 3, 3), (17, 1, 1)),
+    ),
+    "weights of one point": (
+        """function (I[N, C, H, W], K[F, C, 1, 1]) -> (R) {
+          R[n, f, y, x: N, F, (H + 1) / 2, (W + 1) / 2] = +(I[n, c, 2*y + j, 2*x + i] * K[f, c, j, i]);
+        }""",
+        ((1, 17, 5, 5), (18, 17, 1, 1)),
+    ),
     "default": (
         """function (A[M, N, K], B[M, N], D[K]) -> (C) {
           C[k: K] = +(A[m, n, k] * B[m, n]) default D;

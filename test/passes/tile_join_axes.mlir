@@ -1,6 +1,8 @@
 // RUN: tile-opt %s -p tile-join-axes | filecheck %s
 // RUN: tile-opt %s -p 'tile-join-axes{schedules="Y: <serial d0 : 4, serial d1 : 3, serial d2 : 7>"}' | filecheck %s --check-prefix=JOINED
 // RUN: tile-opt %s -p 'tile-join-axes{schedules="Y: <serial d0 : 4, serial d1 : 3, serial d2 : 7, serial d3 : 7>"}' | filecheck %s --check-prefix=GIVEN
+// RUN: tile-opt %s -p 'tile-join-axes{schedules="W: <serial f : 8, serial y : 5, serial x : 6, serial c : 5, serial j : 3, serial i : 2> stage <k local order (1, 2, 3, 0)>"}' | filecheck %s --check-prefix=ORDERED
+// RUN: tile-opt %s -p 'tile-join-axes{schedules="W: <serial f : 8, serial y : 5, serial x : 6, serial c : 5, serial j : 3, serial i : 2> stage <k local order (1, 0)>"}' | filecheck %s --check-prefix=PARTS
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
     "compute_units" = 2 : i64, "native_vector_width" = 8 : i64>>} {
@@ -134,5 +136,45 @@ func.func @with_row(%I: tensor<7x5x64x3xf32>, %B: tensor<1x3xf32>) -> tensor<64x
     tile.yield %z : tensor<64x3xf32>
   }
   func.return %Z : tensor<64x3xf32>
+}
+
+// The loops of a convolution stay, but it reads its weights as rows of all that is summed over. Where a
+// schedule orders their axes, they stay as well.
+// CHECK-LABEL: @weights
+// CHECK:         [[K:%.*]] = tile.reshape %K to [] : tensor<8x5x3x2xf32> -> tensor<8x30xf32>
+// CHECK:         tile.contraction add(%i[c, 2*y + j, x + i] mul %k[f, 6*c + 2*j + i]) -> [f, y, x] where 0 <= j < 3, 0 <= i < 2 domain
+// ORDERED-LABEL: @weights
+// ORDERED:       mul %k[f, c, j, i]) -> [f, y, x]
+// PARTS-LABEL: @weights
+// PARTS:         mul %k[f, 6*c + 2*j + i]) -> [f, y, x]
+func.func @weights(%I: tensor<5x11x7xf32>, %K: tensor<8x5x3x2xf32>) -> tensor<8x5x6xf32> {
+  %W = tile.kernel(%i = %I : tensor<5x11x7xf32>, %k = %K : tensor<8x5x3x2xf32>) -> tensor<8x5x6xf32> {
+    %r = tile.contraction add(%i[c, 2*y + j, x + i] mul %k[f, c, j, i]) -> [f, y, x] domain <f = 0 to 8, y = 0 to 5, x = 0 to 6, c = 0 to 5, j = 0 to 3, i = 0 to 2> : (tensor<5x11x7xf32>, tensor<8x5x3x2xf32>) -> tensor<8x5x6xf32>
+    tile.yield %r : tensor<8x5x6xf32>
+  }
+  func.return %W : tensor<8x5x6xf32>
+}
+
+// The channels are no sum in the gradient by pictures: only the taps are one. A part of an axis
+// stays, and so does what is computed in the kernel.
+// CHECK-LABEL: @taps
+// CHECK:         tile.contraction add(%d[f, y - j, x - i] mul %k[f, c, 2*j + i]) -> [c, y, x]
+// CHECK:         tile.contraction add(%a[c, j, i + 1] mul %b[c, 4*j + i]) -> [c] where 0 <= i < 4 domain
+// CHECK:         tile.contraction add(%e[c, j, i + 1] mul %b[c, 4*j + i]) -> [c] where 0 <= i < 4 domain
+func.func @taps(%D: tensor<8x5x6xf32>, %K: tensor<8x5x3x2xf32>, %A: tensor<5x3x5xf32>, %B: tensor<5x3x4xf32>) -> (tensor<5x11x7xf32>, tensor<5xf32>, tensor<5xf32>) {
+  %P = tile.kernel(%d = %D : tensor<8x5x6xf32>, %k = %K : tensor<8x5x3x2xf32>) -> tensor<5x11x7xf32> {
+    %p = tile.contraction add(%d[f, y - j, x - i] mul %k[f, c, j, i]) -> [c, y, x] domain <f = 0 to 8, j = 0 to 3, i = 0 to 2, c = 0 to 5, y = 0 to 11, x = 0 to 7> : (tensor<8x5x6xf32>, tensor<8x5x3x2xf32>) -> tensor<5x11x7xf32>
+    tile.yield %p : tensor<5x11x7xf32>
+  }
+  %S = tile.kernel(%a = %A : tensor<5x3x5xf32>, %b = %B : tensor<5x3x4xf32>) -> tensor<5xf32> {
+    %s = tile.contraction add(%a[c, j, i + 1] mul %b[c, j, i]) -> [c] domain <c = 0 to 5, j = 0 to 3, i = 0 to 4> : (tensor<5x3x5xf32>, tensor<5x3x4xf32>) -> tensor<5xf32>
+    tile.yield %s : tensor<5xf32>
+  }
+  %T = tile.kernel(%a = %A : tensor<5x3x5xf32>, %b = %B : tensor<5x3x4xf32>) -> tensor<5xf32> {
+    %e = tile.exp %a : (tensor<5x3x5xf32>) -> tensor<5x3x5xf32>
+    %t = tile.contraction add(%e[c, j, i + 1] mul %b[c, j, i]) -> [c] domain <c = 0 to 5, j = 0 to 3, i = 0 to 4> : (tensor<5x3x5xf32>, tensor<5x3x4xf32>) -> tensor<5xf32>
+    tile.yield %t : tensor<5xf32>
+  }
+  func.return %P, %S, %T : tensor<5x11x7xf32>, tensor<5xf32>, tensor<5xf32>
 }
 }
