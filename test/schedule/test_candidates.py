@@ -19,7 +19,7 @@ from tiledialect.language.to_ir import load
 from tiledialect.lowering.tile_compile import compile_module
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.candidates import FAMILIES
-from tiledialect.schedule.choice import modelled
+from tiledialect.schedule.choice import best, modelled
 from tiledialect.schedule.device import PLATFORMS, Kind, described
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Role, Schedule
@@ -39,6 +39,14 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
     "reversal": (
         "function (X[R, C]) -> (Y) { Y[r, c: R, C] = =(X[r, C - 1 - c]); }",
         ((5, 40),),
+        "streams",
+    ),
+    "rows of a stencil": (
+        """function (X[R, C]) -> (Y) {
+            V[r, c: R, C] = +(X[r + j - 1, c]), j < 3; U[r, c: R, C] = +(X[r, c + i - 1]), i < 3;
+            Y = V + U - 6 * X;
+        }""",
+        ((19, 40),),
         "streams",
     ),
     "transposition": (
@@ -221,3 +229,21 @@ def test_results(name: str, device: td.Device) -> None:
         kernel_of(scheduled).schedule = ScheduleAttr(schedule)
         (result,) = run(scheduled, inputs, device)
         assert_close(result, np.asarray(expected), length=inputs[0].size, ulps=200)
+
+
+def test_rows_of_a_stencil_are_a_work_items_on_gpus() -> None:
+    """Each row is fetched for some rows of the result, and not for each of them."""
+    source = PROGRAMS["rows of a stencil"][0]
+    module = compile_module(
+        load(source), None, [type_of(np.empty((4096, 4096), "f4"))], after="tile-fuse"
+    )
+    facts = kernel_facts(kernel_of(module))
+    found = best(facts, DEVICES["gpu"])
+    assert found is not None
+    (rows,) = {n for n in facts.output_indices if facts.outputs[0].strides[n] > 1}
+    own = [
+        leaf.extent
+        for leaf in found.schedule.leaves
+        if (leaf.index, leaf.role) == (rows, Role.UNROLL)
+    ]
+    assert own and own[0] >= 4

@@ -383,8 +383,31 @@ class Model:
             shares = self.items / max(1, prod(extent for _, _, extent in self.lanes))
             chunks = 0.0
         times = self.trips(place)
+        shares *= self.unshared(walk)
         bytes_ = elements * shares * times * size * in_sectors(run * size, sector)
         return bytes_, chunks * times, times
+
+    def unshared(self, walk: Walk) -> float:
+        """Which part of what a group reads of a tensor at several places near one another is new.
+
+        What its items have read is in the first cache of a GPU, as in a stencil.
+        """
+        own = walk.tensor
+        near = [w.tensor for w in self.walks if w.tensor.number == own.number]
+        if self.is_cpu or len(near) == 1 or self.copies(own) or own.access is None:
+            return 1.0
+        apart: list[list[int]] = []
+        for other in near:
+            if other.access is None:
+                return 1.0
+            moved = [a - b for a, b in zip(other.access, own.access, strict=True)]
+            if not all(e.is_constant for e in moved):
+                return 1.0
+            apart.append([int(e.constant) for e in moved])
+        extents = walk.extents(self.lanes + self.steps[self.body :])
+        spans = (max(axis) - min(axis) for axis in zip(*apart, strict=True))
+        union = prod(n + span for n, span in zip(extents, spans, strict=True))
+        return min(1.0, union / (len(near) * max(1, prod(extents))))
 
     @lazy
     def neighbours(self) -> Steps:

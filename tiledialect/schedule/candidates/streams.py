@@ -7,6 +7,7 @@ CPU a work-item has wide vectors of a long piece of the output.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from math import prod
 
 from tiledialect.schedule.candidates.memory import (
@@ -59,6 +60,28 @@ def _on_gpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
             if index is not None:
                 loops.add(index, count, Role.UNROLL)
                 yield loops.schedule()
+    for beside in _slid(facts, order)[:1]:
+        for count in (n for n in (2, 4, 8) if n <= min(most, facts.extents[beside])):
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            loops.share(order[:1], ITEMS)
+            loops.add(beside, count, Role.UNROLL)
+            yield loops.schedule()
+
+
+def _slid(facts: Facts, order: list[str]) -> list[str]:
+    """The slower indices along which neighbours read the same of some tensor, the fastest first.
+
+    As in a stencil: what the rows of a work-item have in common comes from memory's caches once.
+    """
+    found: set[str] = set()
+    for t, u in combinations(facts.inputs, 2):
+        if t.number == u.number and t.access is not None and u.access is not None:
+            apart = [a - b for a, b in zip(t.access, u.access, strict=True)]
+            if all(e.is_constant for e in apart):
+                moved = zip(t.access, apart, strict=True)
+                found.update(n for e, offset in moved if offset.constant for n in e.names)
+    return [n for n in order[1:] if n in found]
 
 
 def _on_cpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
