@@ -20,9 +20,11 @@ Value = bool | int | float | str | tuple["Value", ...]
 
 SPEC = "dlti.target_system_spec"
 
+SIMULATOR = "simulator"
+"""The entry `type` of a simulator."""
+
 RATES = ("bandwidth", "arithmetic", "launch", "kept")
 """The entries that say how fast a device is; those that a module's own spec gives hold."""
-
 
 PRECISION = "tile.precision"
 """The module's attribute that says as what factors of f32 may be multiplied: `f32`, `tf32` or

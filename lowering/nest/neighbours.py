@@ -14,9 +14,6 @@ from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.scope import NestScope
 
-LINE = 64
-"""The bytes that go between memory and caches together."""
-
 
 def loops_around(op: Operation) -> Iterator[ForOp]:
     """The loops around an op, innermost first."""

@@ -20,11 +20,11 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
-from tiledialect.lowering.nest.neighbours import LINE, is_wide, value_of
+from tiledialect.lowering.nest.neighbours import is_wide, value_of
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
 from tiledialect.ops_in import ops_in
-from tiledialect.schedule.device import Device, Kind, described, device_of
+from tiledialect.schedule.device import LINE, Device, Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 
 SHORTEST = 16 * LINE

@@ -11,11 +11,11 @@ from xdsl.passes import ModulePass
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
 from tiledialect.lowering.host_memory import ALIASES, root
-from tiledialect.lowering.nest.neighbours import LINE, loops_around, moved_by, times
+from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
 from tiledialect.ops_in import ops_of
-from tiledialect.schedule.device import Kind, described, device_of
+from tiledialect.schedule.device import LINE, Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.signature import kernels_of
 

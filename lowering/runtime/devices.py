@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import icd, measure, probe
-from tiledialect.target_spec import RATES
+from tiledialect.target_spec import RATES, SIMULATOR
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -38,7 +38,6 @@ FAST_CPUS = ("intel",)
 FROM_PIP = ("pocl", "intel")
 """The platforms for processors that pip installs."""
 
-SIMULATOR = "simulator"
 IN_PLACE = ("pocl", "intel")
 """The platforms whose CPU devices compute in the host's own memory."""
 SURVIVE_FORKS = ("intel", "oclgrind")

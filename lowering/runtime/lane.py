@@ -11,7 +11,8 @@ import numpy as np
 import pyopencl as cl
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from tiledialect.lowering.runtime.devices import SIMULATOR, Device, device_of, queue_in_caller
+from tiledialect.lowering.runtime.devices import Device, device_of, queue_in_caller
+from tiledialect.target_spec import SIMULATOR
 
 NOTHING = np.empty(0, np.uint8)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, prod
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.device import Device
+from tiledialect.schedule.device import LINE, Device
 from tiledialect.schedule.facts import Facts, Shares, Steps, Walk
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, summed_beside
 from tiledialect.schedule.model import Copy, Model
@@ -25,8 +25,6 @@ POWERS = (0, 1, 2, 4, 8, 16)
 """How many vectors compilers that may load ahead do not load so."""
 COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
-LINE = 64
-"""Bytes of a cache line."""
 SPLIT = 2.0
 """How many loads more one is that reads from two lines."""
 

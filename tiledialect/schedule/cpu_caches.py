@@ -8,7 +8,8 @@ from __future__ import annotations
 from math import ceil, gcd, prod
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cpu_body import LINE, SPILLED, CpuBody
+from tiledialect.schedule.cpu_body import SPILLED, CpuBody
+from tiledialect.schedule.device import LINE
 from tiledialect.schedule.facts import Walk
 
 PARTED_LINE = {True: 0.0, False: 1.2}

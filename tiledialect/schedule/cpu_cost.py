@@ -13,8 +13,8 @@ from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost import Estimate
-from tiledialect.schedule.cpu_body import LINE
 from tiledialect.schedule.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches
+from tiledialect.schedule.device import LINE
 from tiledialect.schedule.facts import Walk, between_lanes, padded_indices
 from tiledialect.schedule.leaves import LONG_LANES, WRITTEN_OUT, Role
 from tiledialect.schedule.model import Copy

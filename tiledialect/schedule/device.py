@@ -10,16 +10,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.errors import TileError
-from tiledialect.target_spec import entries, is_gpu
+from tiledialect.target_spec import SIMULATOR, entries, is_gpu
 
 KIB = 1024
 MIB = 1024 * KIB
 
-
 WIDEST = 16
 """How many lanes OpenCL's vectors have at most."""
-SIMULATOR = "simulator"
-"""The entry `type` of the target spec of a simulator."""
+LINE = 64
+"""Bytes that go between memory and the caches of a CPU together."""
 
 
 class Kind(StrEnum):

@@ -8,14 +8,12 @@ from math import prod
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.loops import kept
 from tiledialect.schedule.default import on_grid
-from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.device import LINE, Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage
 
 ACCESS = 16
 """How many bytes a work-item of a GPU moves at once."""
-LINE = 64
-"""Bytes that go between memory and the caches of CPUs together."""
 ITEMS = 256
 """How many work-items a group has on GPUs."""
 GROUPS = 8

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from tiledialect.schedule.candidates.memory import (
     ITEMS,
-    LINE,
     Loops,
     by_stride,
     lanes,
@@ -18,7 +17,7 @@ from tiledialect.schedule.candidates.memory import (
     vectors_of_line,
     work_of_group,
 )
-from tiledialect.schedule.device import Device, Kind
+from tiledialect.schedule.device import LINE, Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Role, Schedule, Stage
 
