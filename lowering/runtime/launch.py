@@ -207,6 +207,8 @@ class Executable:
         for _ in range(repeat):
             outputs, events = self._guarded(self._host, arrays)
             seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
+        # What the kernels were given here, other calls do not know of.
+        self.generation = -1
         times = tuple(
             self._time(step, median(run[k] for run in seconds))
             for k, step in enumerate(self.plan.steps)

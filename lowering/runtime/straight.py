@@ -29,10 +29,16 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
     plan, lane = executable.plan, executable.lane
     launches = [launch for launch, _ in executable.launches]
     outputs = range(len(plan.inputs), plan.first_slot)
-    kernels = _with_setters(kernel for _, kernel in executable.launches)
+
+    nowhere = [None] * plan.first_slot
+
+    def prepared(kernels: Iterable[cl.Kernel]) -> list[Any]:
+        """Each kernel and what sets its arguments; last the addresses that these are by now."""
+        parts = [part for kernel in kernels for part in (kernel, kernel.set_arg)]
+        return [*parts, nowhere.copy()]
 
     def made() -> list[Any]:
-        return _with_setters(map(executable.kernel_of, launches))
+        return prepared(map(executable.kernel_of, launches))
 
     names: dict[str, Any] = {
         **{f"shape{k}": t.shape for k, t in zip(outputs, plan.outputs, strict=True)},
@@ -40,16 +46,12 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
         **{f"global{k}": launch.global_size for k, launch in enumerate(launches)},
         **{f"local{k}": launch.local_size for k, launch in enumerate(launches)},
         **{"executable": executable, "lane": lane, "lock": lane.lock, "queue": lane.queue},
-        **{"kernels": kernels, "free": [kernels], "made": made, "kind": kind, "cl": cl},
+        **{"kernels": prepared(kernel for _, kernel in executable.launches), "nowhere": nowhere},
+        **{"free": list[Any](), "made": made, "kind": kind, "cl": cl},
         **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
     }
     exec("\n".join(_function(executable, is_single=kind is None)), names)
     return names["run"]
-
-
-def _with_setters(kernels: Iterable[cl.Kernel]) -> list[Any]:
-    """Each kernel, and after it what sets its arguments."""
-    return [part for kernel in kernels for part in (kernel, kernel.set_arg)]
 
 
 def _function(executable: Executable, is_single: bool) -> list[str]:
@@ -62,8 +64,12 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
     steps = _steps(executable)
     outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.first_slot))
     if plan.slots:
-        bind = ["if executable.generation != lane.generation:", "    executable.bind()"]
-        steps = ["with lock:", *_indented([*bind, *steps])]
+        test = "if executable.generation != lane.generation:"
+        bind = ["    executable.bind()", "    kernels[-1][:] = nowhere"]
+        # Left early, a call may not have noted all that the kernels were given.
+        forget = ["except BaseException:", "    executable.generation = -1", "    raise"]
+        steps = ["try:", *_indented([test, *bind, *steps]), *forget]
+        steps = ["with lock:", *_indented(steps)]
     else:
         take = ["    kernels = free.pop()", "except IndexError:", "    kernels = made()"]
         steps = ["try:", *take, *steps, "free.append(kernels)"]
@@ -85,21 +91,28 @@ def _steps(executable: Executable) -> list[str]:
     inputs, tensors = range(len(plan.inputs)), range(plan.first_slot)
     lines = [f"({', '.join(f't{k}' for k in inputs)},) = arrays"] if inputs else []
     lines += [f"t{k} = new(shape{k}, dtype{k})" for k in tensors[len(inputs) :]]
-    if not launches:
-        return lines
+    places: dict[int, list[str]] = {}
+    for k, (launch, _) in enumerate(launches):
+        for at, number in executable.varying(launch):
+            places.setdefault(number, []).append(f"set{k}({at}, p{number})")
+    parts = "".join(f"kernel{k}, set{k}, " for k in range(len(launches)))
     lines += [
-        f"({', '.join(f'kernel{k}, set{k}' for k in range(len(launches)))},) = kernels",
+        f"{parts}last = kernels",
         "try:",
         *(f"    p{k} = address(t{k})" for k in tensors),
         "except ValueError:",
         # One of them is read-only.
         *(f"    p{k} = pointer(t{k})" for k in tensors),
     ]
-    for k, (launch, _) in enumerate(launches):
-        lines += [f"set{k}({at}, p{number})" for at, number in executable.varying(launch)]
+    for k, setters in places.items():
+        # Most arrays of most calls are where those of the last call were.
+        lines += [f"at = p{k}.svm_ptr", f"if at != last[{k}]:"]
+        lines += _indented([*setters, f"last[{k}] = at"])
+    for k in range(len(launches)):
         # By place: names are a tenth of a small call.
         lines += [f"event = cl.enqueue_nd_range_kernel(queue, kernel{k}, global{k}, local{k})"]
-    return lines if executable.lane.is_synchronous else [*lines, "event.wait()"]
+    is_done = executable.lane.is_synchronous or not launches
+    return lines if is_done else [*lines, "event.wait()"]
 
 
 def _indented(lines: list[str]) -> list[str]:

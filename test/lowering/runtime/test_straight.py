@@ -85,19 +85,40 @@ def test_several_threads_run_one_function(addressed: td.Device, text: str):
         assert not wrong
 
 
+@pytest.mark.parametrize("text", [TWO, CHAIN])
 def test_what_fails_leaves_the_function_as_it_was(
-    addressed: td.Device, monkeypatch: pytest.MonkeyPatch
+    addressed: td.Device, monkeypatch: pytest.MonkeyPatch, text: str
 ):
-    f = td.compile(TWO, device=addressed)
-    a, b = np.ones((5, 7), np.float32), np.ones(7, np.float32)
+    f = td.compile(text, device=addressed)
+    a = np.random.default_rng(2).integers(0, 3, (20, 20)).astype(np.float32)
+    arrays = [a, a[0].copy()] if text is TWO else [a]
+    others = [array + 1 for array in arrays]
+    expected = f.reference(*arrays)
+    expected = expected if isinstance(expected, tuple) else (expected,)
 
     def fail(*_: object) -> None:
         raise MemoryError
 
-    for run in executables(f, addressed, a, b):
+    for run in executables(f, addressed, *arrays):
         for _ in range(3):
+            assert all(map(np.array_equal, run.on_host(arrays), expected))
             with monkeypatch.context() as patch:
                 patch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
-                with pytest.raises(TileError, match=r"not enough memory for the results \(C: "):
-                    run.on_host([a, b])
-            assert np.array_equal(run.on_host([a, b])[0], a @ b)
+                with pytest.raises(TileError, match="not enough memory for the results"):
+                    run.on_host(others)
+            assert all(map(np.array_equal, run.on_host(arrays), expected))
+
+
+@pytest.mark.parametrize("text", [TWO, CHAIN])
+def test_arrays_that_are_elsewhere_or_where_others_were(addressed: td.Device, text: str):
+    f = td.compile(text, device=addressed)
+    a = np.random.default_rng(1).integers(0, 3, (20, 20)).astype(np.float32)
+    arrays = [a, a[0].copy()] if text is TWO else [a]
+    expected = f.reference(*arrays)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    made = f._specialize(f.types(arrays, {}), addressed)  # pyright: ignore[reportPrivateUsage]
+    run = made.executable(lane_of(queue_for(addressed, profiling=True)), on_host=True)
+    for k in range(12):
+        given = arrays if k % 3 else [array.copy() for array in arrays]
+        found = run.profile(given)[0] if k % 4 == 3 else run.on_host(given)
+        assert all(map(np.array_equal, found, expected))
