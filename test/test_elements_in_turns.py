@@ -45,6 +45,35 @@ def test_copies_in_turns(times: int, width: int, target: str, device: td.Device)
             check_as(function, [array], device, TARGETS[target], ulps=0)
 
 
+ROWS = """function (X[N, M], S[N], T[M]) -> (O) { O = X * reshape(S, N, 1) + T; }"""
+
+
+@pytest.mark.parametrize("target", ("own", *TARGETS))
+@pytest.mark.parametrize(("row", "dtype"), [(2, np.float64), (3, np.float32), (3, np.uint8)])
+def test_short_rows_with_numbers_of_their_own(
+    row: int, dtype: type, target: str, device: td.Device
+):
+    function = td.compile(ROWS, device=device)
+    for rows in (5, 700):
+        arrays = [np.arange(n).reshape(s).astype(dtype) for n, s in _sizes(rows, row)]
+        if target == "own":
+            assert_close(function(*arrays), function.reference(*arrays), ulps=1)
+        else:
+            check_as(function, arrays, device, TARGETS[target], ulps=1)
+
+
+def _sizes(rows: int, row: int) -> list[tuple[int, tuple[int, ...]]]:
+    return [(rows * row, (rows, row)), (rows, (rows,)), (row, (row,))]
+
+
+def test_short_rows_are_vectors_of_many_rows():
+    """A compiler's own vectors of neighbouring work-items would scatter them, lane by lane."""
+    program = td.compile(ROWS)._program  # pyright: ignore[reportPrivateUsage]
+    arrays = [np.ones(s, np.float32) for _, s in _sizes(10000, 3)]
+    module = compile_module(program.module, program.name, types_of(arrays), TARGETS["16 lanes"])
+    assert any(isinstance(op, vector.ShuffleOp) for op in module.walk())
+
+
 @pytest.mark.parametrize("width", (8, 16))
 def test_lanes_in_turns_are_shuffled(width: int):
     """Vectors along pixels fill one another's gaps, and no element is stored by itself."""

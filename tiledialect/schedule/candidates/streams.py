@@ -113,7 +113,7 @@ def _in_turns(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedu
     width = lanes(device, facts.outputs, facts.extents[second])
     if facts.extents[first] > TURNS:
         return
-    if width < LONG_LANES or any(t.strides.get(second, 0) not in (0, 1) for t in facts.inputs):
+    if width < LONG_LANES or not all(_lies_along(t, first, second, facts) for t in facts.inputs):
         return
     for count in unrolls(facts.extents[second], width, 2):
         loops = Loops(facts)
@@ -123,6 +123,12 @@ def _in_turns(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedu
         done = width * count * facts.extents[first]
         loops.work(order[1:], max(1, work_of_group(facts, device) // done))
         yield loops.schedule()
+
+
+def _lies_along(tensor: Tensor, first: str, second: str, facts: Facts) -> bool:
+    """Whether vectors along the second index are read in a row, or in turns as they are written."""
+    stride = tensor.strides.get(second, 0)
+    return stride in (0, 1) or (stride == facts.extents[first] and tensor.strides.get(first) == 1)
 
 
 def _width(facts: Facts, device: Device, first: str) -> int:
