@@ -61,6 +61,8 @@ def _rows(kernel: KernelOp, op: ContractionOp) -> Iterator[Row]:
 def _together(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[int]) -> int:
     """How many of the last axes are whole indices, all of them summed over, or none."""
     assert op.domain is not None
+    if not access:
+        return 0
     ranges = op.domain.ranges
     output = {name for e in op.output.data for name in e.names}
 

@@ -88,6 +88,10 @@ CASES = {
         "function (A[M, N], B[M, N]) -> (C) { C[m, n: M, N - 1] = +(A[m, n] * B[m, n + 1]); }",
         ((4, 5), (4, 5)),
     ),
+    "a scalar": (
+        "function (A[M, N], B[N, L], S[]) -> (C) { C[m, l: M, L] = +(A[m, n] * B[n, l] * S[]); }",
+        ((4, 5), (5, 3), ()),
+    ),
     "ones": ("function (X[N, 1, 1], Y[N, M, 1]) -> (O) { O = X + 2 * Y; }", ((3, 1, 1), (3, 4, 1))),
     "places": ("function (X[N, H, W]) -> (O) { O = X + index(X, 1) * X; }", ((3, 5, 6),)),
 }
@@ -98,7 +102,7 @@ def test_joined_axes(device: td.Device, case: str) -> None:
     program, shapes = CASES[case]
     function = td.compile(program, device=device)
     random = np.random.default_rng(0)
-    inputs = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    inputs = [np.asarray(random.standard_normal(shape), np.float32) for shape in shapes]
     found, expected = function(*inputs), function.reference(*inputs)
     again = function.with_schedules(function.schedules(*inputs))(*inputs)
     for a, b, c in zip(*map(_listed, (found, again, expected)), strict=True):
