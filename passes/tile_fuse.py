@@ -24,6 +24,7 @@ from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
+from tiledialect.passes.early_copies import copy_early
 from tiledialect.passes.fusion_cost import Machine, size_of
 from tiledialect.passes.kernel_fusion import (
     AT_LOADS,
@@ -203,6 +204,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     block = function.body.block
     _compute_bare_constants(block)
     read_past_masks(function.body)
+    copy_early(function.body, apart)
     add_beside(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
@@ -337,7 +339,9 @@ class TileFusePass(PassWithFlags):
     filled with its default, or 0. So does one that takes as its default what nothing else does, as
     in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
     the same elements, become such; on GPUs the first one fills nothing that the others write. In
-    gradients, what reads a part that the others leave alone reads past what masks these.
+    gradients, what reads a part that the others leave alone reads past what masks these. Where
+    parts alone are taken of what elementwise ops make of arguments, these ops are done on parts of
+    the arguments, and of what is put together of arguments on the part alone.
 
     A contraction's kernel takes a tensor that it reads at several places once for each.
 

@@ -43,6 +43,11 @@ WRITTEN_OVER = """function (A[N, P], B[N, Q]) -> (O) {
   S = A * A;
   O1[n, p: N, P + 1] = =(S[n, p]); O[n, q + P - 1: N, P + 1] = =(B[n, q]) default O1;
 }"""
+RELU_OF_PARTS = """function (A[N, P], B[N, Q]) -> (O) {
+  O1[n, p: N, P + Q] = =(A[n, p]); C[n, q + P: N, P + Q] = =(B[n, q]) default O1;
+  O = C > 0.7 ? C * C : 0.5 * C;
+}"""
+RELU_OF_OVERLAP = RELU_OF_PARTS.replace("P + Q", "P + 1").replace("q + P", "q + P - 1")
 STACK = """function (A[M, N], B[M, N]) -> (O) {
   O1[i, j, 0: M, N, 2] = =(A[i, j]); O[i, j, 1: M, N, 2] = =(B[i, j]) default O1;
 }"""
@@ -78,6 +83,8 @@ PAIRS = ((13, 7), (9, 7))
         (KRONECKER, ((3, 5), (4, 6))),
         (CONCATENATION, ((3, 15), (3, 6))),
         (WRITTEN_OVER, ((3, 15), (3, 2))),
+        (RELU_OF_PARTS, ((3, 15), (3, 6))),
+        (RELU_OF_OVERLAP, ((3, 15), (3, 2))),
         (STACK, ((7, 3), (7, 3))),
         (CHANNELS, ((2, 4, 3, 5), (2, 3, 3, 5))),
         (MASKED_COLUMNS, ((5, 7), (5, 7))),
@@ -85,6 +92,7 @@ PAIRS = ((13, 7), (9, 7))
     ],
     ids=(
         *("Euclidean", "absolute", "gray", "Haar", "Kronecker", "concatenation", "over"),
+        *("a function of parts", "a function of what is written over"),
         *("a stack along short rows", "channels, one turned around"),
         *("masked columns", "masked in a row"),
     ),
@@ -129,3 +137,17 @@ def test_parts_are_read_past_masks(source: str, masks: int):
         program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
     )
     assert sum(isinstance(op, SelectOp) for op in module.walk()) == masks
+
+
+def test_gradients_of_parts_read_their_own_part():
+    """What a function of a concatenation gives each part is computed of that part alone."""
+    function = td.compile(RELU_OF_PARTS).gradient(["A", "B"])
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    arrays = [np.ones(s, np.float32) for s in ((8, 64), (8, 32), (8, 96))]
+    for kind in ("gpu", "cpu"):
+        target = spec(kind.upper(), {"type": kind, "compute_units": 2, "launch": 0.0})
+        module = compile_module(
+            program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+        )
+        kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
+        assert len(kernels) == 2 and all(len(k.inputs) == 2 for k in kernels)
