@@ -22,13 +22,13 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.sets import interval
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.starts import set_default
-from tiledialect.schedule.output_box import Ranges, always_lands
+from tiledialect.schedule.output_box import Ranges, always_lands, output_box
 
 
 def is_written_over(op: ContractionOp) -> bool:
     """Whether a contraction can write into its default, which is in memory for it alone.
 
-    Elementwise ops would join a kernel that writes every element, and save more.
+    Elementwise ops would join a kernel whose loops visit every element, and save more.
     """
     start = op.default
     if start is None or start.type != op.result.type or not start.has_one_use():
@@ -36,7 +36,8 @@ def is_written_over(op: ContractionOp) -> bool:
     is_made = isinstance(start.owner, TileOp) and not isinstance(
         start.owner, ConstantOp | ReshapeOp
     )
-    return is_made and not any(isinstance(u.operation, ElementwiseOp) for u in op.result.uses)
+    goes_on = any(isinstance(u.operation, ElementwiseOp) for u in op.result.uses)
+    return is_made and not (goes_on and output_box(op.space()) is not None)
 
 
 def add_beside(block: Block) -> None:

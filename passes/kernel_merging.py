@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.taps import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
 
 MAX_ARGUMENTS = 100
@@ -88,3 +90,24 @@ def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp
         old.replace_uses_with_if(new, lambda use: use.operation is not second)
     for old in (second, first):
         Rewriter.erase_op(old)
+
+
+def drop_fills(body: Region) -> None:
+    """Forget what copies begin as where other copies leave nothing of it, in place."""
+    for kernel in [op for op in body.block.ops if isinstance(op, KernelOp)]:
+        if kernel.axes is None and kernel.contraction is None and kernel.schedule is None:
+            _drop_fills(kernel)
+    region_dce(body)
+
+
+def _drop_fills(kernel: KernelOp) -> None:
+    for op in kernel.contractions:
+        if isinstance(default := op.default, BlockArgument) and is_covered(op.result):
+            op.operands = op.operands[:-1]
+            segments = [len(op.inputs), len(op.symbols), len(op.sizes), 0]
+            op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)
+            if not default.uses:
+                operands = [*kernel.operands]
+                del operands[default.index]
+                kernel.block.erase_arg(default)
+                kernel.operands = operands

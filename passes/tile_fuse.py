@@ -35,7 +35,7 @@ from tiledialect.passes.kernel_fusion import (
     Fusion,
     kernels_in,
 )
-from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
+from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills
 from tiledialect.passes.masked_parts import read_past_masks
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.repeated_reads import separate
@@ -349,7 +349,8 @@ class TileFusePass(PassWithFlags):
     differences of neighbours, share a kernel, which computes them where elementwise ops take them.
     On CPUs copies of them share it, too, and copies that take others as their defaults. Copies that
     put a result together of parts of one shape join the kernel that computes these, which writes
-    each part where it belongs.
+    each part where it belongs. What copies would begin as is forgotten where other copies in the
+    kernel leave nothing of it.
     Elementwise ops whose results a contraction alone takes
     are computed where it loads them. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
@@ -395,6 +396,7 @@ class TileFusePass(PassWithFlags):
                 fuse(function, self.apart, gpu=gpu)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)
                 fusion.run()
+                drop_fills(function.body)
                 separate(block)
                 if self.explain:
                     fusion.explain()

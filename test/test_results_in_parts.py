@@ -41,6 +41,16 @@ THREE = """function (A[N, M], B[N, M]) -> (O) {
   O1[n, m, 0: N, M, 3] = =(P[n, m]); O2[n, m, 2: N, M, 3] = =(Q[n, m]) default O1;
   O[n, m, 1: N, M, 3] = =(A[n, m]) default O2;
 }"""
+BILINEAR = """function (A[N, M], B[N, M]) -> (O) {
+  L1[n, 0: N, M] = =(A[n, 0]); L[n, m + 1: N, M] = =(A[n, m]) default L1;
+  R1[n, M - 1: N, M] = =(A[n, M - 1]); R[n, m - 1: N, M] = =(A[n, m]) default R1;
+  P = 0.75 * A + 0.25 * L; Q = 0.75 * A + 0.25 * R + B;
+  S1[n, 2*m: N, 2*M] = =(P[n, m]); S[n, 2*m + 1: N, 2*M] = =(Q[n, m]) default S1;
+  U1[0, m: N, 2*M] = =(S[0, m]); U[n + 1, m: N, 2*M] = =(S[n, m]) default U1;
+  D1[N - 1, m: N, 2*M] = =(S[N - 1, m]); D[n - 1, m: N, 2*M] = =(S[n, m]) default D1;
+  V = 0.75 * S + 0.25 * U; Z = 0.75 * S + 0.25 * D;
+  O1[2*n, m: 2*N, 2*M] = =(V[n, m]); O[2*n + 1, m: 2*N, 2*M] = =(Z[n, m]) default O1;
+}"""
 TAKEN_TWICE = """function (A[N, M], B[N, M]) -> (O, P) {
   P = A * B; Q = P - B;
   O1[n, m: N, 2*M] = =(P[n, m]); O[n, m + M: N, 2*M] = =(Q[n, m]) default O1;
@@ -86,6 +96,17 @@ def test_results_and_gradients(name: str, target: str, device: td.Device):
                 check_as(function, arrays, device, TARGETS[target], ulps=100)
             function = function.gradient(["A", "B"])
             arrays += [random.uniform(-1, 1, w.shape).astype(np.float32) for w in wanted]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_parts_of_parts(target: str, device: td.Device):
+    """Rows in turns of elements in turns, each made of neighbours that edges repeat."""
+    random = np.random.default_rng(0)
+    for columns in (33, 5):
+        arrays = [random.uniform(0.5, 1, (3, columns)).astype(np.float32) for _ in range(2)]
+        function = td.compile(BILINEAR, device=device)
+        check_as(function, arrays, device, TARGETS[target], ulps=100)
+        assert_close(function(*arrays), function.reference(*arrays), scale=1.0)
 
 
 @pytest.mark.parametrize("name", ("complex", "halves", "in turns", "rows in turns", "three"))

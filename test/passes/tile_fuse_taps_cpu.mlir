@@ -95,6 +95,24 @@ func.func @every_other(%X: tensor<64x64x2xf32>) -> tensor<64x64xf32> {
   func.return %B : tensor<64x64xf32>
 }
 
+// Parts in turns are one kernel also where elementwise ops go on with all of them, and nothing is filled where
+// copies leave nothing of it.
+// CHECK-LABEL: func.func @filled
+// CHECK-COUNT-2: tile.kernel
+// CHECK-NOT:     tile.kernel
+// CHECK:         func.return
+func.func @filled(%X: tensor<64x64xf32>) -> tensor<64x128xf32> {
+  %A = tile.contraction assign(%X[i, 0]) -> [i, 0] : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %B = tile.contraction assign(%X[i, j - 1]) -> [i, j] default %A
+       : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %C = tile.add %X, %B : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %D = tile.contraction assign(%X[i, j]) -> [i, 2*j] : (tensor<64x64xf32>) -> tensor<64x128xf32>
+  %E = tile.contraction assign(%C[i, j]) -> [i, 2*j + 1] default %D
+       : (tensor<64x64xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  %F = tile.mul %E, %E : (tensor<64x128xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  func.return %F : tensor<64x128xf32>
+}
+
 // Parts that other kernels take, or that are no parts of one shape, are none of these kernels.
 // CHECK-LABEL: func.func @no_parts
 // CHECK-COUNT-2: tile.kernel

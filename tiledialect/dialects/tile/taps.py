@@ -116,6 +116,22 @@ def _cover(boxes: Sequence[Box], sizes: Sequence[int]) -> bool:
     )
 
 
+def is_covered(value: SSAValue) -> bool:
+    """Whether copies that take a value as their default, one after the other, leave none of it."""
+    boxes: list[Box] = []
+    while isinstance(op := value.owner, ContractionOp) and is_copy(op) and taps_of(op) == 1:
+        if (box := _box(op)) is None:
+            return False
+        boxes.append(box)
+        if _cover(boxes, shape_of(tensor_type(value)) or ()):
+            return True
+        uses = [*value.uses]
+        if len(uses) != 1 or _reads(uses[0]) or not isinstance(uses[0].operation, ContractionOp):
+            return False
+        value = uses[0].operation.result
+    return False
+
+
 def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
     """Those of contractions that others alone read: their elements are computed elsewhere."""
     found: set[Operation] = set()
