@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -65,7 +63,7 @@ def _emit_wrapping(operator: str) -> Emitter:
         a, b = operands(scope, op)
         if is_index and operator == "+":
             # A sum needs no parentheses on the right of another one.
-            b = replace(b, precedence=MUL if b.precedence == ADD else b.precedence)
+            b = b._replace(precedence=MUL if b.precedence == ADD else b.precedence)
         return plus_negative(operator, a, b, wide=type.bits == 64)
 
     return emit

@@ -50,7 +50,7 @@ def rounded(scope: Scope, type: CType, e: Expr) -> Expr:
     if type.kind != "half":
         return e
     name = helpers.round_half(scope, type, replace(type, kind="float"))
-    return replace(call(name, e), unrounded=e)
+    return call(name, e)._replace(unrounded=e)
 
 
 def of_two(combine: Combine) -> Emitter:
@@ -121,7 +121,7 @@ def shift_left(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
 
 def shift_right(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
     """The sign comes in; the type of the result is that of the left operand."""
-    return narrow(binary(">>", replace(a, text=a.alone), b), type)
+    return narrow(binary(">>", a._replace(text=a.alone), b), type)
 
 
 def shift_right_unsigned(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:

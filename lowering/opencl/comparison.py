@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
@@ -92,7 +90,7 @@ def _emit_select(scope: Scope, op: Operation) -> Expr:
     elif isinstance(condition.value, bool):
         return a if condition.value else b
     if type.bits == 64 and a.typed and b.typed:
-        a = replace(a, text=a.typed)
+        a = a._replace(text=a.typed)
     return narrow(ternary(condition, a, b), type)
 
 

@@ -83,7 +83,7 @@ def _emit_extend(*, is_unsigned: bool) -> Emitter:
         bits = unsigned(e, source)
         if type.is_vector:
             return convert(type, bits)
-        return replace(convert(type, bits), unsigned=cast(type.unsigned, bits), converts=True)
+        return convert(type, bits)._replace(unsigned=cast(type.unsigned, bits), converts=True)
 
     return emit
 
@@ -121,7 +121,7 @@ def _emit_extend_float(scope: Scope, op: Operation) -> Expr:
         e = call(helpers.float_from_bf16(scope, type), e)
         return e if type.bits == 32 else convert(type, e)
     if operand_type(scope, op).bits == type.bits:
-        return replace(e, unrounded=None)
+        return e._replace(unrounded=None)
     return convert(type, e)
 
 
@@ -136,7 +136,7 @@ def _emit_truncate_float(scope: Scope, op: Operation) -> Expr:
         e = e if source.bits == 32 else convert(single, e)
         return call(helpers.bf16_from_float(scope, single), e)
     if type.kind == "half":
-        return replace(call(helpers.round_half(scope, type, source), e), unrounded=e)
+        return call(helpers.round_half(scope, type, source), e)._replace(unrounded=e)
     return convert(type, e)
 
 
@@ -149,7 +149,7 @@ def _emit_bitcast(scope: Scope, op: Operation) -> Expr:
         return e
     if {source.kind, type.kind} == {"half", "int"} and source.lanes == type.lanes:
         if type.kind == "half":
-            return replace(call(helpers.half_from_bits(scope, type), e), bits=e)
+            return call(helpers.half_from_bits(scope, type), e)._replace(bits=e)
         return e.bits or call(helpers.half_to_bits(scope, source), e)
     kinds, sizes = (source.kind, type.kind), (source.bits * source.lanes, type.bits * type.lanes)
     if "bool" in kinds or "half" in kinds or sizes[0] != sizes[1]:

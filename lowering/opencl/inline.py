@@ -38,6 +38,10 @@ REPEATING: tuple[type[Operation], ...] = (
 # Evaluated again in every iteration.
 LOOP_BOUNDS = range(3)
 
+WRITES, READS, WAITS = range(3)
+"""The places of what is counted: ops that may write, loads, barriers."""
+NONE = (0, 0, 0)
+
 LONG_BITS = 256
 """Bits of a vector that only CPUs have registers for."""
 
@@ -54,7 +58,8 @@ HARMLESS = WITHOUT_EFFECT | {memref.AllocaOp, memref.AllocOp, memref.DeallocOp}
 
 def is_free(op: Operation) -> bool:
     """Is the op no code of its own?"""
-    if isinstance(op, arith.ExtFOp):
+    # It is asked of every op, and `isinstance` takes long to deny.
+    if type(op) is arith.ExtFOp:
         return not isinstance(op.result.type, Float64Type) and not is_bf16(op.input.type)
     return type(op) in FREE
 
@@ -81,12 +86,8 @@ class Inlining:
         self.ops = ops_in(function)
         """The function and all in it."""
         self._order = {op: i for i, op in enumerate(self.ops)}
-        self._written = self._count_writes()
-        """How many ops of its block, up to each op, write."""
-        self._loaded = self._count({op for op in self.ops if type(op) in LOADS})
-        """How many ops of its block, up to each op, load."""
-        self._waited = self._count({op for op in self.ops if isinstance(op, gpu.BarrierOp)})
-        """How many ops of its block, up to each op, are barriers."""
+        self._counts = self._count(self._writing())
+        """How many ops of its block, up to each op, write, load, and are barriers."""
         self._dead: set[Operation] = set()
         self._inlined: set[Operation] = set()
         self._place: dict[Operation, Use] = {}
@@ -98,7 +99,8 @@ class Inlining:
                 if self._decide(op):
                     self._inlined.add(op)
 
-    def _count_writes(self) -> dict[Operation, int]:
+    def _writing(self) -> set[Operation]:
+        """The ops that write, or in which something does."""
         writing: set[Operation] = set()
         # What is inside an op comes before it.
         for op in reversed(self.ops):
@@ -107,14 +109,25 @@ class Inlining:
             inside = (o for region in op.regions for block in region.blocks for o in block.ops)
             if _writes_itself(op) or any(o in writing for o in inside):
                 writing.add(op)
-        return self._count(writing)
+        return writing
 
-    def _count(self, counted: Collection[Operation]) -> dict[Operation, int]:
-        counts: dict[Operation, int] = {}
+    def _count(self, writing: Collection[Operation]) -> dict[Operation, tuple[int, int, int]]:
+        counts: dict[Operation, tuple[int, int, int]] = {}
         for op in self.ops:
-            before = counts.get(op.prev_op, 0) if op.prev_op is not None else 0
-            counts[op] = before + (op in counted)
+            before = op.prev_op
+            written, loaded, waited = counts.get(before, NONE) if before is not None else NONE
+            kind = type(op)
+            counts[op] = (
+                written + (op in writing),
+                loaded + (kind in LOADS),
+                waited + (kind is gpu.BarrierOp),
+            )
         return counts
+
+    def _comes_between(self, what: int, first: Operation, last: Operation) -> bool:
+        """Is an op of a kind that is counted between two of a block?"""
+        before = last.prev_op
+        return before is not None and self._counts[before][what] > self._counts[first][what]
 
     def is_dead(self, op: Operation) -> bool:
         """Does nothing that is printed need the op?"""
@@ -134,15 +147,25 @@ class Inlining:
             use.operation not in dead for r in op.results for use in r.uses
         )
 
+    def _only_use(self, op: Operation) -> Use | None:
+        """The only use of an op's result that is printed, if it is one."""
+        found: Use | None = None
+        for use in op.results[0].uses:
+            if use.operation not in self._dead:
+                if found is not None:
+                    return None
+                found = use
+        return found
+
     def _find_place(self, op: Operation) -> None:
         """The only place in the op's own block where its expression would stand, if there is
         one."""
-        uses = self.uses(op.results[0])
-        if len(uses) != 1 or uses[0].operation.parent is not op.parent:
+        use = self._only_use(op)
+        if use is None or use.operation.parent is not op.parent:
             return
-        user = uses[0].operation
+        user = use.operation
         if type(user) not in REPEATING:
-            place = self._place.get(user) if user in self._inlined else uses[0]
+            place = self._place.get(user) if user in self._inlined else use
             if place is not None:
                 self._place[op] = place
 
@@ -153,12 +176,12 @@ class Inlining:
         place = self._place.get(op)
         if place is None or not (is_load or type(op) in PURE):
             return False
-        if isinstance(op, arith.BitcastOp) and type(load := op.operands[0].owner) in LOADS:
+        if type(op) is arith.BitcastOp and type(load := op.operands[0].owner) in LOADS:
             # The bits of a half are free where it is loaded, and only there.
             return (
                 isinstance(load, Operation)
                 and load.parent is op.parent
-                and not self._writes_between(load, place.operation)
+                and not self._comes_between(WRITES, load, place.operation)
             )
         if not is_load:
             return not (
@@ -167,7 +190,7 @@ class Inlining:
             )
         if isinstance(place.operation, scf.ForOp) and place.index in LOOP_BOUNDS:
             return False
-        return not self._writes_between(op, place.operation)
+        return not self._comes_between(WRITES, op, place.operation)
 
     def _is_step_before_loads(self, op: Operation, place: Operation) -> bool:
         """Is the op a step of a sum of long vectors, and what the next step adds loaded after it?
@@ -176,12 +199,12 @@ class Inlining:
         and compilers leave it so: of 6 x 4 vectors of sums, four steps written out, a third were
         moved to the stack and back.
         """
-        if not isinstance(op, arith.AddfOp) or not isinstance(self._user(op), arith.AddfOp):
+        if type(op) is not arith.AddfOp or not self._comes_between(READS, op, place):
             return False
-        t, before = op.result.type, place.prev_op
-        if not isinstance(t, VectorType) or before is None or not _is_long(t):
+        next_step, t = self._only_use(op), op.results[0].type
+        if next_step is None or type(next_step.operation) is not arith.AddfOp:
             return False
-        return self._loaded[before] > self._loaded[op]
+        return isinstance(t, VectorType) and _is_long(t)
 
     def _is_real_before_barrier(self, op: Operation, place: Operation) -> bool:
         """Is the op done with reals, and work-items wait for one another before its place?
@@ -189,22 +212,10 @@ class Inlining:
         All that it is computed of would be alive there. Intel's compiler took it for something else
         where the results of work-items that wait are computed of the same differences.
         """
-        before, t = place.prev_op, op.results[0].type
-        if before is None or not isinstance(
-            t.element_type if isinstance(t, VectorType) else t, AnyFloat
-        ):
+        if not self._comes_between(WAITS, op, place):
             return False
-        return self._waited[before] > self._waited[op]
-
-    def _user(self, op: Operation) -> Operation | None:
-        """The only op that uses an op's result."""
-        uses = self.uses(op.results[0])
-        return uses[0].operation if len(uses) == 1 else None
-
-    def _writes_between(self, first: Operation, last: Operation) -> bool:
-        """May an op between two of a block change memory?"""
-        before = last.prev_op
-        return before is not None and self._written[before] > self._written[first]
+        t = op.results[0].type
+        return isinstance(t.element_type if isinstance(t, VectorType) else t, AnyFloat)
 
     def _reading(self, value: SSAValue) -> Iterator[Use]:
         """The places where the value is really read: through what is inlined."""

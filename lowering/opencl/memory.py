@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation
@@ -27,7 +25,7 @@ def _emit_load(scope: MemoryScope, op: Operation) -> Expr:
     place = address(scope, buffer, op.indices)
     if buffer.type.kind == "half":
         value = Expr(f"vload_half({place.text}, {half_pointer(buffer).text})", reads=reads(place))
-        return replace(value, bits=half_bits(buffer, place, "const "))
+        return value._replace(bits=half_bits(buffer, place, "const "))
     element = Expr(_element(scope, buffer, place), reads=reads(place))
     return binary("!=", element, int_literal(0, 32)) if buffer.type.kind == "bool" else element
 

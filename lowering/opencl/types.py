@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -143,9 +143,8 @@ PRECEDENCE = {
 COMPLEMENTS = {"==": "!=", "!=": "=="}
 
 
-@dataclass(frozen=True)
-class Expr:
-    """A C expression without side effects."""
+class Expr(NamedTuple):
+    """A C expression without side effects; a tuple, as there is one for each op."""
 
     text: str
     precedence: int = PRIMARY
@@ -209,7 +208,7 @@ def operand(e: Expr, operator: str, *, right: bool = False) -> str:
 def binary(operator: str, a: Expr, b: Expr, *, wide: bool = False) -> Expr:
     """``a operator b``. ``wide``: of 64 bits, so two int literals must not meet."""
     if wide and a.typed and b.typed:
-        a = replace(a, text=a.typed)
+        a = a._replace(text=a.typed)
     text = f"{operand(a, operator)} {operator} {operand(b, operator, right=True)}"
     return Expr(text, PRECEDENCE[operator], reads(a, b), compound=(operator, a, b))
 
@@ -315,7 +314,7 @@ def signed(e: Expr, type: CType) -> Expr:
     """The bits of an unsigned integer in the signed type."""
     if type.is_vector:
         return Expr(f"as_{type.name}({e.text})", reads=reads(e), unsigned=e)
-    return replace(cast(type.name, e), unsigned=e, converts=True)
+    return cast(type.name, e)._replace(unsigned=e, converts=True)
 
 
 def narrow(e: Expr, type: CType) -> Expr:

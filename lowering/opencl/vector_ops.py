@@ -88,7 +88,7 @@ def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     if type.kind == "half":
         name = "vloada_half" if is_aligned(op, bits_of(type)) else "vload_half"
         value = Expr(f"{name}{type.lanes}(0, {place.text})", reads=reads(place))
-        return replace(value, bits=_loaded(op, buffer, place, bits_of(type)))
+        return value._replace(bits=_loaded(op, buffer, place, bits_of(type)))
     result = _loaded(op, buffer, place, bits_of(type))
     if type.kind != "bool":
         return result

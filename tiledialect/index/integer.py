@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tiledialect.lazy import lazy
 
@@ -26,14 +26,10 @@ Values = Mapping[str, int]
 # -- expressions ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Variable:
-    """An integer with a name."""
+class Variable(NamedTuple):
+    """An integer with a name; a tuple, as nothing is hashed and compared more often."""
 
     name: str
-
-    def __hash__(self) -> int:
-        return hash(self.name)
 
     def __str__(self) -> str:
         return self.name
@@ -235,7 +231,10 @@ class Expr:
     @lazy
     def names(self) -> tuple[str, ...]:
         """All variables, also those inside atoms, in order of appearance."""
-        found = (name for atom in self.atoms for name in _names_of(atom))
+        found: list[str] = []
+        for atom in self.atoms:
+            # Nearly all are variables.
+            found += (atom.name,) if isinstance(atom, Variable) else _names_in(atom)
         return tuple(dict.fromkeys(found))
 
     def evaluate(self, values: Values) -> int:
@@ -460,9 +459,7 @@ def _value_of(atom: Atom, values: Values) -> int:
             return (yes if holds(condition, values) else no).evaluate(values)
 
 
-def _names_of(atom: Atom) -> Iterator[str]:
-    if isinstance(atom, Variable):
-        yield atom.name
+def _names_in(atom: Atom) -> Iterator[str]:
     for part in parts_of(atom):
         yield from part.names
 

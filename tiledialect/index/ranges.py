@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd, inf
 from typing import Literal
 
@@ -120,7 +120,7 @@ class Env:
     def _with_range(
         self, name: str, lower: Operand | None, upper: Operand | None, step: Operand
     ) -> Env:
-        new = list(_stated(name, (lower, upper)))
+        new = list(_between(name, lower, upper))
         if step != 1:
             new.append(divides(step, Expr.var(name) - (0 if lower is None else lower)))
         if name not in self._rank:
@@ -439,10 +439,14 @@ def _names_in(fact: Condition) -> Iterator[str]:
     return (name for expr in expressions_of(fact) for name in expr.names)
 
 
-def _stated(name: str, ends: rational.Range | Ends) -> Iterator[Condition]:
+def _stated(name: str, ends: rational.Range | Ends) -> Sequence[Condition]:
     """The facts that a range is."""
     lower, upper = (ends.lower, ends.upper) if isinstance(ends, rational.Range) else ends
-    if lower is not None:
-        yield less_equal(lower, name)
-    if upper is not None:
-        yield less(name, upper)
+    return _between(name, lower, upper)
+
+
+@lru_cache(maxsize=1 << 10)
+def _between(name: str, lower: Operand | None, upper: Operand | None) -> Sequence[Condition]:
+    """The facts that these ends are: each pass names the same loops again."""
+    least = () if lower is None else (less_equal(lower, name),)
+    return least if upper is None else (*least, less(name, upper))

@@ -177,6 +177,8 @@ def _apart(walk: Walk, axis: int, steps: Steps) -> Mapping[int, int]:
 
 def _reach(steps: list[tuple[int, int]]) -> int:
     """The number of places along an axis: steps that leave no gap go together."""
+    if len(steps) < 2:
+        return steps[0][1] if steps else 1
     count = 1
     for reach, unit, _ in _gapless(steps):
         count *= reach // unit + 1
