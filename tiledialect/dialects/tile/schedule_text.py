@@ -23,7 +23,8 @@ from tiledialect.schedule.leaves import Schedule
 SHOWN = 40
 """How many characters of a schedule say where in it something is wrong."""
 
-_ENTRY = re.compile(r"^\s*([\w.']+)\s*:(?=\s*<)", re.MULTILINE)
+_ENTRY = re.compile(r"^\s*([\w.']+(?: [\w.']+)*)\s*:(?=\s*<)", re.MULTILINE)
+"""A name may be words: what has none is "an operand"."""
 
 
 def named_kernels(op: Operation) -> dict[str, KernelOp]:
