@@ -100,6 +100,9 @@ class Executable:
         self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, plan.first_slot)}
         """Where in their allocations the slots begin; kernels are given it by the plan."""
         self.generation = -1
+        """The lane's when the kernels were given its buffers; before, and unknown, -1."""
+        self.addresses: list[int | None] = [None] * plan.first_slot
+        """Where the arrays are that calls that are written out last gave the kernels."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.launches: list[tuple[Launch, cl.Kernel]] = []
         self.steps = [
@@ -163,6 +166,7 @@ class Executable:
             for position, arg in enumerate(launch.args):
                 if isinstance(arg, int) and arg >= self.fixed:
                     kernel.set_arg(position, self.buffers[arg])
+        self.addresses[:] = [None] * len(self.addresses)
         self.generation = lane.generation
 
     def _enqueue(
@@ -205,16 +209,19 @@ class Executable:
         outputs: list[Array] = []
         seconds: list[list[float]] = []
         for _ in range(repeat):
-            outputs, events = self._guarded(self._host, arrays)
+            outputs, events = self._guarded(self._profiled, arrays)
             seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
-        # What the kernels were given here, other calls do not know of.
-        self.generation = -1
         times = tuple(
             self._time(step, median(run[k] for run in seconds))
             for k, step in enumerate(self.plan.steps)
             if isinstance(step, Launch)
         )
         return outputs, Profile(self.lane.device, times, self.plan.peak_memory, repeat)
+
+    def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+        # What the kernels are given here, calls that are written out do not know of.
+        self.generation = -1
+        return self._host(arrays)
 
     def _time(self, launch: Launch, seconds: float) -> KernelTime:
         numbers = {arg for arg in launch.args if isinstance(arg, int)}

@@ -30,15 +30,14 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
     launches = [launch for launch, _ in executable.launches]
     outputs = range(len(plan.inputs), plan.first_slot)
 
-    nowhere = [None] * plan.first_slot
-
-    def prepared(kernels: Iterable[cl.Kernel]) -> list[Any]:
+    def prepared(kernels: Iterable[cl.Kernel], addresses: list[int | None]) -> list[Any]:
         """Each kernel and what sets its arguments; last the addresses that these are by now."""
-        parts = [part for kernel in kernels for part in (kernel, kernel.set_arg)]
-        return [*parts, nowhere.copy()]
+        return [*(part for kernel in kernels for part in (kernel, kernel.set_arg)), addresses]
 
     def made() -> list[Any]:
-        return prepared(map(executable.kernel_of, launches))
+        return prepared(map(executable.kernel_of, launches), [None] * plan.first_slot)
+
+    own = prepared((kernel for _, kernel in executable.launches), executable.addresses)
 
     names: dict[str, Any] = {
         **{f"shape{k}": t.shape for k, t in zip(outputs, plan.outputs, strict=True)},
@@ -46,8 +45,7 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
         **{f"global{k}": launch.global_size for k, launch in enumerate(launches)},
         **{f"local{k}": launch.local_size for k, launch in enumerate(launches)},
         **{"executable": executable, "lane": lane, "lock": lane.lock, "queue": lane.queue},
-        **{"kernels": prepared(kernel for _, kernel in executable.launches), "nowhere": nowhere},
-        **{"free": list[Any](), "made": made, "kind": kind, "cl": cl},
+        **{"kernels": own, "free": list[Any](), "made": made, "kind": kind, "cl": cl},
         **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
     }
     exec("\n".join(_function(executable, is_single=kind is None)), names)
@@ -65,10 +63,9 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
     outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.first_slot))
     if plan.slots:
         test = "if executable.generation != lane.generation:"
-        bind = ["    executable.bind()", "    kernels[-1][:] = nowhere"]
         # Left early, a call may not have noted all that the kernels were given.
         forget = ["except BaseException:", "    executable.generation = -1", "    raise"]
-        steps = ["try:", *_indented([test, *bind, *steps]), *forget]
+        steps = ["try:", *_indented([test, "    executable.bind()", *steps]), *forget]
         steps = ["with lock:", *_indented(steps)]
     else:
         take = ["    kernels = free.pop()", "except IndexError:", "    kernels = made()"]

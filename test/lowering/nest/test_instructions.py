@@ -316,6 +316,35 @@ def test_sums_in_parts_for_tensor_cores(
     np.testing.assert_array_equal(result, expected)
 
 
+PATCHES = "function f(X[T], W[K, F]) -> (O) { O[t, f: 20, F] = +(X[64*t + k] * W[k, f]); }"
+OF_PICTURES = """function f(X[B, T], W[K, F]) -> (O) {
+  O[b, t, f: B, 20, F] = +(X[b, 64*t + k] * W[k, f]);
+}"""
+COLUMNS = "function f(A[I, K], B[T]) -> (O) { O[i, p: I, 20] = +(A[i, k] * B[64*p + k]); }"
+CROSSED = """function f(A[I, K], B[T, J]) -> (O) {
+  O[p, q, i, j: 3, 2, I, J] = +(A[i, 64*p + k] * B[64*q + k, j]), k < 64;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("source", "shapes"),
+    [
+        (PATCHES, ((1251,), (64, 24))),
+        (OF_PICTURES, ((2, 1280), (64, 24))),
+        (COLUMNS, ((24, 64), (1251,))),
+        (CROSSED, ((24, 190), (128, 24))),
+    ],
+)
+def test_parts_that_are_rows_or_columns(source: str, shapes: tuple[tuple[int, ...], ...]):
+    """Patches beside one another are a product, whose rows have a part of the input each."""
+    random = np.random.default_rng(0)
+    given = [random.integers(-3, 4, shape).astype(np.float16) for shape in shapes]
+    kernel = compile_module(load(source), "f", [type_of(x) for x in given], few_units())
+    assert "m16n16k16" in str(kernel)
+    (result,) = run_host(kernel, "f", given)
+    np.testing.assert_array_equal(result, td.compile(source).reference(*given))
+
+
 @pytest.mark.parametrize(
     ("shape", "transposed"),
     [

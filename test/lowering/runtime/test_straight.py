@@ -104,8 +104,9 @@ def test_what_fails_leaves_the_function_as_it_was(
             assert all(map(np.array_equal, run.on_host(arrays), expected))
             with monkeypatch.context() as patch:
                 patch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
-                with pytest.raises(TileError, match="not enough memory for the results"):
-                    run.on_host(others)
+                for call in (run.on_host, run.profile):
+                    with pytest.raises(TileError, match="not enough memory for the results"):
+                        call(others)
             assert all(map(np.array_equal, run.on_host(arrays), expected))
 
 
@@ -122,3 +123,19 @@ def test_arrays_that_are_elsewhere_or_where_others_were(addressed: td.Device, te
         given = arrays if k % 3 else [array.copy() for array in arrays]
         found = run.profile(given)[0] if k % 4 == 3 else run.on_host(given)
         assert all(map(np.array_equal, found, expected))
+
+
+@pytest.mark.parametrize("text", [TWO, CHAIN])
+def test_two_functions_of_one_executable(addressed: td.Device, text: str):
+    """What one gives the kernels, the other knows of."""
+    f = td.compile(text, device=addressed)
+    a = np.random.default_rng(3).integers(0, 3, (20, 20)).astype(np.float32)
+    arrays = [a, a[0].copy()] if text is TWO else [a]
+    others = [array + 1 for array in arrays]
+    for run in executables(f, addressed, *arrays):
+        calls = [run.host_run(lambda *outputs: outputs) for _ in range(2)]
+        for k in range(8):
+            given = others if k % 2 else arrays
+            expected = f.reference(*given)
+            expected = expected if isinstance(expected, tuple) else (expected,)
+            assert all(map(np.array_equal, calls[k % 2](given), expected))
