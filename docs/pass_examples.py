@@ -56,6 +56,10 @@ EXAMPLES = {
         ",tile-winograd{contraction=O}",
         "contraction",
     ),
+    "tile-split-rows": (
+        "softmax",
+        'tile-specialize{arguments="2x8xf32"},tile-decompose,tile-bounds,tile-split-rows{parts=2}',
+    ),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),
     "tile-join-axes": ("picture.mlir", "tile-join-axes"),

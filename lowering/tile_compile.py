@@ -34,6 +34,7 @@ from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.passes.tile_scan import TileScanPass
 from tiledialect.passes.tile_split_product import TileSplitProductPass
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
+from tiledialect.passes.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.tile_split_scatter import TileSplitScatterPass
 from tiledialect.passes.tile_winograd import TileWinogradPass
@@ -63,6 +64,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileDefractPass(),
         TileSplitProductPass(keep=_whole(schedules)),
         TileWinogradPass(keep=_whole(schedules)),
+        TileSplitRowsPass(keep=_whole(schedules)),
         TileSplitReductionPass(keep=_whole(schedules)),
         TileFusePass(),
         TileJoinAxesPass(schedules),

@@ -65,10 +65,10 @@ def moments(
     phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes
 ) -> Moments:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
-    return sums_beside(phase, earlier, axes, _moment, lambda m: [d.total for d in m.deviations])
+    return sums_beside(phase, earlier, axes, moment_of, lambda m: [d.total for d in m.deviations])
 
 
-def _moment(op: ContractionOp, before: set[SSAValue]) -> Moment | None:
+def moment_of(op: ContractionOp, before: set[SSAValue]) -> Moment | None:
     """The moment that a sum is of what needs nothing else of before."""
     factors = _factors(op, before)
     if factors is None:

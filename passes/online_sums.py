@@ -48,7 +48,7 @@ def numbers(exponential: Operation) -> Sequence[SSAValue]:
 
 def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes) -> Online:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
-    return sums_beside(phase, earlier, axes, _linear_in, lambda greatest: [greatest])
+    return sums_beside(phase, earlier, axes, linear_in, lambda greatest: [greatest])
 
 
 def sums_beside(
@@ -75,7 +75,7 @@ def sums_beside(
     return found
 
 
-def _linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
+def linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
     """The maximum of the exponentials that an op is linear in; it needs nothing else of before."""
     factors = [v for v in op.operands if needs(v, before)]
     if len(factors) != 1:
@@ -85,7 +85,7 @@ def _linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
         return greatest if greatest.result in before and _multiplies(op, factor) else None
     # It needs something of before, so an op makes it.
     assert isinstance(factor.owner, Operation)
-    return _linear_in(factor.owner, before) if _multiplies(op, factor) else None
+    return linear_in(factor.owner, before) if _multiplies(op, factor) else None
 
 
 def _multiplies(op: Operation, factor: SSAValue) -> bool:

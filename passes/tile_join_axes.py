@@ -114,7 +114,8 @@ class TileJoinAxesPass(ModulePass):
 
     Pictures whose channels come before their rows, say, then have rows of height * width elements,
     which fill vectors. On GPUs kernels of elementwise ops alone do so where wide accesses do not
-    divide rows: all but the last one of a tensor are wide then. On CPUs, of a row kernel, or of one
+    divide rows: all but the last one of a tensor are wide then; in row kernels axes that are summed
+    over are one, of which work-items have equal parts. On CPUs, of a row kernel, or of one
     of elementwise ops alone, the last two axes are joined, where all tensors have both, next to one
     another, or none of them. So are two indices of a contraction, both summed over or neither,
     wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
@@ -183,10 +184,16 @@ def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
 
 
 def _least_row(kernel: KernelOp, device: Device) -> int:
-    """The same of a kernel without contractions: on GPUs all that wide accesses divide are."""
+    """The same of rows, or without contractions: on GPUs what wide accesses divide stays.
+
+    What rows are summed over is one axis there, of which work-items have equal parts.
+    """
     if device.kind is Kind.CPU:
         return SHORT * device.native_vector_width
-    if kernel.axes is not None or kernel.contractions:
+    if kernel.axes is not None:
+        last = [*kernel.axes.ranges][-1]
+        return kernel.axes.ranges[last].extent + 1 if last in kernel.reduced else 0
+    if kernel.contractions:
         return 0
     row = kernel.indices[-1].range.extent if kernel.indices else 0
     widest = max(element_bytes(tensor_type(v).element_type) for v in kernel.outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -12,12 +13,14 @@ from xdsl.rewriter import Rewriter
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.reduction_split import Split, why_not_split
+from tiledialect.passes.row_parts import group_of
 from tiledialect.passes.split_choice import GAIN, Weighed, results_with, weighed_splits
-from tiledialect.schedule.device import device_of
+from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.target_spec import precision_of
 
 
@@ -67,13 +70,17 @@ class TileSplitReductionPass(PassWithFlags):
             raise TileError("tile-split-reduction needs the index to split at")
         device = device_of(module)
         reasons: list[str] = []
-        for op in ops_of(module, ContractionOp):
+        ops = ops_of(module, ContractionOp)
+        rows = _in_kept_rows(ops, device) if device is not None else set[ContractionOp]()
+        for op in ops:
             if op.aggregation.data is Aggregation.assign:
                 continue
             if device is None:
                 found = "no device is described"
             elif self.keep and not results_with(op).isdisjoint(self.keep):
                 found = "its schedule is given"
+            elif op in rows:
+                found = "work-groups keep its rows for what is aggregated with it"
             else:
                 found = weighed_splits(op, device, precision_of(module))
             if self.explain:
@@ -99,6 +106,16 @@ class TileSplitReductionPass(PassWithFlags):
             if (reason := why_not_split(op, index)) is not None:
                 raise TileError.at(op, f"{name_of(op.result)} cannot be split: {reason}")
         return found
+
+
+def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[ContractionOp]:
+    """The aggregates of rows that work-groups of a GPU keep, as some of them need others."""
+    if device.kind is not Kind.GPU:
+        return set()
+    groups = (group_of(op) for op in ops if not isinstance(op.parent_op(), KernelOp))
+    return {
+        op for group in groups if group is not None and group.is_kept(device) for op in group.ops
+    }
 
 
 def _explained(found: Weighed | str) -> str:

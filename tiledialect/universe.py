@@ -35,6 +35,7 @@ TILE_UNIVERSE = Universe(
         "tile-defract": _load("passes.tile_defract", "TileDefractPass"),
         "tile-split-product": _load("passes.tile_split_product", "TileSplitProductPass"),
         "tile-winograd": _load("passes.tile_winograd", "TileWinogradPass"),
+        "tile-split-rows": _load("passes.tile_split_rows", "TileSplitRowsPass"),
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-join-axes": _load("passes.tile_join_axes", "TileJoinAxesPass"),

@@ -32,10 +32,10 @@ func.func @even(%X: tensor<5x9x8xf32>, %Y: tensor<15x9x4xf16>) -> (tensor<5x9x8x
   func.return %Z, %W : tensor<5x9x8xf32>, tensor<15x9x4xf16>
 }
 
-// A row of 7 that each of 45 rows takes, and row kernels, stay.
+// A row of 7 that each of 45 rows takes stays; of a row kernel what is summed over is one axis.
 // CHECK-LABEL: @stay
 // CHECK: tile.kernel({{.*}}) -> tensor<5x9x7xf32> {
-// CHECK: tile.kernel({{.*}}) -> tensor<5x9x7xf32> axes <d0 = 0 to 5, d1 = 0 to 9, d2 = 0 to 7>
+// CHECK: tile.kernel({{.*}}) -> tensor<5x63xf32> axes <d0 = 0 to 5, d1 = 0 to 63>
 func.func @stay(%X: tensor<5x9x7xf32>, %B: tensor<7xf32>) -> (tensor<5x9x7xf32>, tensor<5x9x7xf32>) {
   %Z = tile.kernel(%x = %X : tensor<5x9x7xf32>, %b = %B : tensor<7xf32>) -> tensor<5x9x7xf32> {
     %z = tile.mul %x, %b : (tensor<5x9x7xf32>, tensor<7xf32>) -> tensor<5x9x7xf32>
