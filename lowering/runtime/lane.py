@@ -28,6 +28,8 @@ class Lane:
         self.context = queue.context
         self.device = device_of(queue.device)
         self.lock = threading.RLock()
+        self.is_busy = False
+        """Whether a call is under way that uses the lane's memory."""
         self.out_of_order = bool(
             queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         )

@@ -196,7 +196,7 @@ class Executable:
             return straight(self, kind)
 
         def run(arrays: Sequence[Array]) -> Any:
-            outputs, _ = self._guarded(self._host, arrays)
+            outputs, _ = self._guarded(Executable._host, arrays)
             return outputs[0] if kind is None else kind(*outputs)
 
         return run
@@ -209,7 +209,7 @@ class Executable:
         outputs: list[Array] = []
         seconds: list[list[float]] = []
         for _ in range(repeat):
-            outputs, events = self._guarded(self._profiled, arrays)
+            outputs, events = self._guarded(Executable._profiled, arrays)
             seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
         times = tuple(
             self._time(step, median(run[k] for run in seconds))
@@ -228,15 +228,30 @@ class Executable:
         nbytes = sum(self.plan.sizes[k] for k in numbers)
         return KernelTime(launch.kernel, seconds, nbytes, launch.global_size, launch.local_size)
 
-    def _guarded(self, run: Callable[[Sequence[Any]], Result], arrays: Sequence[Any]) -> Result:
+    def aside(self) -> Executable:
+        """The same with memory and kernels of its own, on the same queue.
+
+        A signal's handler, or a finalizer, may call a function in the midst of another call of
+        its thread, which no lock can keep out.
+        """
+        lane = Lane(self.lane.queue, self.lane.is_synchronous)
+        return Executable(self.plan, self.program, lane, self.in_place or self.staged)
+
+    def _guarded(self, run: Callable[[Executable, Sequence[Any]], Result], arrays: Any) -> Result:
         """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""
         check_process(self.lane.device)
         try:
             lane = self.lane
             with lane.lock:
-                if self.generation != lane.generation or lane.is_simulator:
-                    self.bind()
-                return run(arrays)
+                if lane.is_busy:
+                    return self.aside()._guarded(run, arrays)
+                try:
+                    lane.is_busy = True
+                    if self.generation != lane.generation or lane.is_simulator:
+                        self.bind()
+                    return run(self, arrays)
+                finally:
+                    lane.is_busy = False
         except BaseException as error:
             raise self.left_early(error) from None
 
@@ -299,7 +314,7 @@ class Executable:
 
     def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""
-        return self._guarded(self._on_device, arrays)
+        return self._guarded(Executable._on_device, arrays)
 
     def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         lane = self.lane

@@ -36,7 +36,7 @@ KEEP_KERNELS = ("pocl",)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
 
 
-_building = threading.Lock()
+_building = threading.RLock()
 """Of several threads that want a program, one builds it; building is one at a time in any case."""
 
 

@@ -46,6 +46,7 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
         **{f"local{k}": launch.local_size for k, launch in enumerate(launches)},
         **{"executable": executable, "lane": lane, "lock": lane.lock, "queue": lane.queue},
         **{"kernels": own, "free": list[Any](), "made": made, "kind": kind, "cl": cl},
+        **{"aside": lambda: executable.aside().host_run(kind), "unknown": [None] * plan.first_slot},
         **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
     }
     exec("\n".join(_function(executable, is_single=kind is None)), names)
@@ -56,19 +57,29 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
     """The text of the function.
 
     Where a call gives all arguments, it takes kernels that no other uses now. Intermediates are
-    there once: of the calls that need them, one at a time runs.
+    there once: of the calls that need them, one at a time runs. What is enqueued keeps its
+    arguments. A call that is left early may not have noted all that its kernels were given.
     """
     plan = executable.plan
     steps = _steps(executable)
     outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.first_slot))
     if plan.slots:
         test = "if executable.generation != lane.generation:"
-        # Left early, a call may not have noted all that the kernels were given.
-        forget = ["except BaseException:", "    executable.generation = -1", "    raise"]
-        steps = ["try:", *_indented([test, "    executable.bind()", *steps]), *forget]
+        steps = ["lane.is_busy = True", test, "    executable.bind()", *steps]
+        forget = [
+            "    executable.generation = -1",
+            "    raise",
+            "finally:",
+            "    lane.is_busy = False",
+        ]
+        steps = ["try:", *_indented(steps), "except BaseException:", *forget]
+        steps = ["if lane.is_busy:", "    return aside()(arrays)", *steps]
         steps = ["with lock:", *_indented(steps)]
     else:
         take = ["    kernels = free.pop()", "except IndexError:", "    kernels = made()"]
+        # Making others takes longer, and pyopencl drops an interrupt meanwhile.
+        forget = ["    kernels[-1][:] = unknown", "    free.append(kernels)", "    raise"]
+        steps = ["try:", *_indented(steps), "except BaseException:", *forget]
         steps = ["try:", *take, *steps, "free.append(kernels)"]
     survives = executable.lane.device.short_platform in SURVIVE_FORKS
     body = [

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyopencl as cl
+import pyopencl.array as cla
 import pytest
 
 import tiledialect as td
@@ -122,6 +123,44 @@ def test_what_a_device_says_is_told(device: td.Device, monkeypatch: pytest.Monke
     words = r"cannot run this: clEnqueueNDRangeKernel failed: BROKEN \(memory needed: 48 bytes of"
     with pytest.raises(TileError, match=words):
         f(np.zeros(3))
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_a_call_in_the_midst_of_another(
+    device: td.Device, monkeypatch: pytest.MonkeyPatch, on_device: bool
+):
+    """As a signal's handler or a finalizer makes one: neither call takes the other's memory."""
+    chain = "B[i, j: N, N] = +(A[i] * A[j]); D[i, j: N, N] = +(B[i, k] * B[k, j]);"
+    f = td.compile(f"function (A[N]) -> (D) {{ {chain} }}", device=device)
+    g = td.compile("function (A[N]) -> (B, S) { B = A + 1; S[] = +(B[i]); }", device=device)
+    queue, enqueue = td.queue(device), cl.enqueue_nd_range_kernel
+    arrays: list[Any] = [np.arange(start, start + 5, dtype=np.float32) for start in range(3)]
+    expected = [f.reference(a) for a in arrays]
+    expected_g = g.reference(arrays[0])
+    if on_device:
+        arrays = [cla.to_device(queue, a) for a in arrays]
+    within: list[Any] = []
+    waiting: list[Any] = [(f, arrays[1]), (g, arrays[0]), (f, arrays[2])]
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        if waiting:
+            call, given = waiting.pop()
+            within.append(call(given))
+        return enqueue(*args, **options)
+
+    def host(result: Any) -> Any:
+        return result.get() if on_device else result
+
+    assert np.array_equal(host(f(arrays[0])), expected[0])
+    g(arrays[0])
+    monkeypatch.setattr(launch.cl, "enqueue_nd_range_kernel", interrupted)
+    # Each interrupts the one before it.
+    assert np.array_equal(host(f(arrays[0])), expected[0])
+    first, second, third = within
+    assert np.array_equal(host(first), expected[1])
+    assert np.array_equal(host(second.B), expected_g.B) and host(second.S) == expected_g.S
+    assert np.array_equal(host(third), expected[2])
+    assert np.array_equal(host(f(arrays[1])), expected[1])
 
 
 # -- forks -----------------------------------------------------------------------------------

@@ -139,3 +139,23 @@ def test_two_functions_of_one_executable(addressed: td.Device, text: str):
             expected = f.reference(*given)
             expected = expected if isinstance(expected, tuple) else (expected,)
             assert all(map(np.array_equal, calls[k % 2](given), expected))
+
+
+def test_a_call_that_is_left_early_gives_its_kernels_back(
+    addressed: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    f = td.compile(TWO, device=addressed)
+    a, b = np.ones((5, 7), np.float32), np.ones(7, np.float32)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for run in executables(f, addressed, a, b):
+        call = run.on_host
+        call([a, b])
+        monkeypatch.setattr(run, "kernel_of", None)
+        with monkeypatch.context() as patch:
+            patch.setattr(launch.cl, "enqueue_nd_range_kernel", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                call([a + 1, b + 1])
+        assert np.array_equal(call([a, b])[0], a @ b)
