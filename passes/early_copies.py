@@ -88,14 +88,18 @@ def _are_inside(
 
 
 def _made_for(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None:
-    """The elementwise ops that work for some users alone, if all that they take is in memory."""
+    """The elementwise ops that work for some users alone, if all that they take is in memory.
+
+    What is the same for all elements may be of any rank that the users' results have.
+    """
     found, pending = set[Operation](), [op]
+    rank = min(len(shape(user.results[0])) for user in users)
     while pending:
         op = pending.pop()
         found.add(op)
         for value in op.operands:
             owner = value.owner
-            if isinstance(owner, ConstantOp) or size_of(value) == 1:
+            if size_of(value) == 1 and len(shape(value)) <= rank:
                 continue
             if shape(value) != shape(op.results[0]):
                 return None
@@ -142,7 +146,7 @@ class _Copied:
         """What the copy has of a value that it would read at an access."""
         if value not in self.known:
             op = value.owner
-            if isinstance(op, ConstantOp) or size_of(value) == 1:
+            if size_of(value) == 1:
                 return value
             if op in self.made and isinstance(op, Operation):
                 self.known[value] = self._compute(op, access)

@@ -48,6 +48,9 @@ RELU_OF_PARTS = """function (A[N, P], B[N, Q]) -> (O) {
   O = C > 0.7 ? C * C : 0.5 * C;
 }"""
 RELU_OF_OVERLAP = RELU_OF_PARTS.replace("P + Q", "P + 1").replace("q + P", "q + P - 1")
+PLANES = """function (A[N, M, L], B[X, Y, Z]) -> (O) {
+  E = A * B; P[i, j: N, L] = =(E[i, 0, j]); Q[i, j: N, L] = =(E[i, 1, j]); O = P * Q;
+}"""
 STACK = """function (A[M, N], B[M, N]) -> (O) {
   O1[i, j, 0: M, N, 2] = =(A[i, j]); O[i, j, 1: M, N, 2] = =(B[i, j]) default O1;
 }"""
@@ -85,6 +88,7 @@ PAIRS = ((13, 7), (9, 7))
         (WRITTEN_OVER, ((3, 15), (3, 2))),
         (RELU_OF_PARTS, ((3, 15), (3, 6))),
         (RELU_OF_OVERLAP, ((3, 15), (3, 2))),
+        (PLANES, ((4, 2, 8), (1, 1, 1))),
         (STACK, ((7, 3), (7, 3))),
         (CHANNELS, ((2, 4, 3, 5), (2, 3, 3, 5))),
         (MASKED_COLUMNS, ((5, 7), (5, 7))),
@@ -92,7 +96,7 @@ PAIRS = ((13, 7), (9, 7))
     ],
     ids=(
         *("Euclidean", "absolute", "gray", "Haar", "Kronecker", "concatenation", "over"),
-        *("a function of parts", "a function of what is written over"),
+        *("a function of parts", "a function of what is written over", "planes"),
         *("a stack along short rows", "channels, one turned around"),
         *("masked columns", "masked in a row"),
     ),

@@ -40,3 +40,21 @@ func.func @rows(%Y: tensor<4x8xf32>, %Z: tensor<8xf32>) -> (tensor<4x3xf32>, ten
   %Q = tile.contraction assign(%E[i, j + 3]) -> [i, j] : (tensor<4x8xf32>) -> tensor<4x5xf32>
   func.return %P, %Q : tensor<4x3xf32>, tensor<4x5xf32>
 }
+
+// Nor if an operand has more axes than the parts, though all its sizes are 1; with fewer it is what it is for all.
+// CHECK-LABEL: func.func @ranks
+// CHECK:         tile.mul %{{.*}} : (tensor<4x3x8xf32>, tensor<1x1x1xf32>)
+func.func @ranks(%Y: tensor<4x3x8xf32>, %S: tensor<1x1x1xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %E = tile.mul %Y, %S : (tensor<4x3x8xf32>, tensor<1x1x1xf32>) -> tensor<4x3x8xf32>
+  %P = tile.contraction assign(%E[i, 0, j]) -> [i, j] : (tensor<4x3x8xf32>) -> tensor<4x8xf32>
+  %Q = tile.contraction assign(%E[i, 1, j]) -> [i, j] : (tensor<4x3x8xf32>) -> tensor<4x8xf32>
+  func.return %P, %Q : tensor<4x8xf32>, tensor<4x8xf32>
+}
+// CHECK-LABEL: func.func @numbers
+// CHECK:         tile.mul %{{.*}} : (tensor<4x8xf32>, tensor<1x1xf32>)
+func.func @numbers(%Y: tensor<4x3x8xf32>, %S: tensor<1x1xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %E = tile.mul %Y, %S : (tensor<4x3x8xf32>, tensor<1x1xf32>) -> tensor<4x3x8xf32>
+  %P = tile.contraction assign(%E[i, 0, j]) -> [i, j] : (tensor<4x3x8xf32>) -> tensor<4x8xf32>
+  %Q = tile.contraction assign(%E[i, 1, j]) -> [i, j] : (tensor<4x3x8xf32>) -> tensor<4x8xf32>
+  func.return %P, %Q : tensor<4x8xf32>, tensor<4x8xf32>
+}
