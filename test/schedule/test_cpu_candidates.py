@@ -149,6 +149,27 @@ def test_the_best_is_the_first_of_all(case: Facts, device: Device):
             assert least_cpu_seconds(model) <= candidate.estimate.seconds
 
 
+@pytest.mark.parametrize("columns", [37, 127, 1001])
+def test_columns_that_vectors_do_not_fill_are_summed_several_vectors_at_a_time(columns: int):
+    device = replace(DEVICES["wide"], compute_units=2)
+    case = column_sums(30000, columns)
+    found = ranked(case, device)
+    for candidate in found:
+        check(case.indices, candidate.schedule, [2])
+    vectors = [leaf for leaf in found[0].schedule.leaves if leaf.role is Role.UNROLL]
+    assert [leaf.index for leaf in vectors] == ["j"]
+
+
+@pytest.mark.parametrize("operation", ["+", ">"])
+@pytest.mark.parametrize("rows, columns", [(5, 37), (300, 127), (40, 333)])
+def test_columns_that_vectors_do_not_fill_have_the_right_sums(
+    operation: str, rows: int, columns: int
+):
+    f = td.compile(f"function (X[N, M]) -> (O) {{ O[j: M] = {operation}(X[i, j]); }}")
+    x = np.random.default_rng(0).integers(-9, 9, (rows, columns)).astype(np.float32)
+    assert np.array_equal(f(x), x.sum(0) if operation == "+" else x.max(0))
+
+
 @st.composite
 def contractions(draw: st.DrawFn) -> Facts:
     """A convolution whose tensors' axes lie in any order."""

@@ -136,6 +136,18 @@ def unrolls(extent: int, width: int, most: int) -> Iterator[int]:
         count *= 2
 
 
+def _columns_together(extent: int, width: int, most: int, device: Device) -> Iterable[int]:
+    """How many vectors of columns to write out.
+
+    Columns that vectors do not fill have an edge to test for anyway, however many there are; and
+    their rows begin anywhere in a cache line, so that vectors on both sides of one fetch it twice.
+    """
+    if extent % width == 0:
+        return unrolls(extent, width, most)
+    whole = min(most, extent // width, device.whole_vectors)
+    return [1 << n for n in range(whole.bit_length())]
+
+
 def columns_on_cpu(
     facts: Facts, device: Device, summed: Iterable[str], rows: Sequence[str], most: int
 ) -> Iterator[Schedule]:
@@ -143,7 +155,7 @@ def columns_on_cpu(
     first, summed = rows[0], list(summed)
     width = lanes(device, [largest(facts)], facts.extents[first])
     length = prod(facts.extents[n] for n in summed)
-    for count in unrolls(facts.extents[first], width, most):
+    for count in _columns_together(facts.extents[first], width, most, device):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         loops.add(first, count, Role.UNROLL)
