@@ -157,8 +157,14 @@ def _emit_fma(scope: MemoryScope, op: Operation) -> Expr:
 
 def lane(e: Expr, type: CType, position: int) -> Expr:
     """One lane of a vector."""
-    result = Expr(f"{e.at(PRIMARY)}.s{position:x}", reads=reads(e))
+    result = _element(e, position)
     return binary("!=", result, int_literal(0, 32)) if type.kind == "bool" else result
+
+
+def _element(e: Expr, position: int) -> Expr:
+    """One lane as it is kept there."""
+    # Oclgrind dies of lanes of constants, or calls them uninitialized.
+    return e.splat or Expr(f"{e.at(PRIMARY)}.s{position:x}", reads=reads(e))
 
 
 def single_position(
@@ -191,13 +197,14 @@ def _emit_shuffle(scope: MemoryScope, op: Operation) -> Expr:
     split = sources[0].lanes
     # A lane of -1 may be anything.
     mask = [max(p, 0) for p in op.mask.get_values()]
+    taken = {(a if p < split else b).splat for p in mask}
+    if len(taken) == 1 and (e := taken.pop()):
+        return splat(e, type)
     if all(p < split for p in mask):
         return Expr(f"{a.at(PRIMARY)}.s{''.join(f'{p:x}' for p in mask)}", reads=reads(a))
     # By elements: Oclgrind's search for uninitialized memory dies of `(float8)(a, b)`.
-    lanes = [
-        f"{a.at(PRIMARY)}.s{p:x}" if p < split else f"{b.at(PRIMARY)}.s{p - split:x}" for p in mask
-    ]
-    return Expr(f"({type.name})({', '.join(lanes)})", UNARY, reads(a, b))
+    lanes = [_element(a, p) if p < split else _element(b, p - split) for p in mask]
+    return Expr(f"({type.name})({', '.join(e.alone for e in lanes)})", UNARY, reads(*lanes))
 
 
 REDUCTIONS: dict[str, Combine] = {

@@ -93,6 +93,23 @@
     vector.store %13, %ints[%c0] : memref<4xi32>, vector<4xi32>
     "gpu.return"() : () -> ()
   }) {sym_name = "lanes"} : () -> ()
+
+  "gpu.func"() <{function_type = (memref<16xf32>, memref<16xf32>, f32) -> (), kernel}> ({
+  ^bb0(%a : memref<16xf32>, %out : memref<16xf32>, %x : f32):
+    %c0 = arith.constant 0 : index
+    %v = vector.load %a[%c0] : memref<16xf32>, vector<4xf32>
+    %zeros = arith.constant dense<0.0> : vector<4xf32>
+    %xs = vector.broadcast %x : f32 to vector<4xf32>
+    %0 = vector.shuffle %v, %xs[0, 5, -1, 7] : vector<4xf32>, vector<4xf32>
+    vector.store %0, %out[%c0] : memref<16xf32>, vector<4xf32>
+    %1 = vector.shuffle %v, %xs[4, 5] : vector<4xf32>, vector<4xf32>
+    vector.store %1, %out[%c0] : memref<16xf32>, vector<2xf32>
+    %2 = vector.shuffle %zeros, %zeros[0, 4] : vector<4xf32>, vector<4xf32>
+    vector.store %2, %out[%c0] : memref<16xf32>, vector<2xf32>
+    %3 = vector.extract %zeros[3] : f32 from vector<4xf32>
+    memref.store %3, %out[%c0] : memref<16xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "lanes_of_one_number"} : () -> ()
 }) {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} : () -> ()
 
 // CHECK:      static inline float4 round_half4(float4 x)
@@ -180,4 +197,12 @@
 // CHECK-NEXT:     int v_4 = min(min(min((uint)n.s0, (uint)n.s1), (uint)n.s2), (uint)n.s3);
 // CHECK-NEXT:     ints[0] = v_4;
 // CHECK-NEXT:     vstore4((int4)(v_4) | n, 0, ints);
+// CHECK-NEXT: }
+//
+// CHECK:      __kernel void lanes_of_one_number(
+// CHECK:          float4 v = vload4(0, a);
+// CHECK-NEXT:     vstore4((float4)(v.s0, x, v.s0, x), 0, out);
+// CHECK-NEXT:     vstore2((float2)(x), 0, out);
+// CHECK-NEXT:     vstore2((float2)(0.0f), 0, out);
+// CHECK-NEXT:     out[0] = 0.0f;
 // CHECK-NEXT: }
