@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+from threads import in_threads
 
 import tiledialect as td
 from tiledialect.language.to_ir import load
@@ -214,11 +215,7 @@ def test_many_threads():
             if not np.array_equal(f(a, b), a @ b):
                 wrong.append(n)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(1, 5))
     assert not wrong
 
 

@@ -1,6 +1,5 @@
 """The exact questions, against trying every point."""
 
-import threading
 from fractions import Fraction
 from itertools import product
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spaces import every_point, index_spaces, output_of
+from threads import in_threads
 
 from tiledialect.index import domain, sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
@@ -263,11 +263,7 @@ def test_threads_have_their_own_context():
     def ask(size: int):
         answers.append(all(sets.covers_output(conv(size=size + s)) for s in range(20)))
 
-    threads = [threading.Thread(target=ask, args=(100 + 20 * t,)) for t in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(ask, range(100, 180, 20))
     assert answers == [True] * 4
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from string import ascii_letters
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+from threads import in_threads
 from xdsl.context import Context
 
 import tiledialect as td
@@ -441,11 +441,7 @@ def test_many_threads(device: td.Device):
             if not np.array_equal(run.on_host([a, B])[0], 2 * a + 3 * B):
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert not wrong
 
 

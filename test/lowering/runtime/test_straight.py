@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
+from threads import in_threads
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -77,11 +76,7 @@ def test_several_threads_run_one_function(addressed: td.Device, text: str):
                 if not all(map(np.array_equal, run.on_host(given), expected)):
                     wrong.append(n)
 
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, range(4))
         assert not wrong
 
 

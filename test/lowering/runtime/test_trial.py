@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
+from threads import in_threads
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -113,11 +113,7 @@ def test_several_threads_in_a_trial(caller_device: td.Device):
             if not np.array_equal(b, a + 1) or c != a.sum():
                 wrong.append(n)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert not wrong
 
 
