@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
+from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
@@ -75,41 +76,11 @@ class Deviations:
 
 
 @dataclass(frozen=True)
-class Exponentials:
-    """A sum of `exp(x - m)`, perhaps times something, for the maximum `m`."""
-
-    maximum: ContractionOp
-    weight: SSAValue | None = None
-
-    @property
-    def needs(self) -> tuple[ContractionOp, ...]:
-        """The aggregates that it is of."""
-        return (self.maximum,)
-
-    @property
-    def means(self) -> tuple[SSAValue, ...]:
-        """What it compares with."""
-        return (self.maximum.result,)
-
-    def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
-        """The parts' sums for the maxima of their rows.
-
-        A part of negative infinities has no sum of its own, as `x - m` is no number there.
-        """
-        b, m = parts.build, self.maximum.result
-        factor = b.op(ExpOp, parts.difference(m))
-        is_nothing = b.op(CmpEqOp, parts.own[m], float("-inf"))
-        return b.select(is_nothing, factor, b.mul(found, factor))
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """An aggregate of what stands where `x == m`: parts with another maximum have none of it."""
+class OfExtreme:
+    """An aggregate that needs a maximum or minimum of its row, and nothing else summed."""
 
     extreme: ContractionOp
-    otherwise: SSAValue | int
-    """What stands elsewhere, which changes nothing."""
-    weight: SSAValue | None = None
+    weight: ClassVar[None] = None
 
     @property
     def needs(self) -> tuple[ContractionOp, ...]:
@@ -120,6 +91,29 @@ class Chosen:
     def means(self) -> tuple[SSAValue, ...]:
         """What it compares with."""
         return (self.extreme.result,)
+
+
+@dataclass(frozen=True)
+class Exponentials(OfExtreme):
+    """A sum of `exp(x - m)`, perhaps times something, for the maximum `m`."""
+
+    def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
+        """The parts' sums for the maxima of their rows.
+
+        A part of negative infinities has no sum of its own, as `x - m` is no number there.
+        """
+        b, m = parts.build, self.extreme.result
+        factor = b.op(ExpOp, parts.difference(m))
+        is_nothing = b.op(CmpEqOp, parts.own[m], float("-inf"))
+        return b.select(is_nothing, factor, b.mul(found, factor))
+
+
+@dataclass(frozen=True)
+class Chosen(OfExtreme):
+    """An aggregate of what stands where `x == m`: parts with another maximum have none of it."""
+
+    otherwise: SSAValue | int
+    """What stands elsewhere, which changes nothing."""
 
     def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
         """What the parts have at the extremes of their rows."""
