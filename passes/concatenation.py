@@ -14,15 +14,13 @@ from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.parts import Axis, miss
+from tiledialect.dialects.tile.parts import Axis, miss, places
 from tiledialect.dialects.tile.rows import names_in
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.index.sets import interval
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.starts import set_default
-from tiledialect.schedule.output_box import Ranges, always_lands, output_box
+from tiledialect.schedule.output_box import always_lands, output_box
 
 
 def is_written_over(op: ContractionOp) -> bool:
@@ -167,12 +165,6 @@ def _axes_of(a: ContractionOp, b: ContractionOp) -> Iterator[tuple[Axis, Axis]]:
     """Where two contractions write along each axis."""
     first, second = (places(op.output.data, ranges_of(op)) for op in (a, b))
     return zip(first, second, strict=True)
-
-
-def places(access: Sequence[IndexExpr], ranges: Ranges) -> list[Axis]:
-    """Where an access is along each axis."""
-    ends = [interval(e, ranges) for e in access]
-    return [(e, Range(low, high + 1)) for e, (low, high) in zip(access, ends, strict=True)]
 
 
 def _fills(op: ContractionOp) -> bool:

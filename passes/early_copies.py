@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.parts import are_inside
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.dialects.tile.taps import index_at, is_copy
@@ -83,8 +84,7 @@ def _are_inside(
 ) -> bool:
     if any(e.denominator != 1 for e in access) or any(r.extent < 1 for r in ranges.values()):
         return False
-    ends = [interval(e, ranges) for e in access]
-    return all(low >= 0 and high < n for (low, high), n in zip(ends, sizes, strict=True))
+    return are_inside(access, ranges, sizes)
 
 
 def _made_for(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None:

@@ -16,9 +16,8 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
-from tiledialect.dialects.tile.parts import miss
+from tiledialect.dialects.tile.parts import miss, places
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.concatenation import places
 from tiledialect.passes.normal_form import ranges_of
 
 

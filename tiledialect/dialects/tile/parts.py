@@ -118,8 +118,8 @@ def _part(op: ContractionOp) -> Part | None:
     own = _own_places(access.data, sizes, op.domain.ranges)
     if own is None or not own.keys() >= set(op.index_names):
         return None
-    places = tuple(e.substitute(own) for e in op.output.data)
-    return Part(op, value, places) if _is_inside(places, sizes, _shape(op.result)) else None
+    written = tuple(e.substitute(own) for e in op.output.data)
+    return Part(op, value, written) if _is_inside(written, sizes, _shape(op.result)) else None
 
 
 def _own_places(
@@ -140,21 +140,34 @@ def _own_places(
     return found
 
 
-def _is_inside(places: Sequence[IndexExpr], sizes: Shape, whole: Shape) -> bool:
+def _is_inside(written: Sequence[IndexExpr], sizes: Shape, whole: Shape) -> bool:
     """Whether all elements of a part have a place of their own in the whole, in their order."""
-    ranges, names = _ranges(sizes), [n for e in places for n in e.names]
+    ranges, names = _ranges(sizes), [n for e in written for n in e.names]
     moving = [n for n, r in ranges.items() if r.extent > 1]
-    plain = all(e.denominator == 1 and len(e.names) <= 1 for e in places)
-    forward = all(e.coefficient(n) > 0 for e in places for n in e.names)
+    plain = all(e.denominator == 1 and len(e.names) <= 1 for e in written)
+    forward = all(e.coefficient(n) > 0 for e in written for n in e.names)
     if not plain or not forward or [n for n in names if n in moving] != moving:
         return False
-    ends = [interval(e, ranges) for e in places]
-    return all(low >= 0 and high < size for (low, high), size in zip(ends, whole, strict=True))
+    return are_inside(written, ranges, whole)
 
 
 def _are_apart(a: Part, b: Part) -> bool:
-    first, second = ([(e, _range(e, p.ranges)) for e in p.places] for p in (a, b))
+    first, second = (places(p.places, p.ranges) for p in (a, b))
     return any(miss(x, y) for x, y in zip(first, second, strict=True))
+
+
+def places(access: Sequence[IndexExpr], ranges: Mapping[str, Range]) -> list[Axis]:
+    """Where an access is along each axis."""
+    ends = [interval(e, ranges) for e in access]
+    return [(e, Range(low, high + 1)) for e, (low, high) in zip(access, ends, strict=True)]
+
+
+def are_inside(
+    access: Sequence[IndexExpr], ranges: Mapping[str, Range], sizes: Sequence[int]
+) -> bool:
+    """Whether all that an access reaches is in a tensor of these sizes."""
+    found = (r for _, r in places(access, ranges))
+    return all(r.lower >= 0 and r.upper <= n for r, n in zip(found, sizes, strict=True))
 
 
 def miss(a: Axis, b: Axis) -> bool:
@@ -171,11 +184,6 @@ def miss(a: Axis, b: Axis) -> bool:
 
 def _is_only_yielded(value: SSAValue) -> bool:
     return all(isinstance(use.operation, YieldOp) for use in value.uses)
-
-
-def _range(e: IndexExpr, ranges: Mapping[str, Range]) -> Range:
-    low, high = interval(e, ranges)
-    return Range(low, high + 1)
 
 
 def _ranges(shape: Shape) -> dict[str, Range]:
