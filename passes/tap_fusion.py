@@ -7,7 +7,7 @@ by its own elements along both axes at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -50,42 +50,44 @@ def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
     shapes = {shape(v) for v in (*second.outputs, *taken_elsewhere(first, second))}
     if len(shapes) > 1 or not all(_reads_rows(op, near=True) for op in contractions):
         return None
-    kernel = merged(first, second)
-    if kernel is None or not _is_kernel(kernel):
-        if kernel is not None:
-            kernel.erase()
-        return None
-    return kernel
+    return _merged_if(first, second, _is_kernel)
 
 
 def in_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same of what is written in parts of one shape, which are computed beside one another."""
     if not _are_elements(first, second):
         return None
+    return _merged_if(first, second, _writes_parts)
+
+
+def _merged_if(
+    first: KernelOp, second: KernelOp, is_fit: Callable[[KernelOp], bool]
+) -> KernelOp | None:
+    """A kernel of both, if it is fit."""
     kernel = merged(first, second)
-    if kernel is None or not _writes_parts(kernel):
-        if kernel is not None:
-            kernel.erase()
-        return None
-    return kernel
+    if kernel is None or is_fit(kernel):
+        return kernel
+    kernel.erase()
+    return None
 
 
 def _writes_parts(kernel: KernelOp) -> bool:
     """Whether a kernel puts results together of parts, and has few points for each beside."""
-    found, own = kernel.parts, kernel.element_shape
-    written = {part.op for parts in found.values() for part in parts}
+    parts = [part for own in kernel.parts.values() for part in own]
+    if not parts:
+        return False
+    written = {part.op for part in parts}
     taps = [op for op in kernel.contractions if op not in written]
-    if (
-        not found
-        or not all(map(taps_of, taps))
-        or not all(_reads_rows(op, near=True) for op in taps)
-    ):
+    if not all(taps_of(op) and _reads_rows(op, near=True) for op in taps):
         return False
     inner = inner_copies(taps)
     shapes = {shape(op.result) for op in taps if op not in inner}
     elements = [op for op in kernel.block.ops if isinstance(op, ElementwiseOp)]
     shapes |= {shape(v) for op in elements if not isinstance(op, ConstantOp) for v in op.results}
-    return shapes <= {own} and sum(read_elements(op.result) for op in taps) <= MOST_TAPS
+    return (
+        shapes <= {shape(parts[0].value)}
+        and sum(read_elements(op.result) for op in taps) <= MOST_TAPS
+    )
 
 
 def _is_unfilled(value: SSAValue) -> bool:

@@ -484,9 +484,8 @@ class NestVectorizePass(ModulePass):
     """Makes loops with the role `vector` ops on vectors.
 
     Neighbours in memory are loaded and stored together, and so is what stores, or loads, take in
-    turns; what is the same in all lanes stays a
-    scalar until it meets a vector. A loop whose steps cannot be lanes gets the role `unroll`, and
-    says why.
+    turns; what is the same in all lanes stays a scalar until it meets a vector. A loop whose steps
+    cannot be lanes gets the role `unroll`, and says why.
     """
 
     name = "nest-vectorize"
