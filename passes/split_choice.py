@@ -27,15 +27,14 @@ MANY_POINTS = 1 << 20
 """CPUs gain by a split of fewer points only where there is less than a vector for each core."""
 TILES = (32 * 32, 64 * 64, 128 * 128)
 """How many results work-groups may have: there are parts for two groups of that size a unit."""
-ONE_WAVE = 64 * 128
+ONE_WAVE, FEW_PARTS = 64 * 128, 8
+"""The same for fewer parts than these, but one less where a third group would come after others."""
 GROUPS = 8
 """How many long parts each core of a CPU has at least, where there is one result."""
 LONG_SUM = 1 << 19
 """What has fewer points is not better in such parts."""
 LONGEST_PART = 1 << 18
 """How long these are at most: the more is added to a number, the more digits of it are lost."""
-FEW_PARTS = 8
-"""The same for fewer parts than these, but one less where a third group would come after others."""
 CHUNK = 16
 """Long parts begin at multiples of this, so that they are read in whole vectors."""
 MANY_PARTS = 32
@@ -51,24 +50,36 @@ MANY_GROUPS = 8
 
 
 @dataclass(frozen=True)
+class WeighedSplit:
+    """What a split takes."""
+
+    index: str
+    parts: int
+    seconds: float
+    """What it takes, or takes at least."""
+    is_known: bool
+    """Whether that is what it takes."""
+
+    def __str__(self) -> str:
+        least = "" if self.is_known else "at least "
+        return f"  {self.index} in {self.parts} parts: {least}{self.seconds * 1e6:.1f} us"
+
+
+@dataclass(frozen=True)
 class Weighed:
     """What the splits of a contraction take."""
 
     whole: float
     """The seconds without one."""
-    splits: tuple[tuple[str, int, float, bool], ...]
-    """Index, number of parts and seconds, or what these are at least: whether they are known."""
+    splits: tuple[WeighedSplit, ...]
     ops: list[Operation]
     """Those of the best split; none if the contraction is better as it is."""
     why: str = ""
     """Why a split is best that was not weighed."""
 
     def __str__(self) -> str:
-        lines = [f"  whole: {self.whole * 1e6:.1f} us"]
-        for index, parts, seconds, is_known in self.splits:
-            least = "" if is_known else "at least "
-            lines.append(f"  {index} in {parts} parts: {least}{seconds * 1e6:.1f} us")
-        return "\n".join(lines)
+        whole = f"  whole: {self.whole * 1e6:.1f} us"
+        return "\n".join([whole, *map(str, self.splits)])
 
 
 def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
@@ -87,7 +98,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     if reason := _why_whole(op, facts, outputs, device, precision):
         return reason
     found: list[Operation] = []
-    splits: list[tuple[str, int, float, bool]] = []
+    splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
     least = GAIN * whole
     for index, parts in _splits(op, facts, outputs, device):
@@ -96,7 +107,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
         except TileError:
             continue
         seconds, is_known = _seconds(least, made, device)
-        splits.append((index, parts, seconds, is_known))
+        splits.append(WeighedSplit(index, parts, seconds, is_known))
         if seconds < least:
             found, made, least = made, found, seconds
         for unused in reversed(made):

@@ -104,9 +104,9 @@ def _as_split(leader: ContractionOp, device: Device, precision: str) -> tuple[in
         unused.erase()
     if not found.splits:
         return None
-    index, parts, *_ = min((s for s in found.splits if s[3]), key=lambda s: s[2])
+    split = min((s for s in found.splits if s.is_known), key=lambda s: s.seconds)
     names = [e.names[0] for e in leader.accesses.data[0].data]
-    return names.index(index), parts
+    return names.index(split.index), split.parts
 
 
 def _as_too_long(group: Group, leader: ContractionOp, device: Device) -> tuple[int, int] | None:

@@ -128,6 +128,6 @@ def _seconds(op: ContractionOp, device: Device) -> float:
     if isinstance(weighed, Weighed):
         for unused in reversed(weighed.ops):
             unused.erase()
-        known = [seconds for _, _, seconds, is_known in weighed.splits if is_known]
+        known = [split.seconds for split in weighed.splits if split.is_known]
         return min(weighed.whole, *known) if known else weighed.whole
     return best_seconds(contraction_facts(op), device)
