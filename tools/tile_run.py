@@ -110,8 +110,8 @@ def list_devices(wanted: str | None) -> None:
             f"{mark} {device.id:12} {device.type:11} {device.compute_units:4} units "
             f"{memory:>11}  {device.name}, {device.platform}"
         )
-        if measure.is_measured(device) and (rates := measure.kept(device)) is not None:
-            print(f"{'':15}{rates}")
+        if measure.is_measured(device) and (found := measure.found(device)) is not None:
+            print(f"{'':15}{found}")
     for device, reason in unusable().items():
         print(f"- {device.id:12} {reason}\n{'':15}{remedy(device)}")
 
@@ -129,7 +129,7 @@ def measure_device(wanted: str | None) -> None:
     rates = measure.renewed(device)
     if rates is None:
         raise TileError(f"{device.id} cannot run what would be measured")
-    print(f"{device.id} {rates}")
+    print(f"{device.id} {measure.found(device) or rates}")
 
 
 def read_inputs(specs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:

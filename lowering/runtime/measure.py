@@ -4,7 +4,7 @@ Of a CPU also how much a kernel may read and write for its last cache to serve i
 
 The cost model divides what a schedule makes the device do by these rates. They are measured when
 something is compiled for a device of which nothing is known, in a fraction of a second, and kept on
-disk.
+disk. What is measured while others have the processor, too, later processes measure again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -92,11 +92,19 @@ CHAINS = 10
 """Independent chains of multiplications and additions: more than their latency needs."""
 BYTES = {"gpu": 256 << 20, "cpu": 64 << 20}
 """What is copied, by the type of a device: more than its caches hold, as far as time allows."""
+READ = 4096
+"""How many bytes of these have numbers to compute with."""
 ITEMS = {"gpu": (32 * 256, 256), "cpu": (1536, 1)}
 """The work-items for each unit that compute, and how many are a group."""
 ROUNDS = 5
+MORE = 2
+"""How many times as many rounds there are at most, while others disturb them."""
+LONG = 0.3
+"""Seconds after which there are no more of them."""
 OTHERS = 4
 """How many times as fast a run would be at most if others did not slow it down."""
+GIVEN = 0.9
+"""Which part of the processor a process has at least if nobody else wants it: nearly all."""
 LAUNCHES = 40
 """How many kernels are started one after the other."""
 
@@ -128,6 +136,55 @@ class Rates:
 
 MAY_BE_0 = ("kept",)
 """The rates that may be 0."""
+NEAR = 1.1
+"""How many times as large or small a rate is at least to be taken in the place of one that is kept:
+each new number has all programs compiled again."""
+TRIES = 5
+"""How often a device is measured, if others disturb each time."""
+APART = 60.0
+"""Seconds until it is tried again: the same others may be there until then."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured of a device, and whether that is the last word."""
+
+    rates: Rates
+    share: float = 1.0
+    """Which part of the processor this process had meanwhile, if that is what was measured."""
+    tries: int = 1
+    """How often the device has been measured."""
+    time: float = 0.0
+    """When that was, the last time: seconds, as `time.time` counts them."""
+
+    def __str__(self) -> str:
+        again = "; others had a part of the processor, so that this is measured again"
+        return f"{self.rates}{again if self._may_be_better else ''}"
+
+    @property
+    def _may_be_better(self) -> bool:
+        return self.share < GIVEN and self.tries < TRIES
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the device is to be measured again."""
+        return self._may_be_better and abs(time.time() - self.time) > APART
+
+    def after(self, before: Found) -> Found:
+        """What is known if this was measured later.
+
+        All rates are those of the time with the larger share: schedules depend on their ratios.
+        """
+        rates = before.rates
+        if self.share > before.share:
+            rates = Rates(**{f.name: _renewed(f.name, rates, self.rates) for f in fields(Rates)})
+        return Found(rates, max(self.share, before.share), before.tries + 1, self.time)
+
+
+def _renewed(name: str, before: Rates, now: Rates) -> float:
+    """A rate that is found now, or that before if it was about the same."""
+    a, b = getattr(before, name), getattr(now, name)
+    return a if a and 1 / NEAR < b / a < NEAR else b
 
 
 def is_measured(device: Device) -> bool:
@@ -142,34 +199,47 @@ def rates(device: Device) -> Rates | None:
 
 @cache
 def _rates(device: Device) -> Rates | None:
-    return kept(device) or renewed(device)
+    before = found(device)
+    if before is not None and not before.is_due:
+        return before.rates
+    return renewed(device, before)
 
 
 def kept(device: Device) -> Rates | None:
     """What was measured before; None if nothing was."""
+    before = found(device)
+    return before.rates if before is not None else None
+
+
+def found(device: Device) -> Found | None:
+    """The same, and how it was measured."""
     try:
-        found = json.loads(disk.read(_path(device)) or b"null")
-        values = {f.name: float(found[f.name]) for f in fields(Rates)}
-    except (ValueError, TypeError, KeyError, RecursionError):
+        known = json.loads(disk.read(_path(device)) or b"null")
+        values = {f.name: float(known["rates"][f.name]) for f in fields(Rates)}
+        how = float(known["share"]), int(known["tries"]), float(known["time"])
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
     sound = all(isfinite(x) and (x > 0 or key in MAY_BE_0) for key, x in values.items())
-    return Rates(**values) if sound else None
+    return Found(Rates(**values), *how) if sound else None
 
 
-def renewed(device: Device) -> Rates | None:
-    """What is measured now, and kept from now on; None if the device cannot do it."""
+def renewed(device: Device, before: Found | None = None) -> Rates | None:
+    """What is measured now, or was better before, and kept from now on; None if it cannot be."""
     import pyopencl as cl
 
     from tiledialect.lowering.runtime.progress import progress
 
     try:
         with progress(f"measuring {device.id}"):
-            found = measure(device).rounded
+            now = measure(device)
     except (TileError, cl.Error):
         # Too little memory, say: the cost model has numbers of its own.
-        return None
-    disk.write(_path(device), json.dumps(asdict(found)).encode())
-    return found
+        return before.rates if before is not None else None
+    now = replace(now, rates=now.rates.rounded, time=time.time())
+    if before is not None:
+        now = now.after(before)
+    disk.write(_path(device), json.dumps(asdict(now)).encode())
+    return now.rates
 
 
 def _path(device: Device) -> Path:
@@ -182,7 +252,7 @@ def _path(device: Device) -> Path:
 # -- measuring ---------------------------------------------------------------------------------
 
 
-def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Rates:
+def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Found:
     """Measure a device, by copies of so many bytes. Raises what pyopencl does, or a TileError."""
     import numpy as np
     import pyopencl as cl
@@ -191,21 +261,25 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     from tiledialect.lowering.runtime.devices import queue_for
 
     queue = queue_for(device)
-    kind = "cpu" if device.type == "cpu" else "gpu"
-    width = max(4, device.native_vector_width) if kind == "cpu" else 1
+    is_cpu = device.type == "cpu"
+    kind = "cpu" if is_cpu else "gpu"
+    width = max(4, device.native_vector_width) if is_cpu else 1
     per_unit, group = ITEMS[kind]
     items = per_unit * device.compute_units
     nbytes = min(nbytes or BYTES[kind], device.max_mem_alloc_size // 4)
     # Each work-item writes a float.
     nbytes = 4096 * ceil_div(max(nbytes, 4 * items), 4096)
     options = build_options(device.short_platform)
-    source = _source(width) + (STORES.replace("PIECE", str(PIECE)) if kind == "cpu" else "")
+    source = _source(width) + (STORES.replace("PIECE", str(PIECE)) if is_cpu else "")
     program = build_program(source, queue.context, queue.device, options)
     buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
+    if is_cpu:
+        # The threads that will copy memory touch it first, each its own part, as those of a kernel
+        # do that writes a result: on a machine of several sockets it lies near them.
+        cl.Kernel(program, "numbers")(queue, (nbytes // 16,), None, *buffers)
     for buffer in buffers:
-        cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, nbytes)
-
-    shared = device.compute_units if kind == "cpu" else 0
+        filled = READ if is_cpu else nbytes
+        cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, filled)
 
     def launcher(name: str, size: int, local: int, times: int = 1) -> Callable[[], None]:
         kernel: Any = cl.Kernel(program, name)
@@ -218,25 +292,86 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
 
         return run
 
-    copy, arithmetic, nothing = (
-        _least_time(run, rounds, units)
-        for run, units in (
-            (launcher("copy", nbytes // 16, 256 if kind == "gpu" else 64), shared),
-            (launcher("arithmetic", items, group), shared),
-            (launcher("nothing", group * device.compute_units, group, LAUNCHES), 0),
-        )
+    shared = device.compute_units if is_cpu else 0
+    runs = (
+        _Runs(launcher("copy", nbytes // 16, 64 if is_cpu else 256), shared, is_copy=True),
+        _Runs(launcher("arithmetic", items, group), shared),
+        _Runs(launcher("nothing", group * device.compute_units, group, LAUNCHES)),
     )
+    share = _take_turns(runs, rounds)
+    copy, arithmetic, nothing = (each.least for each in runs)
     launch = nothing / LAUNCHES
     operations = 2 * STEPS * CHAINS * width * items
     # Of little work on many units nearly all is starting it.
     copy, arithmetic = (max(seconds - launch, seconds / 4) for seconds in (copy, arithmetic))
     rates = Rates(2 * nbytes / copy / 1e9, operations / arithmetic / 1e9, launch * 1e6)
-    if kind == "gpu":
-        return rates
-    return replace(rates, kept=float(_kept(queue, program, buffers, nbytes, rounds)))
+    if is_cpu:
+        rates = replace(rates, kept=float(_in_caches(queue, program, buffers, nbytes, rounds)))
+    return Found(rates, share)
 
 
-def _kept(queue: Any, program: Any, buffers: Sequence[Any], nbytes: int, rounds: int) -> int:
+@dataclass
+class _Runs:
+    """What is timed again and again."""
+
+    run: Callable[[], None]
+    units: int = 0
+    """How many units of this machine's processor do the work; 0: none."""
+    is_copy: bool = False
+    """Whether it moves memory, which the units have in common."""
+    elapsed: list[float] = field(default_factory=list[float])
+    given: list[float] = field(default_factory=list[float])
+    """The seconds that the units gave to this process."""
+
+    def once_more(self) -> None:
+        """Run it, and note the time."""
+        start, before = time.perf_counter(), time.process_time()
+        self.run()
+        self.elapsed.append(time.perf_counter() - start)
+        self.given.append(time.process_time() - before)
+
+    @property
+    def least(self) -> float:
+        """The seconds of the fastest run: whatever else the machine does only adds to them.
+
+        Where others had a part of the units in each run, also the median of the seconds that these
+        gave, to which others add nothing. Fewer units compute less, but copy nearly as much: then
+        the truth is between the two. Units that a container may not use give none.
+        """
+        least = min(self.elapsed)
+        if not self.units or any(map(self._has_all, self.elapsed, self.given)):
+            return least
+        alone = min(least, max(median(self.given) / self.units, least / OTHERS))
+        return sqrt(alone * least) if self.is_copy else alone
+
+    def _has_all(self, elapsed: float, given: float) -> bool:
+        return given >= GIVEN * self.units * elapsed
+
+    def share(self, count: int) -> float:
+        """Which part of the units the last so many runs had."""
+        most = self.units * sum(self.elapsed[-count:])
+        return min(1.0, sum(self.given[-count:]) / most) if most else 1.0
+
+
+def _take_turns(runs: Sequence[_Runs], rounds: int) -> float:
+    """Time all of them so many times, each spread over all of the time; which share did they have?
+
+    Then there are more rounds, until so many in a row had nearly all, or it takes too long.
+    """
+    for each in runs:
+        each.run()
+    share = 0.0
+    for count in range(1, MORE * rounds + 1):
+        for each in runs:
+            each.once_more()
+        share = min(each.share(rounds) for each in runs)
+        taken = sum(sum(each.elapsed) for each in runs)
+        if count >= rounds and (share >= GIVEN or taken > LONG):
+            break
+    return share
+
+
+def _in_caches(queue: Any, program: Any, buffers: Sequence[Any], nbytes: int, rounds: int) -> int:
     """The most MiB that are copied no slower through the caches than past them; 0: none."""
     import pyopencl as cl
 
@@ -283,21 +418,3 @@ def _source(width: int) -> str:
     for name, value in parts.items():
         text = text.replace(name, value)
     return text
-
-
-def _least_time(run: Callable[[], None], rounds: int, units: int = 0) -> float:
-    """The seconds of the fastest run: whatever else the machine does only adds to them.
-
-    Where so many ``units`` of this machine's processor do the work, also the median of the seconds
-    that they gave to this process: others, who slow each run down, do not add to those. Units
-    that a container may not use give none.
-    """
-    run()
-    elapsed, given = list[float](), list[float]()
-    for _ in range(rounds):
-        start, before = time.perf_counter(), time.process_time()
-        run()
-        elapsed.append(time.perf_counter() - start)
-        given.append(time.process_time() - before)
-    least = min(elapsed)
-    return min(least, max(median(given) / units, least / OTHERS)) if units else least
