@@ -25,6 +25,7 @@ from tiledialect.lowering.host_memory import nbytes, root
 from tiledialect.lowering.kernel_parts import add_parts
 from tiledialect.lowering.memory_plan import Lifetime, plan_memory
 from tiledialect.lowering.runtime.devices import SIMULATOR
+from tiledialect.ops_in import has_one_block
 from tiledialect.rounding import ceil_div
 from tiledialect.signature import kernels_of
 from tiledialect.target_spec import entries, limit
@@ -155,6 +156,6 @@ class GpuArenaPass(ModulePass):
         largest = limit(op, "max_mem_alloc_size", UNLIMITED)
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
         for host in op.ops:
-            if isinstance(host, func.FuncOp) and not host.is_declaration:
+            if isinstance(host, func.FuncOp) and has_one_block(host):
                 share_memory(host, alignment, largest)
                 mark_parts(host, kernels)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import has_one_block, ops_of
 
 
 class LiftLowerPass(ModulePass):
@@ -25,7 +25,7 @@ class LiftLowerPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function."""
-        functions = [f for f in ops_of(op, func.FuncOp) if ops_of(f, LiftOp)]
+        functions = [f for f in ops_of(op, func.FuncOp) if has_one_block(f) and ops_of(f, LiftOp)]
         if functions:
             # The rules are imported where there are patterns: most programs have none.
             from tiledialect.passes.lift.lower import lower

@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.passes.change_indices import set_domain
 
 
@@ -249,5 +249,5 @@ class TileFactorSumsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Factor the sums of every function."""
         for function in ops_of(op, func.FuncOp):
-            if not function.is_declaration:
+            if has_one_block(function):
                 Sums(function)

@@ -21,7 +21,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.ops_in import ops_in, ops_of
+from tiledialect.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.early_copies import copy_early
@@ -386,7 +386,7 @@ class TileFusePass(PassWithFlags):
         if missing := sorted(name for name in self.apart if name not in names):
             raise TileError(f"there is no result {', '.join(missing)} to keep apart")
         for function in ops_of(op, func.FuncOp):
-            if not function.is_declaration and _is_static(function):
+            if has_one_block(function) and _is_static(function):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
                 # Neighbours of which some are in other parts are no wide access of a GPU.
                 taps = AT_TAPS if gpu else AT_PARTS

@@ -528,6 +528,38 @@ def test_numbers_that_are_no_tensors(tmp_path: Path):
         td.compile(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("func.func private @g(tensor<4xf32>) -> tensor<4xf32>", "g is only declared here"),
+        (
+            """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+              cf.br ^b
+            ^b:
+              func.return %a : tensor<4xf32>
+            }""",
+            "f has 2 blocks, where a tensor program has one",
+        ),
+        ("func.func @f(%a: memref<4xf32>) { func.return }", "memref<4xf32>, which is no tensor$"),
+    ],
+)
+def test_functions_that_are_no_tensor_programs(text: str, message: str, tmp_path: Path):
+    path = tmp_path / "f.mlir"
+    path.write_text(text)
+    with pytest.raises(td.TileError, match=message):
+        td.compile(path)
+
+
+def test_a_function_beside_one_that_is_declared(tmp_path: Path):
+    path = tmp_path / "f.mlir"
+    path.write_text("""func.func private @g(tensor<4xf32>) -> tensor<4xf32>
+    func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %b = tile.neg %a : (tensor<4xf32>) -> tensor<4xf32>
+      func.return %b : tensor<4xf32>
+    }""")
+    assert td.compile(path)(np.float32([1, 2, 3, 4])).tolist() == [-1, -2, -3, -4]
+
+
 def test_the_reference_leaves_out_what_nothing_uses():
     f = td.compile(
         "function (A[N]) -> (B) { U[i, j, k: 1000000, 1000000, 1000000] = +(A[i + j + k]); B = A + 1; }"

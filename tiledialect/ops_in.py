@@ -28,6 +28,11 @@ def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
     return [op for op in found if type(op) in wanted]  # pyright: ignore[reportReturnType]
 
 
+def has_one_block(outer: Operation) -> bool:
+    """Whether the body of an op is one block: functions may also be only declared, or branch."""
+    return len(outer.regions[0].blocks) == 1
+
+
 def _add_block(block: Block, found: list[Operation]) -> None:
     op = block.first_op
     while op is not None:

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import ParseError
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError, count
 from tiledialect.names import from_hint
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import has_one_block, ops_of
 
 
 def miscounted(name: str, inputs: Sequence[str], given: int) -> str:
@@ -36,9 +36,24 @@ def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
             if name
             else "there is no function here"
         )
+    # Those that are only declared are not meant but by their names.
+    chosen = [f for f in chosen if not f.is_declaration] or chosen
     if len(chosen) > 1:
         raise TileError(f"name one of the functions here: {names}")
+    check_block(chosen[0])
     return chosen[0]
+
+
+def check_block(function: func.FuncOp) -> None:
+    """Raise a TileError if a function has not the one block that a tensor program is."""
+    if not has_one_block(function):
+        blocks = len(function.body.blocks)
+        raise TileError.at(
+            function,
+            f"{function.sym_name.data} has {blocks} blocks, where a tensor program has one"
+            if blocks
+            else f"{function.sym_name.data} is only declared here, without a body",
+        )
 
 
 def kernels_of(module: ModuleOp) -> dict[tuple[str, str], gpu.FuncOp]:
@@ -59,9 +74,9 @@ def check_tensors(function: func.FuncOp) -> None:
     outputs = zip(result_names(function), types.outputs, strict=True)
     for name, t in (*inputs, *outputs):
         if not isinstance(t, TensorType | UnrankedTensorType):
+            hint = f"; a number is a tensor<{t}>" if t in et.CONCRETE.values() else ""
             raise TileError(
-                f"{name} of {function.sym_name.data} is declared as {t}, which is no tensor; "
-                f"a number is a tensor<{t}>"
+                f"{name} of {function.sym_name.data} is declared as {t}, which is no tensor{hint}"
             )
 
 

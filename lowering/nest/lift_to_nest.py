@@ -23,7 +23,7 @@ from tiledialect.index.size import Size
 from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.signature import argument_names, result_names
 
@@ -73,7 +73,7 @@ def _write_out(op: reductions.IterateOp | values.LetOp) -> None:
 def functions_of_patterns(module: ModuleOp) -> list[func.FuncOp]:
     """The functions that have patterns."""
     found = ops_of(module, func.FuncOp)
-    return [f for f in found if not f.is_declaration and has_patterns(f)]
+    return [f for f in found if has_one_block(f) and has_patterns(f)]
 
 
 def _check_signature(function: func.FuncOp) -> None:

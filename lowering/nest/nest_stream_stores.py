@@ -14,7 +14,7 @@ from tiledialect.lowering.host_memory import ALIASES, root
 from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.schedule.device import LINE, Kind, described, device_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.signature import kernels_of
@@ -31,7 +31,7 @@ def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
     kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
     loaded = {kernel: {x.memory for x in ops_of(kernel, LoadOp)} for kernel in kernels.values()}
     found: dict[gpu.FuncOp, frozenset[int]] = {}
-    for host in (f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration):
+    for host in (f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)):
         launches: list[tuple[gpu.FuncOp, list[SSAValue]]] = []
         read: set[SSAValue] = set()
         for x in host.body.block.ops:

@@ -41,7 +41,7 @@ from tiledialect.lowering.index_width import index_width
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.kernel import KernelLaunch, buffer_type, start_of
 from tiledialect.lowering.nest.kernel_nest import kernel_nest
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.target_spec import limit, platform
 
@@ -296,7 +296,7 @@ def _types(function: func.FuncOp) -> tuple[Attribute, ...]:
 
 
 def _has_tensors(function: func.FuncOp) -> bool:
-    return not function.is_declaration and any(
+    return has_one_block(function) and any(
         isinstance(t, TensorType | UnrankedTensorType) for t in _types(function)
     )
 

@@ -15,6 +15,7 @@ from tiledialect.tools.tile_opt import main
 INPUTS = Path(__file__).parent / "Inputs"
 POOL = str(INPUTS / "pool.tile")
 JUNK = str(INPUTS / "junk.bin")
+BODILESS = str(INPUTS / "declared.mlir")
 INVALID = str(INPUTS / "invalid.mlir")
 
 WRONG = {
@@ -48,6 +49,7 @@ WRONG = {
     "shapes of no type": ([POOL, "--shapes", "I=8"], "'8' is not a type such as 2x9xf32"),
     "shapes left out": ([POOL, "--shapes", ""], "give the type of I"),
     "shapes of no function": ([POOL, "--shapes", "I=8xf32", "--function", "g"], "no function g"),
+    "no body": ([BODILESS, "-t", "tile"], "declared.mlir:2:1: error: g is only declared here"),
     "not lowered": ([POOL, "-t", "opencl"], "gpu"),
 }
 

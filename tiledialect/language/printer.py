@@ -23,6 +23,7 @@ from ..dialects.tile.yielding import YieldOp
 from ..errors import TileError
 from ..index.expr import IndexExpr
 from ..names import from_hint
+from ..signature import check_block
 from .functions import FUNCTIONS
 from .op_text import Printed, is_operand, text_of
 from .text import Text
@@ -68,6 +69,7 @@ class FunctionText(Printed):
 
     def __init__(self, function: func.FuncOp):
         super().__init__()
+        check_block(function)
         self.function = function
 
     def text(self) -> str:
