@@ -38,6 +38,7 @@ from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lost_nan import loses_nan
 from tiledialect.lowering.nest.moments import Guesses
 from tiledialect.lowering.nest.online import Step, scale_to, step
+from tiledialect.lowering.nest.row_tails import RowTail
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.passes.online_moments import Deviation, Moment
 from tiledialect.passes.online_sums import maximum_of, numbers
@@ -70,6 +71,7 @@ class RowNest:
         self.shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
         """Whether a group shares a row."""
         self.guards = Guards(kernel, share=self.shared)
+        self.tail = RowTail.of(kernel)
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
         ]
@@ -143,6 +145,8 @@ class RowNest:
             tuple(IndexExpr.of(name) for name in axes), tuple(r.extent for r in axes.values())
         )
         reach = {name: self.guards.reach[name] for name in space.variables}
+        if self.tail is not None:
+            reach[self.tail.index] = self.kernel.ranges[self.tail.index]
         return self.guards.tests(sets.guards(space, reach))
 
     # -- building --------------------------------------------------------------------------
@@ -308,6 +312,9 @@ class RowNest:
                 if position == len(numbers):
                     do()
                     return
+                if self.tail is not None and k in self.tail.outer:
+                    self.tail.enter(k, lambda: enter(position + 1, later))
+                    return
                 with self.kernel.loops([k]), self.kernel.at_steps(turned(k)):
                     enter(position + 1, later)
                     if k == self.guess_loop and guesses is not None:
@@ -329,7 +336,7 @@ class RowNest:
         """The accumulators of a contraction; on GPUs an instruction carries NaN."""
         results = self.kernel.kernel.yield_op.values
         loses = not self.kernel.local_leaves and loses_nan(op, self.ops, results, self.rows)
-        return Accumulator.of(op, self._places(op), _hint(op), loses_nan=loses)
+        return Accumulator.of(op, self._places(op), op.result.name_hint or "acc", loses_nan=loses)
 
     def _places(self, op: ContractionOp) -> Places:
         """The accumulators of a contraction: it aggregates over all that is not its output's."""
@@ -455,7 +462,8 @@ class Point:
         for op, accumulator in self.accumulators.items():
             value, t = self.combined(op, accumulator.type), accumulator.type
             if (greatest := self.own.sums.get(op)) is None:
-                accumulator.add(value)
+                tail = self.rows.tail
+                accumulator.add(tail.once(op, accumulator, value) if tail else value)
             else:
                 step = self.steps[self.accumulators[greatest]]
                 accumulator.change(partial(step.added, self.nest.scalars, t, value=value))
@@ -480,10 +488,6 @@ class Point:
         maps = self.rows.rows.reads(op)
         scalars = self.nest.scalars
         return combined(op, scalars, t, lambda k: self.value(op.inputs[k], maps[k]))
-
-
-def _hint(op: ContractionOp) -> str:
-    return op.result.name_hint or "acc"
 
 
 def row_nest(kernel: KernelNest) -> None:

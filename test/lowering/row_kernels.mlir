@@ -100,3 +100,27 @@ func.func @twice(%X: tensor<4x8xf32>) -> tensor<4xf32> {
   }
   func.return %O : tensor<4xf32>
 }
+
+// The last vector of a row goes back over one element: the sum leaves it out, the maximum does not mind. Kept
+// values have a place of their own.
+// CHECK-LABEL: void gone_back_0_
+// CHECK:           float4 x_3 = vload4(0, x + v + 8);
+// CHECK:           float4 x_4 = vload4(0, x + v + 11);
+// CHECK-NEXT:      float4 q_kept_3 = x_4 * x_4;
+// CHECK-NEXT:      float4 m_3 = x_4 > m_1 ? x_4 : m_1;
+// CHECK-NEXT:      float4 s = 0.0f + q_kept_1 + ({{.*}}(int4)(0, 1, 2, 3))) >= (int4)(1) ? q_kept_3 : (float4)(0.0f));
+// CHECK:           vstore4(q_kept_2 * s_3 + m_10, 0, o + v + 8);
+// CHECK-NEXT:      vstore4(q_kept_3 * s_3 + m_10, 0, o + v + 11);
+// CHECK-NEXT:  }
+func.func @gone_back(%X: tensor<8x15xf32>) -> tensor<8x15xf32> {
+  %O = tile.kernel(%x = %X : tensor<8x15xf32>) -> tensor<8x15xf32> axes <d0 = 0 to 8, d1 = 0 to 15>
+      schedule <group.x d0 : 8, serial 8*d1 : 2, unroll 4*d1 : 2, vector d1 : 4> stage <%q private> {
+    %m = tile.contraction max(%x[d0, d1]) -> [d0, 0] : (tensor<8x15xf32>) -> tensor<8x1xf32>
+    %q = tile.mul %x, %x : (tensor<8x15xf32>, tensor<8x15xf32>) -> tensor<8x15xf32>
+    %s = tile.contraction add(%q[d0, d1]) -> [d0, 0] : (tensor<8x15xf32>) -> tensor<8x1xf32>
+    %r = tile.mul %q, %s : (tensor<8x15xf32>, tensor<8x1xf32>) -> tensor<8x15xf32>
+    %o = tile.add %r, %m : (tensor<8x15xf32>, tensor<8x1xf32>) -> tensor<8x15xf32>
+    tile.yield %o : tensor<8x15xf32>
+  }
+  func.return %O : tensor<8x15xf32>
+}
