@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from math import prod
+from math import nan, prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -297,17 +297,25 @@ def combined(
     return scalars.select(equal, value, scalars.constant(0, t))
 
 
-def neutral_operand(op: ContractionOp) -> float | int | None:
-    """What an operand must be so that its point adds nothing; None if there is no such."""
+def neutral_operands(op: ContractionOp) -> tuple[float | int | None, ...]:
+    """What each operand must be so that its point adds nothing; None if there is no such."""
+    count = len(op.inputs)
     combination, aggregation = op.combination.data, op.aggregation.data
     if combination is Combination.none and aggregation is not Aggregation.assign:
         value = neutral(aggregation, accumulator_type(op))
         # The operand must be able to hold it: the least i64 is no i32.
         same = element_type(op.inputs[0]) == accumulator_type(op)
-        return value if same or value in (0, 1) else None
-    if combination is Combination.mul and aggregation is Aggregation.add:
-        return 0
-    return None
+        return (value if same or value in (0, 1) else None,)
+    if aggregation is not Aggregation.add:
+        return (None,) * count
+    if combination is Combination.mul:
+        return (0,) * count
+    compared = COMPARED.get(combination, 0)
+    # NaN equals nothing, whatever it is added to or multiplied with.
+    types = (element_type(value) for value in op.inputs[:compared])
+    unequal = tuple(nan if kind_of(t).is_float else None for t in types)
+    # Of a product, another factor might be infinite.
+    return (*unequal, *((0 if count == compared + 1 else None,) * (count - compared)))
 
 
 def _extreme(of_floats: type[arith.MaximumfOp | arith.MinimumfOp], name: str) -> Aggregate:

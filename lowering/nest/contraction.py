@@ -28,7 +28,7 @@ from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.index.integer import equal
 from tiledialect.index.sets import Guard
-from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined, neutral_operand
+from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined, neutral_operands
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.instruction import InstructionNest
@@ -50,7 +50,7 @@ class ContractionNest:
         self.box = visited(self.space, kernel.ranges)
         self.outputs = {name for e in op.output.data for name in e.names}
         accesses = [[e.substitute(kernel.values) for e in a.data] for a in op.accesses]
-        self.neutral = neutral_operand(op)
+        self.neutral = neutral_operands(op)
         self.staging = Staging(kernel, op.inputs, accesses, self.neutral)
         box = instruction_box(op, kernel.schedule)
         self.instruction = box and InstructionNest(kernel, self.staging, box)
@@ -108,7 +108,7 @@ class ContractionNest:
         last_output = len(self.op.output.data)
         guards = [g for g in sets.guards(self.space, self.guards.reach) if g.source >= last_output]
         # Where the kernel must know if a point landed, one that adds nothing is still none.
-        if self.neutral is None or self.needs_flag:
+        if self.needs_flag or all(value is None for value in self.neutral):
             return self.guards.tests(guards)
         # What an instruction reads from memory is tested there.
         read = self.instruction.box.first if self.instruction is not None else None
@@ -116,13 +116,13 @@ class ContractionNest:
         skipped = self.guards.tests([g for g in guards if g.source in absorbed])
         return (
             *(replace(test, needed_until=absorbed[test.guard.source]) for test in skipped),
-            *self.guards.tests(self._guards_of_unstaged()),
+            *self.guards.tests(self._guards_of_tested()),
         )
 
-    def _guards_of_unstaged(self) -> list[Guard]:
-        """The guards without those of staged operands, from which some of these may follow."""
+    def _guards_of_tested(self) -> list[Guard]:
+        """The guards of operands that need them, from which those of others may follow."""
         space = self.space
-        rest = [k for k in range(len(space.inputs)) if not self.staging.stages_of(k)]
+        rest = [k for k in range(len(space.inputs)) if self.staging.needs_tests(k)]
         rest = rest if self.instruction is None else []
         space = replace(
             space,

@@ -75,7 +75,8 @@ class RowNest:
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
         ]
-        self.staging = Staging(kernel, [value for value, _ in self.reads], accesses, None)
+        values = [value for value, _ in self.reads]
+        self.staging = Staging(kernel, values, accesses, [None] * len(values))
 
     # -- what is computed when -------------------------------------------------------------
 

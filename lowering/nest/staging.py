@@ -94,6 +94,8 @@ class Operand:
     value: SSAValue
     access: tuple[IndexExpr, ...]
     """An expression of steps for each axis."""
+    neutral: float | int | None = None
+    """What lies in tiles where their boxes reach outside, so that points there add nothing."""
     tiles: list[Tile] = field(default_factory=list[Tile])
 
     @property
@@ -121,12 +123,12 @@ class Staging:
         kernel: KernelNest,
         values: Sequence[SSAValue],
         accesses: Sequence[Sequence[IndexExpr]],
-        neutral: float | int | None,
+        neutral: Sequence[float | int | None],
     ):
         self.kernel = kernel
         self.nest = kernel.nest
-        self.neutral = neutral
-        self.operands = [Operand(v, tuple(a)) for v, a in zip(values, accesses, strict=True)]
+        operands = zip(values, accesses, neutral, strict=True)
+        self.operands = [Operand(v, tuple(a), n) for v, a, n in operands]
         staged = kernel.kernel.values
         self.numbers = [staged.index(v) if v in staged else -1 for v in values]
 
@@ -146,6 +148,18 @@ class Staging:
             for name in axis.names
         )
 
+    def needs_tests(self, operand: int) -> bool:
+        """Whether it must be tested that an operand is read inside.
+
+        Not if it is staged and adds nothing outside, nor if another one that is read at the same
+        places does not.
+        """
+        own = self.operands[operand]
+        alike = (k for k, other in enumerate(self.operands) if _are_read_alike(own, other))
+        return not self.stages_of(operand) or all(
+            self.operands[k].neutral is None or not self.stages_of(k) for k in alike
+        )
+
     def absorbed(self, first: int, guarded: int | None = None) -> dict[int, int]:
         """The accesses that need no test as their operand is staged, and before which leaf it is.
 
@@ -155,8 +169,8 @@ class Staging:
         """
         found: dict[int, int] = {}
         for k, operand in enumerate(self.operands):
-            stages = self.stages_of(k)
-            place = place_of(stages[0], self.kernel.leaves) if stages else guarded
+            tested = self.needs_tests(k)
+            place = guarded if tested else place_of(self.stages_of(k)[0], self.kernel.leaves)
             if place is not None:
                 found.update(dict.fromkeys(range(first, first + len(operand.access)), place))
             first += len(operand.access)
@@ -298,7 +312,7 @@ class Staging:
         value = self._computed(operand, coordinates, inside)
         if inside == ALWAYS:
             return value
-        neutral = self.nest.scalars.constant(self.neutral or 0, element_type(operand.value))
+        neutral = self.nest.scalars.constant(operand.neutral or 0, element_type(operand.value))
         # No branch: what has barriers in it should have few.
         return self.nest.scalars.select(self.nest.truth(inside), value, neutral)
 
@@ -356,13 +370,19 @@ class Staging:
         lanes: int = 1,
     ) -> SSAValue:
         default = None
-        if self.neutral:
-            default = self.nest.scalars.constant(self.neutral, element_type(operand.value))
+        if operand.neutral:
+            default = self.nest.scalars.constant(operand.neutral, element_type(operand.value))
             assert isinstance(memory.type, MemRefType)
             default = _converted(self.nest, default, memory.type.element_type)
             if lanes > 1:
                 default = self.nest.emit(BroadcastOp(default, vector_of(default.type, lanes)))
         return self.nest.load(memory, place, inside, default, lanes=lanes)
+
+
+def _are_read_alike(operand: Operand, other: Operand) -> bool:
+    """Whether two operands are read at the same places, and have as many."""
+    is_alike = operand.access == other.access
+    return is_alike and static_shape(operand.value) == static_shape(other.value)
 
 
 def as_bits(nest: NestBuilder, value: SSAValue) -> SSAValue:

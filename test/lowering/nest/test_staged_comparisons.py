@@ -1,0 +1,48 @@
+"""Windows in which elements are compared, with operands staged in each way: nothing is tested."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+
+PROGRAMS = {
+    "O": """function (X[N], M[N]) -> (O) {
+        O[x: N] = +(X[x + j - 2] == M[x]), j < 5;
+    }""",
+    "S": """function (X[N], M[N], D[N]) -> (S) {
+        S[x: N] = +(X[x] == M[x + j - 2] ? D[x + j - 2]), j < 5;
+    }""",
+    "T": """function (X[N], M[N], D[N]) -> (T) {
+        T[x: N] = +(X[x + j - 2] == M[x + 2 - j] ? D[x]), j < 5;
+    }""",
+}
+STAGES = [
+    *chain.from_iterable(combinations(("X", "M", "D"), count) for count in range(4)),
+]
+NUMBERS = {
+    "zeros": np.zeros(50, np.float32),
+    "specials": np.resize(np.float32([0, -0.0, np.nan, np.inf, 1, -np.inf, 1]), 50),
+    "integers": np.resize(np.int32([0, 0, 1, 0, -1]), 50),
+}
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_outside_equals_nothing(name: str, device: td.Device):
+    f = td.compile(PROGRAMS[name], device=device)
+    names = [n for n in ("X", "M", "D") if n in PROGRAMS[name].split("->")[0]]
+    for numbers in NUMBERS.values():
+        arrays = [numbers, np.roll(numbers, 1), np.arange(1, 51, dtype=numbers.dtype)]
+        expected = f.reference(*arrays[: len(names)])
+        for staged in STAGES:
+            if not set(staged) <= set(names):
+                continue
+            stages = ", ".join(f"{n} local" for n in staged)
+            stage = f" stage <{stages}>" if staged else ""
+            schedule = f"<group.x 16*x : 4, unroll j : 5, vector x : 16>{stage}"
+            scheduled = f.with_schedules({name: schedule})
+            np.testing.assert_array_equal(scheduled(*arrays[: len(names)]), expected)
