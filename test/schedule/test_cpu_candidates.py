@@ -680,3 +680,22 @@ def test_what_the_second_cache_keeps_is_fetched_once_by_each_core():
 
     # The first factor, of 40 kB, stays in a core's cache; of 4 MB, each group reads it anew.
     assert fetched(10000) > 2 * 100 * fetched(100)
+
+
+def test_lanes_past_the_end_are_known_in_groups_at_one_edge_alone():
+    device, case = two_cores(16), windows_along_rows(803)
+    alone = replace(case, inputs=(tensor(0, (32, 803, 803), "c", "y", "x"), case.inputs[1]))
+
+    def edges(case: Facts, column: Role, *stages: Stage) -> float:
+        leaves = (
+            Leaf("c", 1, 32, Role.GROUP, "y"),
+            Leaf("x", 16, 51, column, "x"),
+            Leaf("y", 1, 803, Role.SERIAL),
+            *(Leaf(tap, 1, 3, Role.UNROLL) for tap in "ji"),
+            Leaf("x", 1, 16, Role.VECTOR),
+        )
+        return CpuModel(case, Schedule(leaves, stages), device).edges
+
+    assert edges(case, Role.GROUP) > edges(case, Role.SERIAL)
+    assert edges(alone, Role.GROUP) == edges(alone, Role.SERIAL)
+    assert edges(case, Role.GROUP, Stage(0, local=True), Stage(1, local=True)) == 1

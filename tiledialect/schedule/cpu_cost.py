@@ -39,6 +39,8 @@ EDGE = 3.0
 """How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
 EDGE_LANES = 6.0
 """How much slower vectors are each of whose lanes is tested, as some may read outside a tensor."""
+ALONE_LANES = 0.6
+"""How much slower groups are, for each lane of a vector, that test all lanes by themselves."""
 TESTED = {True: 0.4, False: 0.9}
 """How much longer a group takes some of whose tiles have tested rows, with AVX-512 and without."""
 ALONE = 8.0
@@ -144,13 +146,25 @@ class CpuModel(CpuCaches):
             readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.copies(w.tensor)]
             share = prod(x.extent for x in last) / reach
             groups = prod(x.extent for x in own if x.role is Role.GROUP)
-            if readers and is_lanes:
+            if readers and is_lanes and groups > 1 and self._has_other_edges(name):
+                slower += ALONE_LANES * self.vector / groups
+            elif readers and is_lanes:
                 is_known = len(uneven) == 1 or name in self.facts.reduced_indices
                 slower += share * self._pieces(name) * (1.0 if is_known else UNKNOWN)
             elif readers:
                 # All of a group's tiles are tested; in the only group, the last one alone.
                 slower += max(share * EDGE, tested / groups if groups > 1 else 0.0)
         return slower + EDGE_LANES * self._outer_lanes
+
+    def _has_other_edges(self, name: str) -> bool:
+        """Whether groups are at an edge, though not at the end of an index.
+
+        In these it is not known which lanes are there.
+        """
+        tested = {n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count}
+        others = (tested | self.facts.padded) - {name}
+        on_grid = {leaf.index for leaf in self.leaves if leaf.role is Role.GROUP}
+        return name in self.facts.padded or not on_grid.isdisjoint(others)
 
     @property
     def _outer_lanes(self) -> float:
