@@ -151,6 +151,13 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((12, 40),),
         "row kernels",
     ),
+    "groups of few channels": (
+        """function (X[P, G, C]) -> (O) {
+            S[0, g, 0: 1, G, 1] = +(X[p, g, c]); O = X - S;
+        }""",
+        ((31, 6, 9),),
+        "row kernels",
+    ),
     "softmax of columns": (
         """function (X[M, N]) -> (O) {
             MX[0, n : 1, N] = >(X[m, n]);
@@ -168,6 +175,7 @@ DEVICES = {
     "cpu": described(Kind.CPU, {}),
     "gpu": described(Kind.GPU, {"platform": next(iter(PLATFORMS))}),
 }
+LONG_VECTORS = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
 LOCAL_MEMORY = 32768
 """Bytes that any device has at least."""
 TRIED = 1
@@ -247,3 +255,18 @@ def test_rows_of_a_stencil_are_a_work_items_on_gpus() -> None:
         if (leaf.index, leaf.role) == (rows, Role.UNROLL)
     ]
     assert own and own[0] >= 4
+
+
+@pytest.mark.parametrize(("groups", "together"), [(8, 8), (7, 7), (6, 6), (11, 1), (12, 6)])
+def test_groups_of_few_channels_are_normalized_line_after_line(groups: int, together: int) -> None:
+    """Rows between whose elements others lie are read with these, by a core."""
+    source = """function (X[B, P, G, C]) -> (O) {
+        S[b, 0, g, 0: B, 1, G, 1] = +(X[b, p, g, c]); D = X - S / (P * C);
+        V[b, 0, g, 0: B, 1, G, 1] = +(D[b, p, g, c] * D[b, p, g, c]); O = D / sqrt(V);
+    }"""
+    argument = type_of(np.empty((16, 400, groups, 9), "f4"))
+    module = compile_module(load(source), None, [argument], after="tile-fuse")
+    found = best(kernel_facts(kernel_of(module)), LONG_VECTORS)
+    assert found is not None
+    written = [leaf.extent for leaf in found.schedule.leaves if leaf.role is Role.UNROLL]
+    assert written == [together] * (together > 1)

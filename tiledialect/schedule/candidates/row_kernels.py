@@ -24,7 +24,7 @@ from tiledialect.schedule.candidates.memory import (
     work_of_group,
 )
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts
+from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Role, Schedule, Stage
 
 KEPT = 96
@@ -227,7 +227,7 @@ def _rows_on_cpu(
     inputs = {t.number for t in facts.inputs}
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
     kept = kept[: KEPT_ON_CPU // max(length, 1)]
-    together = _together(facts, device, rows, length)
+    together = _together(facts, device, summed, rows)
     guess = facts.guessed and _is_past_cache(facts, device, rows)
     kept = [] if guess else kept
     for count in unrolls(facts.extents[first], width, 2):
@@ -261,11 +261,27 @@ def _steps_of_guess(steps: int) -> int:
     return next((n for n in range(STEPS_OF_GUESS, 1, -1) if steps % n == 0), 1)
 
 
-def _together(facts: Facts, device: Device, rows: list[str], length: int) -> int:
-    """How many rows to compute at the same time, of which there are a multiple."""
+def _together(facts: Facts, device: Device, summed: list[str], rows: list[str]) -> int:
+    """How many rows to compute at the same time, of which there are a multiple.
+
+    Those between whose elements a row's next ones lie are read with it, line after line.
+    """
+    if not rows:
+        return 1
+    between = _lie_between(largest(facts), summed, rows)
+    length = prod(facts.extents[n] for n in (summed[:1] if between else summed))
     numbers = (n for longest, n in TOGETHER.items() if length <= longest)
     most = next((n for n in numbers if _fits(facts, device, n, 1)), 1)
-    return gcd(most, facts.extents[rows[0]]) if rows else 1
+    count = facts.extents[rows[0]]
+    if not between:
+        return gcd(most, count)
+    return max(n for n in range(1, most + 1) if count % n == 0)
+
+
+def _lie_between(source: Tensor, summed: list[str], rows: list[str]) -> bool:
+    """Whether neighbouring rows lie between elements of a row."""
+    apart = [abs(source.strides.get(n, 0)) for n in (*rows[:1], *summed[1:2])]
+    return len(apart) == 2 and 0 < apart[0] < apart[1]
 
 
 def _fits(facts: Facts, device: Device, rows: int, count: int) -> bool:
