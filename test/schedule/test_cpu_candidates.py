@@ -338,6 +338,14 @@ def test_rows_along_pictures_need_no_stage():
     assert 0 not in {stage.operand for stage in best.stages}
 
 
+@pytest.mark.parametrize("size", [2, 3, 5, 7])
+@pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
+def test_windows_of_short_rows_have_vectors(size: int, device: Device):
+    """Rows of windows would not fill them, tiles of a contraction do."""
+    best = ranked(windows_along_rows(size), device)[0].schedule
+    assert best.leaves[-1].role is Role.VECTOR
+
+
 @pytest.mark.parametrize("size", [14, 56, 224])
 def test_windows_along_padded_rows_need_a_stage(size: int):
     """Each lane of a vector would be tested."""
@@ -620,9 +628,12 @@ SHAPES = {
     "columns": [((64, 256), (64,)), ((37, 100), (37,))],
     "maxima": [((11, 14, 24),)],
     "groups": [((3, 50, 16, 8),), ((2, 30, 12, 4),)],
-    "depthwise": [((9, 17, 24), (3, 3, 24))],
-    "depthwise planes": [((5, 9, 24), (5, 3, 3)), ((3, 20, 70), (3, 3, 3))],
-    "maxima of planes": [((5, 9, 24),)],
+    "depthwise": [((9, 17, 24), (3, 3, 24)), ((9, 17, 3), (3, 3, 3))],
+    "depthwise planes": [
+        *([((5, 9, 24), (5, 3, 3)), ((3, 20, 70), (3, 3, 3))]),
+        *([((37, 7, 7), (37, 3, 3)), ((9, 5, 3), (9, 3, 3)), ((4, 40, 2), (4, 3, 3))]),
+    ],
+    "maxima of planes": [((5, 9, 24),), ((37, 7, 7),), ((9, 33, 5),)],
 }
 
 

@@ -15,6 +15,7 @@ from math import prod
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.candidates.cpu_tiles import Builder, Roles, Shape, has_vectors
 from tiledialect.schedule.candidates.loops import fastest
+from tiledialect.schedule.candidates.windows import SHORTEST
 from tiledialect.schedule.cpu_caches import FEW_ROWS
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost_below
 from tiledialect.schedule.device import Device, Kind
@@ -99,8 +100,13 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
     if any(not set(outputs[:1]).isdisjoint(names) for names in mixed):
         # The fastest is a residue class: vectors go along its steps, between which others lie.
         return False
-    long = [name for name in facts.reduced_indices if facts.extents[name] >= width]
+    extents = facts.extents
+    long = [name for name in facts.reduced_indices if extents[name] >= width]
     along = {name for name, stride in largest.strides.items() if abs(stride) == 1}
+    is_short = any(extents[name] < SHORTEST for name in outputs[:1])
+    if is_short and _is_window(facts) and facts.points > READ_TWICE * elements:
+        # Rows of small pictures, or of few channels, are too short for vectors of windows.
+        return False
     if along.isdisjoint(long):
         is_used_by_several = facts.is_product and not largest.names.issuperset(outputs)
         if along.isdisjoint(outputs[:1]) or is_used_by_several:
