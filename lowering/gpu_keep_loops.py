@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 
@@ -14,8 +15,9 @@ from xdsl.passes import ModulePass
 from tiledialect.ancestors import ancestors
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.lowering.loops import steps_of
-from tiledialect.lowering.nest.builder import PRIVATE
+from tiledialect.lowering.nest.builder import GLOBAL, PRIVATE
 from tiledialect.ops_in import ops_in, ops_of
+from tiledialect.schedule.leaves import SHORT_ROW
 
 KEEPS_LOOPS = ("Intel(R) OpenCL",)
 """Platforms that need the pass: Intel's compiler for CPUs unrolls a loop of 32 iterations with a
@@ -47,11 +49,11 @@ FEW = 4
 class GpuKeepLoopsPass(ModulePass):
     """Marks loops that the OpenCL compiler is not to unroll or vectorize: schedules did what pays.
 
-    Not to be unrolled are innermost loops with a branch in them, and loops around loops but for
-    those that use arrays in private memory, which may become registers. Loops of a few iterations,
-    with none but such in them, are left to it. Not to be vectorized are innermost loops that call
-    functions on scalars, or divide integers, and those that test for their last iteration alone,
-    which may be unrolled.
+    Not to be unrolled are innermost loops that have a branch in them or write short rows, several
+    numbers one by one, and loops around loops but for those that use arrays in private memory,
+    which may become registers. Loops of a few iterations, with none but such in them, are left to
+    it. Not to be vectorized are innermost loops that call functions on scalars, or divide integers,
+    and those that test for their last iteration alone, which may be unrolled.
     """
 
     name = "gpu-keep-loops"
@@ -85,8 +87,24 @@ def _mark_innermost(loop: scf.ForOp) -> None:
     if is_last_apart or any(map(_calls, inside)):
         loop.attributes[KEEP_SCALARS] = UnitAttr()
     has_branches = any(type(x) is scf.IfOp for x in inside)
-    if has_branches and not is_last_apart and not _is_short(loop):
+    is_kept = has_branches or _writes_rows(inside)
+    if is_kept and not is_last_apart and not _is_short(loop):
         loop.attributes[KEEP_LOOP] = UnitAttr()
+
+
+def _writes_rows(ops: Iterable[Operation]) -> bool:
+    """Whether the numbers of short rows are stored one by one in some array in global memory.
+
+    Vectors of the steps would be scattered, lane by lane.
+    """
+    ops = list(ops)
+    if any(isinstance(v.type, VectorType) for op in ops for v in op.results):
+        return False
+    arrays = [x.memref for x in ops if isinstance(x, memref.StoreOp)]
+    stores = Counter(
+        a for a in arrays if isinstance(a.type, MemRefType) and a.type.memory_space == GLOBAL
+    )
+    return any(1 < count < SHORT_ROW for count in stores.values())
 
 
 def _uses_of_private(module: ModuleOp) -> set[Operation]:

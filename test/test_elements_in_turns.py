@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from compare import assert_close
 from described import check_as, spec
-from xdsl.dialects import memref, vector
+from xdsl.dialects import gpu, memref, vector
+from xdsl.dialects.builtin import DenseArrayBase, i32
 
 import tiledialect as td
 from tiledialect.inputs import types_of
@@ -84,3 +85,40 @@ def test_lanes_in_turns_are_shuffled(width: int):
     )
     stored = [op.value.type for op in module.walk() if isinstance(op, memref.StoreOp)]
     assert not stored and any(isinstance(op, vector.ShuffleOp) for op in module.walk())
+
+
+MIRRORED = """function (X[N, M, C]) -> (O, P) {
+  O[n, m, c: N, M, C] = =(X[n, M - 1 - m, c]);
+  Y[n, m, c: N, M, C] = =(X[n, M - 1 - m, c]); P = Y * 2 + X;
+}"""
+
+NEAREST_PIXELS = """function (X[H, W, C]) -> (O) {
+  O[2*y + a, 2*x + b, c: 2*H, 2*W, C] = =(X[y, x, c]), a < 2, b < 2;
+}"""
+
+
+@pytest.mark.parametrize("target", ("own", *TARGETS))
+@pytest.mark.parametrize("dtype", (np.float32, np.float64, np.int32, np.uint8))
+@pytest.mark.parametrize("row", (2, 3, 4, 5))
+def test_mirrored_rows_of_short_pixels(row: int, dtype: type, target: str, device: td.Device):
+    function = td.compile(MIRRORED, device=device)
+    for shape in ((2, 21, row), (3, 64, row)):
+        array = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+        if target == "own":
+            for ours, expected in zip(function(array), function.reference(array), strict=True):
+                assert_close(ours, expected, ulps=0)
+        else:
+            check_as(function, [array], device, TARGETS[target], ulps=0)
+
+
+def test_pixels_of_few_numbers_are_moved_without_scattering():
+    """Neither by a compiler's own vectors of neighbouring work-items, nor lane by lane."""
+    for source in (MIRRORED, NEAREST_PIXELS):
+        program = td.compile(source)._program  # pyright: ignore[reportPrivateUsage]
+        arrays = [np.ones((64, 64, 3), np.float32)]
+        module = compile_module(program.module, program.name, types_of(arrays), TARGETS["16 lanes"])
+        for kernel in (op for op in module.walk() if isinstance(op, gpu.FuncOp)):
+            assert kernel.attributes["gpu.known_block_size"] == DenseArrayBase.from_list(
+                i32, [1] * 3
+            )
+            assert not any(isinstance(op, vector.InsertOp) for op in kernel.walk())

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.control import IfOp
-from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Comparison, Condition, Expr, Junction
+from tiledialect.index.integer import Comparison, Condition, Expr, Junction, map_expressions
 from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference
+from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.index.value_sets import Range
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
@@ -79,3 +79,23 @@ def _drop_constant(value: SSAValue | None) -> None:
     """Erase a constant that nothing uses any more."""
     if value is not None and isinstance(value.owner, arith.ConstantOp) and not value.uses:
         Rewriter.erase_op(value.owner)
+
+
+def branch_outside(loop: ForOp, env: Env) -> None:
+    """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
+    branch = loop.block.last_op
+    if not isinstance(branch, IfOp) or branch.otherwise is not None:
+        return
+    if any(not isinstance(x, IndexOp | arith.ConstantOp) for x in loop.block.ops if x != branch):
+        return
+    scope = NestScope(env=env)
+    lane, condition = str(scope.name(loop.index)), scope.condition(branch)
+    if not is_uniform(condition, lane, loop.extent or 1, scope.env):
+        return
+    condition = map_expressions(condition, lambda e: e.substitute({lane: Expr()}))
+    around = IfOp(scope.values, simplify_condition(condition, scope.env), Block())
+    Rewriter.inline_block(branch.then.block, InsertPoint.before(branch))
+    Rewriter.erase_op(branch)
+    Rewriter.insert_op(around, InsertPoint.before(loop))
+    loop.detach()
+    around.then.block.add_op(loop)

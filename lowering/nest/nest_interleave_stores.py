@@ -16,8 +16,8 @@ from tiledialect.index.ranges import Env
 from tiledialect.lowering.nest.builder import GLOBAL
 from tiledialect.lowering.nest.conditions import Guarded, set_condition
 from tiledialect.lowering.nest.neighbours import moved_by
-from tiledialect.lowering.nest.nest_vectorize import INTERLEAVED
 from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.lowering.nest.shuffles import INTERLEAVED
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.target_spec import is_gpu
@@ -70,16 +70,26 @@ def _branch(op: Operation) -> Block | None:
 def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
     """Whether all that the lanes write is so many elements apart as there are turns, the next
     turn's beside it; what they read is not written here.
+
+    Or all that they read, if they only put it into registers; the last lane may be the first there.
     """
     ops, scope = list(body.ops), NestScope(env=env)
     stores = [op for op in ops if isinstance(op, StoreOp)]
-    read = {op.memory for op in ops if isinstance(op, LoadOp)}
-    steps = {(moved_by(lanes, op, scope), moved_by(turns, op, scope)) for op in stores}
+    loads = [op for op in ops if isinstance(op, LoadOp) and op.result.uses]
     is_plain = not any(op.regions or op.properties.get("condition") for op in ops)
-    types = [op.memory.type for op in stores]
-    is_memory = all(isinstance(t, MemRefType) and t.memory_space == GLOBAL for t in types)
-    is_apart = steps == {(turns.extent, 1)} and read.isdisjoint(op.memory for op in stores)
-    return is_plain and is_memory and is_apart
+    if not is_plain or not {x.memory for x in loads}.isdisjoint(x.memory for x in stores):
+        return False
+    moves = stores if all(map(_is_global, stores)) else loads
+    if not all(map(_is_global, moves)) or any(_is_global(x) for x in stores if moves is loads):
+        return False
+    steps = {(moved_by(lanes, op, scope), moved_by(turns, op, scope)) for op in moves}
+    apart = {(turns.extent, 1)}
+    return steps == apart or (moves is loads and steps == {(-(turns.extent or 0), 1)})
+
+
+def _is_global(op: LoadOp | StoreOp) -> bool:
+    t = op.memory.type
+    return isinstance(t, MemRefType) and t.memory_space == GLOBAL
 
 
 def _write_out(turns: ForOp, block: Block, env: Env) -> None:
@@ -113,7 +123,8 @@ class NestInterleaveStoresPass(ModulePass):
     Where the steps of a vector loop write elements so far apart as the unrolled loop around it
     has steps, and those fill the gaps, that loop goes into the lanes: `nest-vectorize` makes
     whole vectors of what the lanes write. So residue classes of strided convolutions' gradients
-    are stored, if a work-item has all of them. GPUs write such lanes one by one.
+    are stored, if a work-item has all of them. The same is done where the steps put elements that
+    lie so into registers: what is copied is loaded together, too. GPUs write such lanes one by one.
     """
 
     name = "nest-interleave-stores"

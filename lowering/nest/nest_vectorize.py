@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -22,13 +22,13 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
-from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp, vector_of
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
@@ -38,18 +38,23 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.lowering.constants import constant
 from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
-from tiledialect.lowering.nest.conditions import is_uniform
+from tiledialect.lowering.nest.conditions import branch_outside, is_uniform
 from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.lowering.nest.shuffles import every_other, moved_on, taken
+from tiledialect.lowering.nest.shuffles import (
+    IN_TURNS,
+    INTERLEAVED,
+    SHORT_LANES,
+    elements_of_turn,
+    every_other,
+    moved_on,
+    taken,
+    taken_from,
+)
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import LONG_LANES, Role
 
 LANES = (2, 3, 4, 8, 16)
 """How many elements the vectors of OpenCL C have."""
-INTERLEAVED = (2, 3, 4)
-"""How many vectors are written together whose lanes are in turns."""
-SHORT_LANES = 4
-"""Shorter ones are written lane by lane."""
 
 
 class NotVectorizedError(Exception):
@@ -71,8 +76,8 @@ class Vectorizer:
         self.ops: list[Operation] = []
         self.moved: dict[SSAValue, Expr] = {}
         """Index values that differ from lane to lane."""
-        self.pairs: dict[LoadOp, tuple[SSAValue, SSAValue]] = {}
-        """The two vectors of which loads take every other element."""
+        self.rows: dict[LoadOp, list[SSAValue]] = {}
+        """The vectors of which loads take all elements in turns, with the first of these loads."""
 
     def run(self) -> list[Operation]:
         """The ops that take the place of the loop; raises ``NotVectorizedError``."""
@@ -188,6 +193,9 @@ class Vectorizer:
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
+        if turns := self._loads_in_turns(op):
+            self._take_turn(op, turns)
+            return
         if self._is_every_other(op):
             self._every_other(op, condition)
             return
@@ -201,16 +209,13 @@ class Vectorizer:
             else:
                 new = vector.InsertOp(load.result, total, [lane])
             self.ops += [load, new]
-            total = new.results[0]
-        assert total is not None
-        self.values[op.result] = total
+            self.values[op.result] = total = new.results[0]
 
     def _keep_default(self, op: LoadOp) -> None:
         """What a load is in whose place nothing is loaded."""
         default = self._default(op)
         if default is None:
-            nothing = constant(0, op.result.type)
-            self.ops.append(nothing)
+            self.ops.append(nothing := constant(0, op.result.type))
             default = nothing.results[0]
         self.values[op.result] = default
 
@@ -236,68 +241,88 @@ class Vectorizer:
         self.values[op.result] = self._turn(load.result)
 
     def _turn(self, value: SSAValue) -> SSAValue:
-        assert isinstance(value.type, VectorType)
-        mask = DenseArrayBase.from_list(i64, [*reversed(range(self.lanes))])
-        new = vector.ShuffleOp(value, value, mask, result_type=value.type)
+        return self._shuffled(value, value, [*reversed(range(self.lanes))])
+
+    def _shuffled(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
+        """Lanes of two vectors, in one of their type."""
+        assert isinstance(a.type, VectorType)
+        mask = DenseArrayBase.from_list(i64, lanes)
+        new = vector.ShuffleOp(a, b, mask, result_type=a.type)
         self.ops.append(new)
         return new.result
 
     def _is_every_other(self, op: LoadOp) -> bool:
         """Whether lanes take every other float of a row that two long vectors cover."""
-        if self.lanes < LONG_LANES or op.result.type != f32 or not self._is_in_memory(op):
-            return False
-        return self._is_apart_by(op, 2) or self._is_of_rows(op, 2)
+        is_long = self.lanes >= LONG_LANES and op.result.type == f32
+        return is_long and self._is_in_memory(op) and self._is_of_turns(op, 2)
 
-    def _is_of_rows(self, op: LoadOp | StoreOp, size: int) -> bool:
-        """Whether lanes take the same element of each of neighbouring rows of a size."""
+    def _is_of_rows(self, op: LoadOp | StoreOp, stride: int) -> bool:
+        """Whether lanes take the same element of each of neighbouring rows of a size.
+
+        Where the stride is negative, they take the last row first.
+        """
+        size, step = abs(stride), 1 if stride > 0 else -1
         *outer, last = self.scope.access(op)
         memory, lane = self._memory(op).type, str(self.lane)
         if not outer or not isinstance(memory, MemRefType) or memory.get_shape()[-1] != size:
             return False
         moved = linear_in(outer[-1], Variable(lane))
         is_inside = all(lane not in e.names for e in outer[:-1])
-        is_along = moved is not None and moved[0].value == 1
-        return last.value is not None and is_inside and is_along and self.stride(op) == size
+        is_along = moved is not None and moved[0].value == step
+        return last.value is not None and is_inside and is_along and self.stride(op) == stride
 
     def _every_other(self, op: LoadOp, condition: Condition) -> None:
-        """Lanes of two vectors, which those that take the elements between them share.
+        """Lanes of two vectors, of which the second one ends where the last element is."""
+        place = self._at(self.scope.access(op))
+        second = moved_on(place, self.lanes - 1, 2 if self._is_of_rows(op, 2) else 0)
+        low, high = self._row_of(op, (place, second), condition)
+        self.values[op.result] = self._shuffled(low, high, every_other(self.lanes))
 
-        Without those, the second one ends where the last element is.
-        """
-        lanes, together = self.lanes, self._together(op)
-        first = together or op
-        if first not in self.pairs:
-            place = self._at(self.scope.access(first))
-            distance = lanes - 1 if together is None else lanes
-            second = moved_on(place, distance, 2 if self._is_of_rows(op, 2) else 0)
-            names, memory = self._names, self._memory(op)
-            loads = [LoadOp(names, memory, at, condition, lanes=lanes) for at in (place, second)]
-            for load in loads:
-                load.result.name_hint = op.result.name_hint
-            self.ops += loads
-            self.pairs[first] = loads[0].result, loads[1].result
-        whole = [2 * k + (op is not first) for k in range(lanes)]
-        mask = every_other(lanes) if together is None else whole
-        t = vector_of(op.result.type, lanes)
-        low, high = self.pairs[first]
-        new = vector.ShuffleOp(low, high, DenseArrayBase.from_list(i64, mask), result_type=t)
-        self.ops.append(new)
-        self.values[op.result] = new.result
+    def _row_of(
+        self, op: LoadOp, places: Iterable[Sequence[Expr]], condition: Condition
+    ) -> list[SSAValue]:
+        """Whole vectors at some places of what an op loads lane by lane."""
+        place = self._names, self._memory(op)
+        loads = [LoadOp(*place, at, condition, lanes=self.lanes) for at in places]
+        for load in loads:
+            load.result.name_hint = op.result.name_hint
+        self.ops += loads
+        return [load.result for load in loads]
 
-    def _together(self, op: LoadOp) -> LoadOp | None:
-        """The first of two loads of which each takes every other element, and both all."""
-        accesses = [x for x in self.loop.block.ops if isinstance(x, LoadOp | StoreOp)]
-        same = [x for x in accesses if x.memory is op.memory]
-        if any(isinstance(x, StoreOp) for x in same):
-            return None
+    def _loads_in_turns(self, op: LoadOp) -> list[LoadOp]:
+        """Loads of which the lanes take all elements of a row in turns, in their places' order."""
+        stride = self.stride(op) or 0
+        is_long = self.lanes >= LONG_LANES and op.result.type in IN_TURNS
+        if not is_long or abs(stride) not in INTERLEAVED or not self._is_in_memory(op):
+            return []
+        found: dict[int, LoadOp] = {}
         condition = self._condition(op)
-        for x in same:
-            distance = constant_difference(self.address(x), self.address(op), self.scope.env)
-            if distance not in (1, -1) or not isinstance(x, LoadOp) or x.default is not None:
+        for x in self.loop.block.ops:
+            if not isinstance(x, LoadOp | StoreOp) or x.memory is not op.memory:
                 continue
-            if self._is_every_other(x) and self._condition(x) == condition:
-                return op if distance == 1 else x
-        return None
+            distance = constant_difference(self.address(x), self.address(op), self.scope.env)
+            if isinstance(x, StoreOp) or distance is None or x.default is not None:
+                return []
+            if self._is_of_turns(x, stride) and self._condition(x) == condition:
+                found[distance] = x
+        places = sorted(found)
+        is_whole = len(places) == abs(stride) and places[-1] - places[0] == abs(stride) - 1
+        return [found[place] for place in places] if is_whole else []
+
+    def _take_turn(self, op: LoadOp, turns: Sequence[LoadOp]) -> None:
+        """Lanes of vectors that lie in a row, and that the other turns share."""
+        first, count, lanes = turns[0], len(turns), self.lanes
+        is_turned = self.stride(op) == -count
+        if first not in self.rows:
+            place = self._at(self.scope.access(first), lanes - 1 if is_turned else 0)
+            row = count if self._is_of_rows(first, -count if is_turned else count) else 0
+            places = (moved_on(place, k * lanes, row) for k in range(count))
+            self.rows[first] = self._row_of(op, places, self._condition(op))
+        elements = elements_of_turn(turns.index(op), count, lanes, turned=is_turned)
+        joined, *others = self.rows[first]
+        for k, other in enumerate(others, 1):
+            joined = self._shuffled(joined, other, taken_from(k, elements))
+        self.values[op.result] = joined
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
         """A store for each lane, as they are no neighbours."""
@@ -305,8 +330,7 @@ class Vectorizer:
         for lane in range(self.lanes):
             element = value
             if isinstance(value.type, VectorType):
-                extract = vector.ExtractOp(value, [lane], op.value.type)
-                self.ops.append(extract)
+                self.ops.append(extract := vector.ExtractOp(value, [lane], op.value.type))
                 element = extract.result
             at = self._at(access, lane)
             self.ops.append(StoreOp(names, element, self._memory(op), at, condition))
@@ -346,9 +370,9 @@ class Vectorizer:
         is_last = moved is not None and moved[0].value == stride
         return is_inside and is_last and self.stride(op) == stride
 
-    def _is_of_turns(self, op: StoreOp, count: int) -> bool:
-        """Whether the lanes of a store leave gaps for so many others, in a row or in short rows."""
-        return self._is_apart_by(op, count) or self._is_of_rows(op, count)
+    def _is_of_turns(self, op: LoadOp | StoreOp, stride: int) -> bool:
+        """Whether the lanes leave gaps for others, in a row or in short rows."""
+        return self._is_apart_by(op, stride) or self._is_of_rows(op, stride)
 
     def _interleave(self, turns: Sequence[StoreOp]) -> None:
         """Write vectors of what some stores write in turns; nothing if there are none."""
@@ -356,7 +380,6 @@ class Vectorizer:
             return
         count, lanes = len(turns), self.lanes
         values = [self._wide(self.values.get(op.value, op.value)) for op in turns]
-        t = vector_of(turns[0].value.type, lanes)
         place = self._at(self.scope.access(turns[0]))
         in_rows = self._is_of_rows(turns[0], count)
         condition = self._condition(turns[0])
@@ -364,10 +387,7 @@ class Vectorizer:
             joined = values[0]
             for turn in range(1, count):
                 found = taken(turn, count, range(first, first + lanes))
-                mask = DenseArrayBase.from_list(i64, found)
-                shuffled = vector.ShuffleOp(joined, values[turn], mask, result_type=t)
-                self.ops.append(shuffled)
-                joined = shuffled.result
+                joined = self._shuffled(joined, values[turn], found)
             at, memory = moved_on(place, first, count if in_rows else 0), self._memory(turns[0])
             self.ops.append(StoreOp(self._names, joined, memory, at, condition))
 
@@ -437,35 +457,14 @@ class Vectorizer:
         """A value in all lanes."""
         if isinstance(value.type, VectorType):
             return value
-        op = vector.BroadcastOp(value, vector_of(value.type, self.lanes))
+        self.ops.append(op := vector.BroadcastOp(value, vector_of(value.type, self.lanes)))
         op.results[0].name_hint = value.name_hint
-        self.ops.append(op)
         return op.results[0]
-
-
-def _branch_outside(loop: ForOp, env: Env) -> None:
-    """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
-    branch = loop.block.last_op
-    if not isinstance(branch, IfOp) or branch.otherwise is not None:
-        return
-    if any(not isinstance(x, IndexOp | arith.ConstantOp) for x in loop.block.ops if x != branch):
-        return
-    scope = NestScope(env=env)
-    lane, condition = str(scope.name(loop.index)), scope.condition(branch)
-    if not is_uniform(condition, lane, loop.extent or 1, scope.env):
-        return
-    condition = map_expressions(condition, lambda e: e.substitute({lane: Expr()}))
-    around = IfOp(scope.values, simplify_condition(condition, scope.env), Block())
-    Rewriter.inline_block(branch.then.block, InsertPoint.before(branch))
-    Rewriter.erase_op(branch)
-    Rewriter.insert_op(around, InsertPoint.before(loop))
-    loop.detach()
-    around.then.block.add_op(loop)
 
 
 def vectorize(loop: ForOp, env: Env) -> None:
     """Put ops on vectors in the place of a vector loop, or write out its steps."""
-    _branch_outside(loop, env)
+    branch_outside(loop, env)
     vectorizer = Vectorizer(loop, NestScope(env=env))
     try:
         ops = vectorizer.run()

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import f32, f64, i32
+
 from tiledialect.index.integer import Expr
+
+INTERLEAVED = (2, 3, 4)
+"""How many vectors are loaded or stored together whose lanes are in turns."""
+IN_TURNS = (f32, f64, i32)
+"""The elements of vectors that are loaded in a row, and taken in turns."""
+SHORT_LANES = 4
+"""Shorter ones are written lane by lane."""
 
 
 def every_other(lanes: int) -> list[int]:
@@ -33,3 +42,23 @@ def taken(turn: int, count: int, elements: range) -> list[int]:
     of_turn = {k: lanes + k // count for k in elements if k % count == turn}
     others = {k: k // count if turn == 1 else k - elements.start for k in elements}
     return [*(others | of_turn).values()]
+
+
+def elements_of_turn(turn: int, count: int, lanes: int, *, turned: bool) -> list[int]:
+    """Which elements of a row of ``count`` vectors a turn takes, perhaps the last one first."""
+    found = range(turn, count * lanes, count)
+    return [*(reversed(found) if turned else found)]
+
+
+def taken_from(number: int, elements: Sequence[int]) -> list[int]:
+    """Which lanes a shuffle takes for some elements of vectors that lie in a row.
+
+    Its first operand is the first vector, later what was taken of those before; its second one is
+    the vector of the number.
+    """
+    lanes = len(elements)
+    before = [e if number == 1 else k for k, e in enumerate(elements)]
+    return [
+        e % lanes + lanes if e // lanes == number else b if e // lanes < number else 0
+        for e, b in zip(elements, before, strict=True)
+    ]

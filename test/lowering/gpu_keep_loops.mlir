@@ -27,7 +27,9 @@
 // CHECK-NEXT: scf.for %divides
 // CHECK:      } {tile.keep_scalars}
 // CHECK-NEXT: scf.for %in_vectors
-// CHECK-NOT:  tile.keep
+// Those that write rows of a few numbers one by one are not unrolled.
+// CHECK:      scf.for %rows
+// CHECK:      } {tile.keep_loop}
 // Those that test for their last iteration alone may be unrolled, and are not vectorized.
 // CHECK:      scf.for %last_apart
 // CHECK:      } {tile.keep_scalars}
@@ -91,6 +93,11 @@
       %loaded = vector.load %a[%in_vectors] : memref<32xf32, 1 : i32>, vector<4xf32>
       %sine = math.sin %loaded : vector<4xf32>
       vector.store %sine, %a[%in_vectors] : memref<32xf32, 1 : i32>, vector<4xf32>
+    }
+    scf.for %rows = %zero to %many step %four {
+      %beside = arith.addi %rows, %one : index
+      memref.store %f, %a[%rows] : memref<32xf32, 1 : i32>
+      memref.store %f, %a[%beside] : memref<32xf32, 1 : i32>
     }
     %before = arith.constant 31 : index
     scf.for %last_apart = %zero to %many step %one {

@@ -36,6 +36,37 @@
 
 // -----
 
+// What is only put into registers is loaded in turns, here the last row first.
+// CHECK:      nest.for %v : vector to 8 {
+// CHECK-NEXT:   %a = nest.load %A[-%v + 7, 0] : memref<8x3xf32, 1 : i32>
+// CHECK:        nest.store %a, %r[0, %v] : f32, memref<3x8xf32, 5 : i32>
+// CHECK-NEXT:   %a_1 = nest.load %A[-%v + 7, 1] : memref<8x3xf32, 1 : i32>
+// CHECK:      nest.for %t : unroll to 3 {
+// CHECK-NEXT:   nest.for %w : vector to 8 {
+// CHECK-NEXT:     nest.load %r[%t, %w]
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8x3xf32, 1 : i32>, memref<3x8xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<8x3xf32, 1 : i32>, %B: memref<3x8xf32, 1 : i32>):
+    %r = nest.buffer : memref<3x8xf32, 5 : i32>
+    nest.for %t : unroll to 3 {
+      nest.for %v : vector to 8 {
+        %a = nest.load %A[-%v + 7, %t] : memref<8x3xf32, 1 : i32>
+        %b = nest.load %r[%t, %v] : memref<3x8xf32, 5 : i32>
+        nest.store %a, %r[%t, %v] : f32, memref<3x8xf32, 5 : i32>
+      }
+    }
+    nest.for %t : unroll to 3 {
+      nest.for %w : vector to 8 {
+        %c = nest.load %r[%t, %w] : memref<3x8xf32, 5 : i32>
+        nest.store %c, %B[%t, %w] : f32, memref<3x8xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
 // Three turns, and branches that do not depend on them, also of lanes: these are halved afterwards.
 // CHECK:      nest.if %g < 3 {
 // CHECK-NEXT:   nest.for %v : vector to 8 {

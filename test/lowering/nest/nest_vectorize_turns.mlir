@@ -27,3 +27,53 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// Loads that take all elements of rows in turns share whole vectors, also where the last row is first;
+// two of three take their lanes one by one.
+// CHECK:      sym_name = "loads"
+// CHECK:      %[[X:.*]] = nest.load %A[8*%g, 0] : memref<64x3xf64, 1 : i32>, vector<8xf64>
+// CHECK-NEXT: %[[Y:.*]] = nest.load %A[8*%g + 2, 2] : memref<64x3xf64, 1 : i32>, vector<8xf64>
+// CHECK-NEXT: %[[Z:.*]] = nest.load %A[8*%g + 5, 1] : memref<64x3xf64, 1 : i32>, vector<8xf64>
+// CHECK-NEXT: %[[XY:.*]] = vector.shuffle %[[X]], %[[Y]] [0, 3, 6, 9, 12, 15, 0, 0]
+// CHECK-NEXT: vector.shuffle %[[XY]], %[[Z]] [0, 1, 2, 3, 4, 5, 10, 13]
+// CHECK:      %[[U:.*]] = nest.load %A[-8*%g + 56, 0] : memref<64x3xf64, 1 : i32>, vector<8xf64>
+// CHECK:      vector.shuffle %[[U]], %{{.*}} [0, 0, 15, 12, 9, 6, 3, 0]
+// CHECK-NOT:  vector.insert
+// CHECK:      sym_name = "g"
+// CHECK:      vector.insert
+"gpu.module"() <{sym_name = "loads"}> ({
+  "gpu.func"() <{function_type = (memref<64x3xf64, 1 : i32>, memref<6x64xf64, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64x3xf64, 1 : i32>, %B: memref<6x64xf64, 1 : i32>):
+    nest.for %g : group.x to 8 {
+      nest.for %v : vector to 8 {
+        %a = nest.load %A[8*%g + %v, 0] : memref<64x3xf64, 1 : i32>
+        nest.store %a, %B[0, 8*%g + %v] : f64, memref<6x64xf64, 1 : i32>
+        %b = nest.load %A[8*%g + %v, 1] : memref<64x3xf64, 1 : i32>
+        nest.store %b, %B[1, 8*%g + %v] : f64, memref<6x64xf64, 1 : i32>
+        %c = nest.load %A[8*%g + %v, 2] : memref<64x3xf64, 1 : i32>
+        nest.store %c, %B[2, 8*%g + %v] : f64, memref<6x64xf64, 1 : i32>
+      }
+      nest.for %w : vector to 8 {
+        %a = nest.load %A[-8*%g - %w + 63, 0] : memref<64x3xf64, 1 : i32>
+        nest.store %a, %B[3, 8*%g + %w] : f64, memref<6x64xf64, 1 : i32>
+        %b = nest.load %A[-8*%g - %w + 63, 1] : memref<64x3xf64, 1 : i32>
+        nest.store %b, %B[4, 8*%g + %w] : f64, memref<6x64xf64, 1 : i32>
+        %c = nest.load %A[-8*%g - %w + 63, 2] : memref<64x3xf64, 1 : i32>
+        nest.store %c, %B[5, 8*%g + %w] : f64, memref<6x64xf64, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "g"} : () -> ()
+  "gpu.func"() <{function_type = (memref<64x3xf64, 1 : i32>, memref<2x64xf64, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64x3xf64, 1 : i32>, %B: memref<2x64xf64, 1 : i32>):
+    nest.for %g : group.x to 8 {
+      nest.for %v : vector to 8 {
+        %a = nest.load %A[8*%g + %v, 0] : memref<64x3xf64, 1 : i32>
+        nest.store %a, %B[0, 8*%g + %v] : f64, memref<2x64xf64, 1 : i32>
+        %b = nest.load %A[8*%g + %v, 1] : memref<64x3xf64, 1 : i32>
+        nest.store %b, %B[1, 8*%g + %v] : f64, memref<2x64xf64, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "h"} : () -> ()
+}) : () -> ()
