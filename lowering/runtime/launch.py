@@ -104,10 +104,24 @@ class Executable:
         self.addresses: list[int | None] = [None] * plan.first_slot
         """Where the arrays are that calls that are written out last gave the kernels."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
-        self.launches: list[tuple[Launch, cl.Kernel]] = []
-        self.steps = [
-            self._copying(step) if isinstance(step, Copy) else self._launching(step)
-            for step in plan.steps
+        self.launches = [step for step in plan.steps if isinstance(step, Launch)]
+
+    @cached_property
+    def kernels(self) -> list[cl.Kernel]:
+        """Those of the launches.
+
+        Calls that are written out may need none of them, and drivers keep kilobytes for each
+        kernel that was ever made.
+        """
+        return [*map(self.kernel_of, self.launches)]
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """How to enqueue the steps."""
+        kernels = iter(self.kernels)
+        return [
+            self._copying(step) if isinstance(step, Copy) else self._launching(step, next(kernels))
+            for step in self.plan.steps
         ]
 
     def kernel_of(self, launch: Launch) -> cl.Kernel:
@@ -119,11 +133,9 @@ class Executable:
                 kernel.set_arg(position, np.array(arg.value).astype(arg.dtype)[()])
         return kernel
 
-    def _launching(self, launch: Launch) -> Step:
+    def _launching(self, launch: Launch, kernel: cl.Kernel) -> Step:
         """How to enqueue a kernel."""
-        queue, kernel = self.lane.queue, self.kernel_of(launch)
-        global_size, local_size = launch.global_size, launch.local_size
-        self.launches.append((launch, kernel))
+        queue, global_size, local_size = self.lane.queue, launch.global_size, launch.local_size
         varying = self.varying(launch)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
@@ -162,7 +174,7 @@ class Executable:
         self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
             self.buffers[k] = lane.scratch[slot.allocation]
-        for launch, kernel in self.launches:
+        for launch, kernel in zip(self.launches, self.kernels, strict=True):
             for position, arg in enumerate(launch.args):
                 if isinstance(arg, int) and arg >= self.fixed:
                     kernel.set_arg(position, self.buffers[arg])

@@ -26,8 +26,7 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
 
     It gives ``kind`` of the outputs, or where that is None the only output.
     """
-    plan, lane = executable.plan, executable.lane
-    launches = [launch for launch, _ in executable.launches]
+    plan, lane, launches = executable.plan, executable.lane, executable.launches
     outputs = range(len(plan.inputs), plan.first_slot)
 
     def prepared(kernels: Iterable[cl.Kernel], addresses: list[int | None]) -> list[Any]:
@@ -37,7 +36,7 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
     def made() -> list[Any]:
         return prepared(map(executable.kernel_of, launches), [None] * plan.first_slot)
 
-    own = prepared((kernel for _, kernel in executable.launches), executable.addresses)
+    own = prepared(executable.kernels, executable.addresses) if plan.slots else None
 
     names: dict[str, Any] = {
         **{f"shape{k}": t.shape for k, t in zip(outputs, plan.outputs, strict=True)},
@@ -100,7 +99,7 @@ def _steps(executable: Executable) -> list[str]:
     lines = [f"({', '.join(f't{k}' for k in inputs)},) = arrays"] if inputs else []
     lines += [f"t{k} = new(shape{k}, dtype{k})" for k in tensors[len(inputs) :]]
     places: dict[int, list[str]] = {}
-    for k, (launch, _) in enumerate(launches):
+    for k, launch in enumerate(launches):
         for at, number in executable.varying(launch):
             places.setdefault(number, []).append(f"set{k}({at}, p{number})")
     parts = "".join(f"kernel{k}, set{k}, " for k in range(len(launches)))

@@ -21,7 +21,12 @@ from tiledialect.lowering.runtime.specialization import Specialization
 WARM = 6
 """The calls before the trial, of which the first take longer than any later one."""
 ROUNDS = 9
-"""How often each way is timed; the fastest call counts, as whatever disturbs it adds to it."""
+"""How often each way is timed at least; the fastest call counts, as what disturbs it adds to it."""
+MOST = 60
+"""How often at most."""
+AGAIN, NEAR = 3, 1.05
+"""How many of the calls take how many times as long at most, the fastest included, for that to be
+what a call takes: of those that are all disturbed, each takes another time."""
 CLEARLY = 0.9
 """Of the time on the device's threads, how much the caller may take for it to be the faster."""
 SHORT = 20e-6
@@ -85,7 +90,7 @@ class Trial(Calls):
             self.run = self._ways["shared"]
             return self.run(arrays)
         self.run = self._shared
-        if len(self._times["alone"]) >= ROUNDS:
+        if len(self._times["alone"]) >= ROUNDS and all(map(_is_known, self._times.values())):
             shared, alone = map(min, self._times.values())
             self.run = self._ways["alone" if alone < CLEARLY * shared else "shared"]
         return results
@@ -95,3 +100,8 @@ class Trial(Calls):
         results = self._ways[way](arrays)
         self._times[way].append(perf_counter() - start)
         return results
+
+
+def _is_known(times: Sequence[float]) -> bool:
+    """Whether a few calls took about as long as the fastest, or there are enough of them."""
+    return len(times) >= MOST or sorted(times)[AGAIN - 1] <= NEAR * min(times)

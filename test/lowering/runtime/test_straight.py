@@ -51,6 +51,20 @@ def test_written_out_or_not(
         assert np.allclose(c, a @ b) and np.allclose(s, (a @ b) @ (a @ b))
 
 
+@pytest.mark.parametrize("text, are_made", [(TWO, False), (CHAIN, True)])
+def test_kernels_are_made_once_for_calls_that_have_their_own(
+    addressed: td.Device, text: str, *, are_made: bool
+):
+    """Each call of a plan without intermediates takes kernels of its own."""
+    f = td.compile(text, device=addressed)
+    arrays = [np.ones((4, 4), np.float32), np.ones(4, np.float32)][: 1 + (text is TWO)]
+    for run in executables(f, addressed, *arrays):
+        first = run.on_host(arrays)
+        assert ("kernels" in vars(run)) == are_made
+        again, _ = run._guarded(Executable._host, arrays)  # pyright: ignore[reportPrivateUsage]
+        assert all(map(np.array_equal, first, again))
+
+
 def test_what_outputs_are_given_as(addressed: td.Device):
     f = td.compile("function (A[N]) -> (B) { B = A + 1; }", device=addressed)
     a = np.zeros(3, np.float32)

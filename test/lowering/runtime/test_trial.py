@@ -12,7 +12,7 @@ import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import trial
 from tiledialect.lowering.runtime.lane import lane_in_caller, lane_of
-from tiledialect.lowering.runtime.trial import ROUNDS, SHORT, WARM, Trial
+from tiledialect.lowering.runtime.trial import MOST, ROUNDS, SHORT, WARM, Trial
 
 CALLS = WARM + 2 * ROUNDS
 """After as many, the trial is over."""
@@ -30,7 +30,15 @@ def caller_device(request: pytest.FixtureRequest) -> td.Device:
 class Fake:
     """Calls that take as long as they are said to, by a clock of their own."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, shared: float, alone: float | None):
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        shared: float,
+        alone: float | None,
+        *,
+        quiet_from: int = 0,
+        calls: int = CALLS,
+    ):
         self.now = 0.0
         self.ways: list[str] = []
         monkeypatch.setattr(trial, "perf_counter", lambda: self.now)
@@ -38,8 +46,10 @@ class Fake:
         def way(name: str, seconds: float) -> Any:
             def run(_: Any) -> str:
                 self.ways.append(name)
-                # As on a busy machine, some calls take longer.
-                self.now += seconds * (1 + len(self.ways) % 3)
+                # As on a busy machine, some calls take longer, at first those of several threads all.
+                busy = 1.1 + 0.1 * len(self.ways) if len(self.ways) <= quiet_from else 1
+                others = busy if name == "shared" else 1
+                self.now += seconds * (1 + len(self.ways) % 3) * others
                 return name
 
             return run
@@ -50,7 +60,7 @@ class Fake:
             return way("alone", alone)
 
         self.trial = Trial(way("shared", shared), in_caller, launches=1)
-        self.results = [self.trial.run([]) for _ in range(CALLS)]
+        self.results = [self.trial.run([]) for _ in range(calls)]
 
 
 def test_the_faster_way_is_kept(monkeypatch: pytest.MonkeyPatch):
@@ -68,6 +78,16 @@ def test_the_shared_way_is_kept_if_the_other_is_not_clearly_faster(
     fake = Fake(monkeypatch, SHORT / 2, alone)
     assert "alone" in fake.ways
     assert fake.trial.run([]) == "shared"
+
+
+@pytest.mark.parametrize("quiet_from, kept", [(CALLS, "shared"), (9 * MOST, "alone")])
+def test_a_trial_goes_on_until_the_fastest_calls_agree(
+    monkeypatch: pytest.MonkeyPatch, quiet_from: int, kept: str
+):
+    """But not for ever."""
+    fake = Fake(monkeypatch, SHORT / 8, SHORT / 8.5, quiet_from=quiet_from, calls=2 * MOST + WARM)
+    assert fake.ways.count("alone") > ROUNDS
+    assert fake.trial.run([]) == kept == fake.trial.run([])
 
 
 def test_long_calls_are_not_tried(monkeypatch: pytest.MonkeyPatch):
