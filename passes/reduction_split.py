@@ -115,9 +115,11 @@ class Split:
         own = result_element_type(op.aggregation.data, op.combination.data, op.inputs, None)
         made: list[Operation] = []
         default = None
-        if own != t or (start != 0 and not sets.covers_output(space)):
-            # It also gives the partial results their type.
-            made += filled(start, t, space.output_shape)
+        is_covered = sets.covers_output(space)
+        if own != t or (start != 0 and not is_covered):
+            # It also gives the partial results their type, if it gives them nothing else.
+            number, tensor = filled(start, t, space.output_shape)
+            made += [number] if is_covered else [number, tensor]
             default = made[-1].results[0]
         partial = self._contraction(op.combination.data, space, op.inputs, default)
         access = (IndexExpr.of(self.part), *self.places)

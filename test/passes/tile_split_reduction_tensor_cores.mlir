@@ -5,10 +5,13 @@
 // Products whose tiles fill few units have sums in parts, each unit one; their number is in where
 // operands are read.
 // WHY: C: split into partial results, as {{[0-9]+}} parts of k have tiles for more of the tensor cores
+// Nothing is written before the partial results, of which each has points.
 // CHECK-LABEL: @long
+// CHECK-NOT:   assign
 // CHECK:       %C_parts = tile.contraction add(%A[i, 256*k_part + k] mul %B[256*k_part + k, j]) -> [k_part, i, j]
 // CHECK-SAME:  -> tensor<32x128x128xf32>
 // TILED-LABEL: @long
+// TILED-NOT:   starts
 // TILED:       schedule <group.z k_part : 32, group.y 64*i : 2, group.x 64*j : 2, {{.*}}instruction mma_m16n16k16_f16 <i, j, k>
 // TILED-SAME:  async copies 3
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {

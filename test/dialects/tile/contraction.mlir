@@ -18,6 +18,11 @@
 // GENERIC: %Q = "tile.contraction"(%A, %N, %M, %M, %D) <{operandSegmentSizes = array<i32: 1, 2, 1, 1>, aggregation = #tile<aggregation assign>, combination = #tile<combination none>, output = #tile.access<2*i>, accesses = [#tile.access<symbol(0) - 1 - i>], constraints = [#tile.constraint<0 <= i < symbol(0)>, #tile.constraint<0 <= i + 1 < symbol(1)>], no_defract}>
 %Q = tile.contraction assign(%A[%N - 1 - i]) -> [2*i : %M] where 0 <= i < %N, 0 <= i + 1 < %M default %D no_defract : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
 
+// A constant may be the default of all elements.
+// CHECK: %Z = tile.contraction add(%A[k]) -> [i] where 0 <= i - k < 2 default %zero : (tensor<?xf32>, tensor<f32>) -> tensor<9xf32>
+%zero = tile.constant 0 : tensor<f32>
+%Z = tile.contraction add(%A[k]) -> [i] where 0 <= i - k < 2 default %zero : (tensor<?xf32>, tensor<f32>) -> tensor<9xf32>
+
 // A symbol as a coefficient.
 // CHECK-NEXT: tile.contraction add(%A[g*%N + i]) -> [g : %M] where 0 <= i < %N : (tensor<?xf32>) -> tensor<?xf32>
 %R = tile.contraction add(%A[g*%N + i]) -> [g : %M] where 0 <= i < %N : (tensor<?xf32>) -> tensor<?xf32>

@@ -178,6 +178,12 @@
 
 // -----
 
+// CHECK: error: the default b has shape scalar, but r has shape 4
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<f32>)
+%r = tile.contraction add(%a[i]) -> [i] default %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+
+// -----
+
 // CHECK: error: i*j is not affine in its indices
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.contraction add(%a[i*j]) -> [i] : (tensor<4xf32>) -> tensor<4xf32>

@@ -62,6 +62,7 @@ from tiledialect.dialects.tile.combinations import (
 )
 from tiledialect.dialects.tile.constants import check_numbers
 from tiledialect.dialects.tile.contraction_syntax import ContractionSyntax
+from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.errors import count
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
@@ -75,8 +76,9 @@ class ContractionOp(TileOp):
     A point gives each index an integer. It is valid if every index expression, the output's too,
     is an integer inside its axis and every constraint `0 <= expression < bound` holds. At each
     valid point the inputs' elements are combined; what lands on one output element is aggregated.
-    Elements on which nothing lands are 0, or that of the `default` tensor. An index that nothing
-    bounds is an error, and so is `assign` where two points land on one element.
+    Elements on which nothing lands are 0, or that of the `default` tensor, or the constant without
+    axes that is the default of all. An index that nothing bounds is an error, and so is `assign`
+    where two points land on one element.
 
     Index expressions are affine in the indices, with rational coefficients; `index` operands may
     stand in them, and after an output expression the size of an axis that the result type leaves
@@ -232,7 +234,8 @@ class ContractionOp(TileOp):
             )
         if self.default is not None:
             default = shape_of(tensor_type(self.default))
-            if default is not None and not _compatible(default, shape):
+            is_number = default == () and isinstance(self.default.owner, ConstantOp)
+            if default is not None and not is_number and not _compatible(default, shape):
                 raise VerifyException(
                     f"the default {name_of(self.default)} has shape {format_shape(default)}, "
                     f"but {name_of(self.result)} has shape {format_shape(shape)}"
