@@ -41,6 +41,11 @@ MANY_PARTS = 32
 """An index of so many values is long enough, as its parts have groups for other indices, too."""
 GAIN = 0.9
 """A split must take at most this share of the time."""
+MORE_PARTS = 0.98
+"""More parts of sums of a GPU's columns than another split has must take at most this share of its
+time: they have more groups, which read more places of memory at a time."""
+HANDOVER = 1e-6
+"""Seconds that a GPU takes from a kernel's last loads until the next one has its first."""
 LEAST_TILE = 16 * 16
 """How many results a group has at least if it has a tile of a product."""
 FEW_ROWS = 2
@@ -101,14 +106,17 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
     least = GAIN * whole
+    # Sums of columns have a group for each piece of them.
+    is_wide = device.kind is Kind.GPU and outputs >= device.compute_units
     for index, parts in _splits(op, facts, outputs, device):
         try:
             made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
-        seconds, is_known = _seconds(least, made, device)
+        enough = MORE_PARTS * least if found and is_wide else least
+        seconds, is_known = _seconds(enough, made, device)
         splits.append(WeighedSplit(index, parts, seconds, is_known))
-        if seconds < least:
+        if seconds < enough:
             found, made, least = made, found, seconds
         for unused in reversed(made):
             unused.erase()
@@ -242,6 +250,9 @@ def _splits(
             # Powers of two divide most sums. Of few results each group may have all, and a part.
             wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
             wanted.append(2 * device.compute_units)
+            if outputs >= device.compute_units:
+                # Half as many groups, whose sums are longer.
+                wanted.append(ceil(device.compute_units * TILES[0] / outputs))
         elif outputs == 1 and facts.points >= LONG_SUM:
             # Long parts are read in vectors from end to end; each short one joins their lanes.
             wanted.append(
@@ -271,12 +282,13 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
         # What fills a tensor with one number is fused away, or short.
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
+    between = HANDOVER if device.kind is Kind.GPU else 0.0
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
-        if sum(seconds) >= enough:
-            return sum(seconds), False
+        if between + sum(seconds) >= enough:
+            return between + sum(seconds), False
         seconds[k] = best_seconds(facts, device)
-    return sum(seconds), True
+    return between + sum(seconds), True
 
 
 def results_with(op: ContractionOp) -> set[str]:

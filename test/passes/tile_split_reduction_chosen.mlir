@@ -117,4 +117,11 @@ func.func @few_row_sums(%X: tensor<4x1048576xf32>) -> tensor<f32> {
   %S = tile.contraction add(%P[r, c]) -> [] domain <r = 0 to 4, c = 0 to 1048576> : (tensor<4x1048576xf32>) -> tensor<f32>
   func.return %S : tensor<f32>
 }
+// Of columns groups have few long sums: twice as many parts are slower, as more places are read.
+// CHECK-LABEL: @columns
+// CHECK: -> [r_part, c]{{.*}}r_part = 0 to 32,
+func.func @columns(%X: tensor<16384x4096xf32>) -> tensor<4096xf32> {
+  %S = tile.contraction add(%X[r, c]) -> [c] domain <c = 0 to 4096, r = 0 to 16384> : (tensor<16384x4096xf32>) -> tensor<4096xf32>
+  func.return %S : tensor<4096xf32>
+}
 }

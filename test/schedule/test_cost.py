@@ -126,6 +126,25 @@ def rows(count: int, length: int, items: int, held: int = 0) -> Estimate:
     return cost(Model(facts, Schedule(leaves), GPU))
 
 
+def test_groups_of_a_unit_read_what_all_read_from_its_first_cache():
+    i, k = (LoopIndex(n, Range(0, 16384), n == "i") for n in "ik")
+    matrix, vector, result = (
+        Tensor(n, (16384,) * len(names), tuple(map(IndexExpr.of, names)), "f32", 4)
+        for n, names in enumerate(("ik", "k", "i"))
+    )
+    facts = Facts((i, k), (matrix, vector), (replace(result, number=0),), "add", "mul", 2.0)
+    best = ranked(facts, GPU)[0]
+    assert (best.schedule.leaves[-1].index, best.schedule.leaves[-1].role) == ("k", Role.VECTOR)
+
+
+def test_what_waits_for_memory_is_slower_by_lone_groups():
+    thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
+    lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 24))
+    slow, fast = (cost(Model(thin, schedule, device)) for device in (lone, pairs))
+    assert (slow.resident, fast.resident, fast.bound) == (1, 2, "memory")
+    assert slow.seconds > 1.05 * fast.seconds
+
+
 def test_rows_that_the_last_cache_holds_are_read_once():
     assert rows(4096, 8192, 1024).memory < rows(4096, 131072, 1024).memory / 20
     assert rows(2048, 49152, 1024).memory < rows(2048, 49152, 128).memory

@@ -39,6 +39,9 @@ SHARED_RATE = 2.0
 """How much faster the last cache is than global memory."""
 COPIES_SEEN = 0.4
 """Which share of the time for copies' loads and stores shows: the next tile's wait with others."""
+LONE = 1.06
+"""How much longer what waits for memory takes where a unit has one group after the other; but in
+rows, whose many work-items load all the time."""
 BANKS, WORD = 32, 4
 """Of local memory on a GPU: how many there are, and the bytes of what each gives in a cycle."""
 LINE = 128
@@ -113,23 +116,29 @@ def cost(m: Model) -> Estimate:
     unit_rate = device.arithmetic * 1e9 / units
     if m.is_cpu:
         unit_rate *= _lanes(m) / device.native_vector_width
+    groups_unit = ceil(m.groups / units)
+    resident = max(1, min(_resident(m), groups_unit))
     fetched = [m.fetched(walk) for walk in m.walks]
     arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
     local = _local(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
 
-    groups_unit = ceil(m.groups / units)
-    resident = max(1, min(_resident(m), groups_unit))
     own = max(arithmetic, local) + OVERLAP_LOSS * min(arithmetic, local)
     waits = max((n for _, _, n in fetched), default=0)
     busy = _busy(m, own, waits, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
-    cache = (sum(b for b, _, _ in fetched) * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
+    near = sum(
+        b / _readers(m, walk, resident) for (b, _, _), walk in zip(fetched, m.walks, strict=True)
+    )
+    cache = (near * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
     memory = (facts.moved + _read_again(m)) / bandwidth
     parts = sorted((busy, cache, memory), reverse=True)
+    seconds = parts[0] + OVERLAP_LOSS * sum(parts[1:])
+    if parts[0] > busy and resident == 1 < groups_unit and not (m.is_cpu or facts.is_rows):
+        seconds *= LONE
     launch = device.launch * 1e-6
     return Estimate(
-        seconds=parts[0] + OVERLAP_LOSS * sum(parts[1:]) + launch,
+        seconds=seconds + launch,
         arithmetic=arithmetic * groups_unit,
         local=local * groups_unit,
         cache=cache,
@@ -142,6 +151,22 @@ def cost(m: Model) -> Estimate:
         local_memory=m.local_memory,
         copy_steps=m.copy_steps,
     )
+
+
+def _readers(m: Model, walk: Walk, resident: int) -> int:
+    """How many groups of a unit read the same at about the same time: its first cache has it.
+
+    As the vector of a product with a matrix, all of which each group reads.
+    """
+    if m.is_cpu or m.copies(walk.tensor) or _moves(m, walk):
+        return 1
+    return resident
+
+
+def _moves(m: Model, walk: Walk) -> bool:
+    """Whether groups read different parts of a tensor."""
+    groups = {x.index for x in m.leaves if x.role is Role.GROUP}
+    return any(n in groups for axis in walk.moves for n in axis)
 
 
 def _lanes(m: Model) -> int:
