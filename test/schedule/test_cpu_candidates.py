@@ -15,6 +15,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule import choice
 from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.candidates.cpu_rows import MOST_OPERATIONS, cpu_rows
+from tiledialect.schedule.candidates.row_kernels import row_kernels
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
@@ -158,6 +159,20 @@ def test_columns_that_vectors_do_not_fill_are_summed_several_vectors_at_a_time(c
         check(case.indices, candidate.schedule, [2])
     vectors = [leaf for leaf in found[0].schedule.leaves if leaf.role is Role.UNROLL]
     assert [leaf.index for leaf in vectors] == ["j"]
+
+
+@pytest.mark.parametrize("columns, counts", [(127, {1}), (333, {1, 2}), (260, {1}), (272, {1, 2})])
+def test_long_rows_that_vectors_do_not_divide_have_two_at_a_time(columns: int, counts: set[int]):
+    """Not where a half, a quarter… of a vector is left, which is tested for."""
+    x, result = tensor(0, (1000, columns), "i", "j"), tensor(1, (1000,), "i")
+    indices = (LoopIndex("i", Range(0, 1000), True), LoopIndex("j", Range(0, columns), False))
+    case = Facts(indices, (x,), (result,), "add", is_rows=True, held=1, live=1, passes=(2,))
+    found = set[int]()
+    for schedule in row_kernels(case, DEVICES["wide"]):
+        check(case.indices, schedule, [2])
+        own = [x.extent for x in schedule.leaves if x.index == "j" and x.role is Role.UNROLL]
+        found.add(prod(own))
+    assert found == counts
 
 
 @pytest.mark.parametrize("operation", ["+", ">"])

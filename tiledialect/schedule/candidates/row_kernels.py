@@ -7,7 +7,7 @@ rows are neighbours in memory, work-items have neighbouring rows; so they do whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import gcd, prod
 
@@ -50,6 +50,10 @@ ALWAYS_TOGETHER = 4
 """So many rows may need more registers than there are."""
 STEPS_OF_GUESS = 32
 """After how many steps a work-item of a CPU guesses means anew, at most."""
+STEPS_BEFORE_END = 8
+"""How many steps a loop over a row of a CPU has at least whose body is written out again behind it:
+rows of 127 elements, eight at a time, take a twentieth more with two vectors a step, rows of 777 a
+fifth less."""
 KEPT_ON_CPU = 1 << 16
 """How many elements of rows a work-item of a CPU keeps in memory of its own."""
 
@@ -230,7 +234,7 @@ def _rows_on_cpu(
     together = _together(facts, device, summed, rows)
     guess = facts.guessed and _is_past_cache(facts, device, rows)
     kept = [] if guess else kept
-    for count in unrolls(facts.extents[first], width, 2):
+    for count in _vectors_together(facts.extents[first], width):
         if not _fits(facts, device, together, count):
             continue
         for keep in (True, False) if kept else (False,):
@@ -244,6 +248,18 @@ def _rows_on_cpu(
             loops.serial(summed)
             loops.work(rows, max(1, work_of_group(facts, device) // (length * together)))
             yield replace(loops.schedule(kept if keep else ()), one_pass=guess)
+
+
+def _vectors_together(extent: int, width: int) -> Iterable[int]:
+    """How many vectors of a row to write out.
+
+    Where the last vector goes back (`lowering/nest/row_tails.py`), there is no edge to test for;
+    but the row's end is as much code as the loop, which must be worth it.
+    """
+    rest = extent % width
+    goes_back = rest == 0 or rest & (rest - 1) > 0
+    is_long = extent >= 2 * width * STEPS_BEFORE_END
+    return (1, 2) if goes_back and is_long else unrolls(extent, width, 2)
 
 
 def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
