@@ -129,3 +129,19 @@ def test_denormals_leave_other_programs_alone(device: td.Device) -> None:
         a, b = np.full(size, 1e-30, np.float32), np.full(size, 1e-10, np.float32)
         np.testing.assert_allclose(product(a, b), 0, atol=1.2e-38)
         assert (a * b).all()
+
+
+def test_quotients_of_halves(device: td.Device) -> None:
+    """Those of a whole row by one number are the nearest halves, and what is no normal one nearly."""
+    random = np.random.default_rng(0)
+    rows, columns = (4, 64) if device.type == "simulator" else (256, 4096)
+    bits = random.integers(0, 1 << 16, (rows, columns + 1)).astype(np.uint16).view(np.float16)
+    bits[0, :9] = [0.0, -0.0, np.inf, -np.inf, np.nan, 65504.0, 6e-8, 1.0, -2.5]
+    x, z = bits[:, :-1], bits[:, -1:]
+    z[:6, 0] = [np.inf, 0.0, -0.0, np.nan, 3.0, 6e-8][: len(z)]
+    y = td.compile(SHARES, device=device)(x, z)
+    with np.errstate(all="ignore"):
+        exact = x / (z + np.float16(0))  # A sum of -0 is 0.
+    normal = ~(np.abs(exact) < 2.0**-14)
+    np.testing.assert_array_equal(y[normal], exact[normal])
+    np.testing.assert_allclose(y[~normal], exact[~normal], rtol=0, atol=2.0**-24)
