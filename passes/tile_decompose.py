@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from math import prod
+
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -22,8 +25,31 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.special import ScatterOp, SumToOp
+from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
+
+MOST_OPS = 100
+"""How many ops are looked at for an argument as large as what they make."""
+
+
+def _argument_of(vector: SSAValue, length: int) -> SSAValue:
+    """An argument with as many elements that a vector is made of; the vector if there is none.
+
+    Whoever asks for the length alone need not have the vector computed.
+    """
+    found = [vector]
+    # What values are made of comes behind them.
+    for value in islice(found, MOST_OPS):
+        if isinstance(value.owner, Operation):
+            found += [v for v in value.owner.operands if v not in found]
+        elif isinstance(value.type, TensorType) and _size(value.type) == length:
+            return value
+    return vector
+
+
+def _size(t: TensorType[Attribute]) -> int | None:
+    """How many elements a tensor has, if that is known."""
+    return None if DYNAMIC_INDEX in t.get_shape() else prod(t.get_shape())
 
 
 class DecomposeScatter(RewritePattern):
@@ -55,6 +81,12 @@ class DecomposeScatter(RewritePattern):
             one.result.name_hint, ones.result.name_hint = "one", "ones"
             made += one, ones
             column = ones.result
+        elif len(like) == 1 and like[0] != DYNAMIC_INDEX:
+            column = _argument_of(column, like[0])
+            if shape_of(tensor_type(column)) != like:
+                made.append(ReshapeOp.of(column, like))
+                column = made[-1].results[0]
+                column.name_hint = op.like.name_hint
         rows = IndexOp.along(column, 0)
         axes = len(shape_of(tensor_type(column)) or ())
         contraction = ContractionOp(
@@ -132,7 +164,8 @@ class DropCustomGradient(RewritePattern):
 class TileDecomposePass(ModulePass):
     """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are.
 
-    The default of a contraction gets the result's element type.
+    The default of a contraction gets the result's element type. Of what a scatter is like, only the
+    length is asked for: it is that of an argument, if there is one.
     `tile.custom_gradient` becomes its value, so nothing can be differentiated after this pass;
     what only its gradient needed goes.
     """

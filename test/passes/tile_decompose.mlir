@@ -9,6 +9,19 @@ func.func @scatter(%U: tensor<4x8xf32>, %I: tensor<4xi32>, %V: tensor<9x8xf32>) 
   func.return %S : tensor<9x8xf32>
 }
 
+// Of what it is like the length is asked for alone, which is that of an argument: nothing is computed for it.
+// CHECK-LABEL: func.func @scatter_like_what_is_computed(
+// CHECK:       [[V:%.*]] = tile.reshape %V to [] : tensor<3x3xf32> -> tensor<9xf32>
+// CHECK-NEXT:  %rows = tile.index [[V]] axis 0 : (tensor<9xf32>) -> tensor<9xi32>
+// CHECK-NEXT:  %S = tile.contraction add(%rows[v] eq %I[i0] cond %U[i0]) -> [v]
+// CHECK-NEXT:  func.return %S
+func.func @scatter_like_what_is_computed(%U: tensor<4xf32>, %I: tensor<4xi32>, %V: tensor<3x3xf32>) -> tensor<9xf32> {
+  %E = tile.exp %V : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %F = tile.reshape %E to [] : tensor<3x3xf32> -> tensor<9xf32>
+  %S = tile.scatter %U, %I, %F : (tensor<4xf32>, tensor<4xi32>, tensor<9xf32>) -> tensor<9xf32>
+  func.return %S : tensor<9xf32>
+}
+
 // A default of another element type than the result's is converted first.
 // CHECK:      %{{.*}} = tile.cast %D : (tensor<6xi64>) -> tensor<6xf16>
 // CHECK-NEXT: %O = tile.contraction add(%I[i]) -> [2*i] default %{{.*}} : (tensor<3xf16>, tensor<6xf16>) -> tensor<6xf16>
