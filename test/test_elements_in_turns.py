@@ -23,6 +23,13 @@ SHUFFLED = """function (X[N, K, H, W]) -> (O) {{
   O[n, c, {0}*y + a, {0}*x + b: N, K/{1}, {0}*H, {0}*W]
     = =(X[n, {1}*c + {0}*a + b, y, x]), a < {0}, b < {0};
 }}"""
+UNSHUFFLED = """function (X[N, K, H, W]) -> (O) {{
+  O[n, {1}*c + {0}*a + b, y, x: N, {1}*K, H/{0}, W/{0}]
+    = =(X[n, c, {0}*y + a, {0}*x + b]), a < {0}, b < {0};
+}}"""
+PARTED = """function (X[N, H, W, C]) -> (O) {
+  O[6*n + 3*y + x, 7*a + b, c: 6*N, 49, C] = =(X[n, 7*y + a, 7*x + b, c]), a < 7, b < 7, x < 3, y < 2;
+}"""
 CPU = {"type": "cpu", "compute_units": 2, "launch": 0.0, "fp16": False}
 TARGETS = {
     "8 lanes": spec("CPU", {**CPU, "native_vector_width": 8}),
@@ -40,6 +47,19 @@ def test_copies_in_turns(times: int, width: int, target: str, device: td.Device)
     for source, shape in ((NEAREST, (2, 3, width)), (SHUFFLED, (1, square, 3, width))):
         function = td.compile(source.format(times, square), device=device)
         array = random.uniform(-1, 1, shape).astype(np.float32)
+        if target == "own":
+            assert_close(function(array), function.reference(array), ulps=0)
+        else:
+            check_as(function, [array], device, TARGETS[target], ulps=0)
+
+
+@pytest.mark.parametrize("target", ("own", *TARGETS))
+def test_copies_to_places_of_several_digits(target: str, device: td.Device):
+    """The digits of an element's place say what is read: nothing is searched for."""
+    unshuffled = [(UNSHUFFLED.format(t, t * t), (2, 3, 2 * t, 11 * t)) for t in (2, 3, 4)]
+    for source, shape in (*unshuffled, (PARTED, (2, 14, 21, 5))):
+        function = td.compile(source, device=device)
+        array = np.arange(np.prod(shape)).reshape(shape).astype(np.float32)
         if target == "own":
             assert_close(function(array), function.reference(array), ulps=0)
         else:

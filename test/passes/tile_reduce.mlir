@@ -44,3 +44,16 @@ func.func @repeated(%X: tensor<4xf32>) -> tensor<8xf32> {
   %R = tile.contraction assign(%X[i]) -> [2*i + k] where 0 <= k < 2 : (tensor<4xf32>) -> tensor<8xf32>
   func.return %R : tensor<8xf32>
 }
+
+// Not so what it splits into fewer classes than there are digits: others would be searched for.
+// DOMAIN: tile.contraction assign(%X[c, 2*y + j, 2*x + i]) -> [4*c + 2*j + i, y, x] where 0 <= j < 2, 0 <= i < 2 domain <
+func.func @unshuffled(%X: tensor<3x8x10xf32>) -> tensor<12x4x5xf32> {
+  %R = tile.contraction assign(%X[c, 2*y + j, 2*x + i]) -> [4*c + 2*j + i, y, x] where 0 <= j < 2, 0 <= i < 2 : (tensor<3x8x10xf32>) -> tensor<12x4x5xf32>
+  func.return %R : tensor<12x4x5xf32>
+}
+
+// DOMAIN: tile.contraction assign(%X[b, 7*y + j, 7*x + i]) -> [16*b + 4*y + x, 7*j + i] where
+func.func @windows(%X: tensor<2x28x28xf32>) -> tensor<32x49xf32> {
+  %R = tile.contraction assign(%X[b, 7*y + j, 7*x + i]) -> [16*b + 4*y + x, 7*j + i] where 0 <= j < 7, 0 <= i < 7, 0 <= y < 4, 0 <= x < 4 : (tensor<2x28x28xf32>) -> tensor<32x49xf32>
+  func.return %R : tensor<32x49xf32>
+}

@@ -37,6 +37,11 @@ class Loops:
         """How many steps an index has left."""
         return ceil_div(self.facts.extents[index], self.reach[index])
 
+    @property
+    def points(self) -> int:
+        """How many steps there are by now."""
+        return prod(self.reach.values())
+
     def add(self, index: str, extent: int, role: Role, axis: str = "") -> None:
         """A loop around those of its kind that are there."""
         leaf = Leaf(index, self.reach[index], extent, role, axis)

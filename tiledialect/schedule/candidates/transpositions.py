@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tiledialect.schedule.candidates.memory import (
     ITEMS,
+    LEAST_WORK,
     Loops,
     by_stride,
     lanes,
@@ -20,6 +21,9 @@ from tiledialect.schedule.candidates.memory import (
 from tiledialect.schedule.device import LINE, Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import Role, Schedule, Stage
+
+LEAST_SQUARES = 1 << 10
+"""How many points of squares are work enough for a group of a CPU; of fewer it has several."""
 
 
 def transpositions(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -67,7 +71,8 @@ def _on_cpu(
             loops.add(first, width, Role.VECTOR)
             loops.add(first, columns, Role.UNROLL)
             loops.add(along, min(line, loops.rest(along)), role)
-            loops.serial([along])
-            done = width * columns * facts.extents[along]
-            loops.work([first], max(1, work_of_group(facts, device) // done))
+            points = work_of_group(facts, device)
+            loops.work([along, first], max(1, points // loops.points))
+            if loops.points < LEAST_SQUARES:
+                loops.work(written, max(1, LEAST_WORK // loops.points))
             yield loops.schedule()
