@@ -18,7 +18,7 @@ from tiledialect.lowering.nest.conditions import Guarded, set_condition
 from tiledialect.lowering.nest.neighbours import moved_by
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.lowering.nest.shuffles import INTERLEAVED
-from tiledialect.ops_in import ops_of
+from tiledialect.ops_in import ops_in, ops_of
 from tiledialect.schedule.leaves import Role
 from tiledialect.target_spec import is_gpu
 
@@ -29,7 +29,7 @@ def interleave(turns: ForOp, env: Env) -> None:
     if turns.extent not in INTERLEAVED or lanes is None:
         return
     body, inside = _only_block(lanes, turns), turns.block.first_op
-    if body is None or inside is None or not _fills_gaps(turns, lanes, body, env):
+    if inside is None or not _fills_gaps(turns, lanes, body, env):
         return
     _write_out(turns, body, env)
     inside.detach()
@@ -47,11 +47,11 @@ def _only_vector(loop: ForOp) -> ForOp | None:
     return None
 
 
-def _only_block(lanes: ForOp, turns: ForOp) -> Block | None:
+def _only_block(lanes: ForOp, turns: ForOp) -> Block:
     """What each lane does, in branches that do not depend on the turn."""
-    block: Block | None = lanes.block
-    while block is not None and isinstance(op := _alone(block, turns), IfOp):
-        block = _branch(op)
+    block = lanes.block
+    while isinstance(op := _alone(block, turns), IfOp) and (inside := _branch(op)) is not None:
+        block = inside
     return block
 
 
@@ -73,14 +73,16 @@ def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
 
     Or all that they read, if they only put it into registers; the last lane may be the first there.
     """
-    ops, scope = list(body.ops), NestScope(env=env)
+    ops, scope = list(ops_in(body)), NestScope(env=env)
     stores = [op for op in ops if isinstance(op, StoreOp)]
     loads = [op for op in ops if isinstance(op, LoadOp) and op.result.uses]
-    is_plain = not any(op.regions or op.properties.get("condition") for op in ops)
+    is_plain = all(_is_plain(op, lanes) for op in ops)
     if not is_plain or not {x.memory for x in loads}.isdisjoint(x.memory for x in stores):
         return False
     moves = stores if all(map(_is_global, stores)) else loads
     if not all(map(_is_global, moves)) or any(_is_global(x) for x in stores if moves is loads):
+        return False
+    if moves is loads and any(isinstance(op, IfOp) for op in ops):
         return False
     steps = {(moved_by(lanes, op, scope), moved_by(turns, op, scope)) for op in moves}
     apart = {(turns.extent, 1)}
@@ -90,6 +92,13 @@ def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
 def _is_global(op: LoadOp | StoreOp) -> bool:
     t = op.memory.type
     return isinstance(t, MemRefType) and t.memory_space == GLOBAL
+
+
+def _is_plain(op: Operation, lanes: ForOp) -> bool:
+    """Whether an op is done for all lanes, or its branch for some, of which halves tell."""
+    if isinstance(op, IfOp):
+        return op.otherwise is None and lanes.index in op.operands
+    return not op.regions and not op.properties.get("condition")
 
 
 def _write_out(turns: ForOp, block: Block, env: Env) -> None:

@@ -101,6 +101,40 @@
 
 // -----
 
+// An odd number of elements, of which the turns have not as many: halves of lanes tell which are there.
+// CHECK:      nest.for %v : vector to 8 {
+// CHECK-NEXT:   nest.if 8*%c + %v < 14 {
+// CHECK-NEXT:     %a = nest.load %A[0, 8*%c + %v]
+// CHECK-NEXT:     nest.store %a, %B[32*%g + 16*%c + 2*%v]
+// CHECK-NEXT:   }
+// CHECK-NEXT:   nest.if 8*%c + %v < 13 {
+// CHECK-NEXT:     %a_1 = nest.load %A[1, 8*%c + %v]
+// CHECK-NEXT:     nest.store %a_1, %B[32*%g + 16*%c + 2*%v + 1]
+// VECTORS:      nest.store %{{.*}}, %B[32*%g + 16*%c] : vector<8xf32>
+// VECTORS:      nest.store %{{.*}}, %B[32*%g + 16*%c + 8] : vector<8xf32>
+// VECTORS:      nest.store %{{.*}}, %B[32*%g + 16*%c] : vector<4xf32>
+// VECTORS:      nest.store %{{.*}}, %B[32*%g + 16*%c + 4] : vector<4xf32>
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<2x24xf32, 1 : i32>, memref<123xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<2x24xf32, 1 : i32>, %B: memref<123xf32, 1 : i32>):
+    nest.for %g : group.x to 4 {
+      nest.for %t : unroll to 2 {
+        nest.for %c : unroll to 2 {
+          nest.for %v : vector to 8 {
+            nest.if 16*%c + 2*%v + %t < 27 {
+              %a = nest.load %A[%t, 8*%c + %v] : memref<2x24xf32, 1 : i32>
+              nest.store %a, %B[32*%g + 16*%c + 2*%v + %t] : f32, memref<123xf32, 1 : i32>
+            }
+          }
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
 // As they are: turns that leave gaps, that are tested, or that are read where another one is stored.
 // CHECK:      nest.for %t : unroll to 2 {
 // CHECK-NEXT:   nest.for %v : vector to 8 {

@@ -299,7 +299,8 @@ def _in_blocks(
             continue
         moving = {n for t in facts.inputs if t.number in staged for n in t.names}
         several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
-        for inside in ("", *several):
+        # Of copies that take as long the smallest comes first: it is nearer when it is read.
+        for inside in (*reversed(several), ""):
             for parts in _parts(facts, r, is_plain=not staged):
                 yield tile._replace(blocks=blocks, packed=staged, inside=inside, parts=parts)
 
