@@ -725,3 +725,24 @@ def test_lanes_past_the_end_are_known_in_groups_at_one_edge_alone():
     assert edges(case, Role.GROUP) > edges(case, Role.SERIAL)
     assert edges(alone, Role.GROUP) == edges(alone, Role.SERIAL)
     assert edges(case, Role.GROUP, Stage(0, local=True), Stage(1, local=True)) == 1
+
+
+def test_rows_of_columns_are_read_as_a_whole_where_they_are_near():
+    """Sums of columns have all of a row in a group, if the second cache keeps the group's rows."""
+
+    def has_whole_rows(pixels: int, channels: int) -> bool:
+        sizes = {"b": 16, "c": channels, "y": pixels}
+        source = tensor(0, (16, pixels, channels), "b", "y", "c")
+        sums = Facts(
+            facts(2, sizes, source).indices,
+            (source,),
+            (tensor(1, (16, channels), "b", "c"),),
+            "add",
+            None,
+            1.0,
+        )
+        found = ranked(sums, two_cores(16))[0].schedule
+        return not any((x.index, x.role) == ("c", Role.GROUP) for x in found.leaves)
+
+    assert has_whole_rows(169, 500)
+    assert not has_whole_rows(12544, 500)

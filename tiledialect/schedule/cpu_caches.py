@@ -114,10 +114,19 @@ class CpuCaches(CpuBody):
         if is_packed:
             return cycles
         if row >= SCATTERED_ROWS:
-            cycles *= SCATTERED
+            cycles *= 1 + (SCATTERED - 1) * self._share_scattered(walk, row, run)
         if row and row % (PAGE // 2) == 0:
             cycles *= SCATTERED
         return cycles
+
+    def _share_scattered(self, walk: Walk, row: int, run: int) -> float:
+        """Which share of what is read in pieces of rows comes from places that are not foreseen.
+
+        What is read but once is, where a piece follows near by: neighbours come along with it.
+        """
+        if row >= PAGE or self.facts.points > READ_TWICE * prod(walk.tensor.shape):
+            return 1.0
+        return min(1.0, AHEAD / run) if run < row else 0.0
 
     def goes_by(self, walk: Walk) -> bool:
         """Whether an operand is read as it lies, each vector seldom, though more than twice."""

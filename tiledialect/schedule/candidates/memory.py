@@ -160,10 +160,18 @@ def columns_on_cpu(
     first, summed = rows[0], list(summed)
     width = lanes(device, [largest(facts)], facts.extents[first])
     length = prod(facts.extents[n] for n in summed)
+    others = 0 if facts.is_rows else prod(facts.extents[n] for n in rows[1:])
+    near = 2 * length * facts.extents[first] * largest(facts).bytes <= device.second_cache
+    may_be_whole = near and others >= GROUPS * device.compute_units
     for count in _columns_together(facts.extents[first], width, most, device):
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.add(first, count, Role.UNROLL)
-        loops.serial(summed)
-        loops.work(rows, max(1, work_of_group(facts, device) // (length * width * count)))
-        yield loops.schedule()
+        for whole in (False, True) if may_be_whole else (False,):
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            loops.add(first, count, Role.UNROLL)
+            loops.serial(summed)
+            if whole:
+                # All of a row is read after its beginning, and what follows comes along with it.
+                loops.serial([first])
+            work = length * loops.reach[first]
+            loops.work(rows, max(1, work_of_group(facts, device) // work))
+            yield loops.schedule()
