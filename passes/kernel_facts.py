@@ -72,6 +72,7 @@ def kernel_facts(kernel: KernelOp) -> Facts:
         reader.reads(kernel.yield_op.values, op.output.data),
         _cost(later),
         found.constraints,
+        joined_bytes=found.joined_bytes,
     )
 
 
@@ -95,6 +96,7 @@ def contraction_facts(op: ContractionOp) -> Facts:
         str(combination),
         1.0 + len(operators),
         constraints=op.space().constraints,
+        joined_bytes=element_bytes(accumulator_type(op)),
     )
 
 

@@ -106,6 +106,18 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
         "GPU",
         {"compute_units": 132, "local_mem_size": 1024, "max_work_group_size": 128},
     ),
+    "sums of halves, which are kept in floats, that fill local memory": (
+        "function (A[M, N]) -> (O) { T = as_float(A, 16); O[j: N] = +(T[i, j]); }",
+        [(4, 99)],
+        "GPU",
+        {"compute_units": 1, "local_mem_size": 1024, "bandwidth": 0.5, "launch": 0.0},
+    ),
+    "sums that are compared, which leaves a byte of each": (
+        "function (A[M, N]) -> (O) { S[j: N] = +(A[i, j]); O = S > 3; }",
+        [(64, 64)],
+        "GPU",
+        {"compute_units": 1, "local_mem_size": 1024, "bandwidth": 0.5, "launch": 0.0},
+    ),
     "vectors of no lanes": (
         "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }",
         [(67, 131)],

@@ -234,7 +234,8 @@ class Facts:
     guessed: bool = False
     """Whether some passes of a row kernel are one if means are guessed."""
     joined_bytes: int = 0
-    """Bytes of one of each aggregate of a row kernel, as work-items that share a row join them."""
+    """Bytes of one of each aggregate, as work-items that share a sum or a row join them: those of
+    16 bits are kept in 32."""
     passes: tuple[int, ...] = ()
     """How often a row kernel reads each of its inputs, if it keeps nothing."""
 

@@ -351,7 +351,8 @@ class Model:
                 copies = stage.copies if self.items > 1 else 1
                 total += rows * (last + stage.pad) * walk.tensor.bytes * copies
         if self.sharing > 1:
-            total += self.accumulators * self.items * self.facts.outputs[0].bytes
+            size = 0 if self.facts.is_rows else self.facts.joined_bytes
+            total += self.accumulators * self.items * (size or self.facts.outputs[0].bytes)
         return total
 
     @lazy
