@@ -33,6 +33,7 @@ from tiledialect.lowering.nest.elements import Elements, element_type, static_sh
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.instruction import InstructionNest
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.row_tails import LastColumns
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.schedule.leaves import first_written_out
 from tiledialect.schedule.output_box import always_lands, visited
@@ -49,6 +50,7 @@ class ContractionNest:
         self.space = op.space()
         self.box = visited(self.space, kernel.ranges)
         self.outputs = {name for e in op.output.data for name in e.names}
+        last = LastColumns.of(kernel, op)
         accesses = [[e.substitute(kernel.values) for e in a.data] for a in op.accesses]
         self.neutral = neutral_operands(op)
         self.staging = Staging(kernel, op.inputs, accesses, self.neutral)
@@ -58,7 +60,7 @@ class ContractionNest:
         self.places = Places.of(kernel, self.first_reduction, self.outputs)
         # All the work-items of an instruction must execute it.
         share = bool(self.places.shared) or self.instruction is not None
-        self.guards = Guards(kernel, share=share)
+        self.guards = Guards(kernel, share=share, last=last)
 
     # -- what the schedule says ------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.row_tails import LastColumns
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.schedule.leaves import Role, place_of
 
@@ -33,9 +34,10 @@ class Guards:
     local memory, and, if they ``share`` aggregates, anywhere outside the loops over the points.
     """
 
-    def __init__(self, kernel: KernelNest, *, share: bool):
+    def __init__(self, kernel: KernelNest, *, share: bool, last: LastColumns | None = None):
         self.kernel = kernel
         self.share = share
+        self.last = last
 
     @cached_property
     def reach(self) -> dict[str, Range]:
@@ -46,9 +48,12 @@ class Guards:
         extents = dict.fromkeys(self.kernel.ranges, 1)
         for leaf in self.kernel.leaves:
             extents[leaf.index] *= leaf.extent
-        return {
+        found = {
             name: Range(r.lower, r.lower + extents[name]) for name, r in self.kernel.ranges.items()
         }
+        if self.last is not None:
+            found[self.last.index] = self.kernel.ranges[self.last.index]
+        return found
 
     def tests(self, guards: Sequence[Guard]) -> tuple[Test, ...]:
         """Guards on indices as tests of steps."""
@@ -124,6 +129,9 @@ class Guards:
                 staging.copy(k)
             if k == last:
                 inside(later)
+                return
+            if self.last is not None and k == self.last.leaf:
+                self.last.enter(lambda: self.enter(staging, last, later, inside, k + 1))
                 return
             with self.kernel.loops([k]):
                 self.enter(staging, last, later, inside, k + 1)

@@ -120,6 +120,8 @@ def prefetch(passes: Sequence[Pass], device: Device) -> None:
             # What is written and stays in the caches needs no asking, which takes room from rows.
             if isinstance(op, LoadOp) or _array_bytes(op) > device.cache_sizes[-1]:
                 first.setdefault(place, (number, op))
+    if not _read_the_same(passes, scope):
+        return
     host = max(range(len(passes) - 1), key=lambda k: passes[k].cost)
     row = _next_row(passes[host].loops[0], scope)
     wanted: list[PrefetchOp] = []
@@ -139,6 +141,22 @@ def prefetch(passes: Sequence[Pass], device: Device) -> None:
             wanted.append(PrefetchOp(scope.values, memory, place, to_write=to_write))
     if wanted and total <= device.second_cache:
         Rewriter.insert_op(wanted, InsertPoint.at_end(passes[host].block))
+
+
+def _read_the_same(passes: Sequence[Pass], scope: NestScope) -> bool:
+    """Whether no pass reads all at other places of an array than the first one that reads it.
+
+    Those do that aggregate other columns of the same rows, which are near.
+    """
+    places: dict[SSAValue, set[Place]] = {}
+    for one in passes:
+        own: dict[SSAValue, set[Place]] = {}
+        for place, op in one.accesses(scope):
+            if isinstance(op, LoadOp):
+                own.setdefault(op.memory, set()).add(place)
+        if any(found.isdisjoint(places.setdefault(m, found)) for m, found in own.items()):
+            return False
+    return True
 
 
 def _next_row(loop: ForOp, scope: NestScope) -> dict[str, Expr]:

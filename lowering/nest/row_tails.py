@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.tile.attributes import EXTREMES
+from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr
@@ -76,8 +76,8 @@ class RowTail:
         rest = self.length % self.lanes
         is_past = prod(leaf.extent for leaf in own) > self.length >= self.lanes
         in_order = all(a.stride == b.stride * b.extent for a, b in pairwise(own))
-        is_part = rest > 0 and rest & (rest - 1) == 0
-        return is_past and in_order and not is_part and self._vectors <= MOST_VECTORS
+        goes_back = rest == 0 or not is_part(rest)
+        return is_past and in_order and goes_back and self._vectors <= MOST_VECTORS
 
     @property
     def outer(self) -> tuple[int, ...]:
@@ -140,3 +140,70 @@ class RowTail:
         is_new = scalars.compare("ge", number, scalars.constant(done, i32), i32)
         neutral = scalars.constant(accumulator.initial, accumulator.type)
         return scalars.select(is_new, value, neutral)
+
+
+@dataclass(frozen=True)
+class LastColumns:
+    """The last step of a loop over columns, which goes back so that its vectors are whole.
+
+    The columns that it has in common with the step before are aggregated and written once more.
+    """
+
+    kernel: KernelNest
+    leaf: int
+    """The loop, which stands outside the one over what is aggregated."""
+    length: int
+
+    @staticmethod
+    def of(kernel: KernelNest, op: ContractionOp) -> LastColumns | None:
+        """That of an aggregate of one tensor; None if its columns fill vectors, or nearly.
+
+        From now on the index's value depends on how far the step goes back.
+        """
+        leaves = kernel.leaves
+        is_plain = op.combination.data is Combination.none and not kernel.kernel.parts
+        if op.aggregation.data is Aggregation.assign or kernel.schedule.stages or not is_plain:
+            return None
+        if not leaves or leaves[-1].role is not Role.VECTOR or kernel.local_leaves:
+            return None
+        index = leaves[-1].index
+        own = [k for k, leaf in enumerate(leaves) if leaf.index == index]
+        last = LastColumns(kernel, own[0], kernel.ranges[index].extent)
+        outputs = {name for e in op.output.data for name in e.names}
+        is_outside = all(leaf.index in outputs for leaf in leaves[: own[0]])
+        between = {leaf.index for leaf in leaves[own[0] : own[-1]]} - outputs
+        in_order = all(a.stride == b.stride * b.extent for a, b in pairwise(leaves[k] for k in own))
+        rest = last.length % leaves[-1].extent
+        is_serial = is_outside and leaves[own[0]].role is Role.SERIAL and last.whole > 0
+        if index not in outputs or not (between and in_order and is_serial) or is_part(rest):
+            return None
+        kernel.values[index] += IndexExpr.of(BACK)
+        kernel.steps[BACK] = Expr()
+        return last
+
+    @property
+    def index(self) -> str:
+        """The columns' index."""
+        return self.kernel.leaves[self.leaf].index
+
+    @property
+    def whole(self) -> int:
+        """How many steps need not go back."""
+        return self.length // self.kernel.leaves[self.leaf].stride
+
+    def enter(self, inside: Callable[[], None]) -> None:
+        """The loop over the other steps, and then the last one."""
+        leaf, step_of = self.kernel.leaves[self.leaf], step_name(self.leaf)
+        with (
+            self.kernel.nest.loop(LoopRole(leaf.role), self.whole, leaf.index) as step,
+            self.kernel.at_steps({step_of: step}),
+        ):
+            inside()
+        back = self.length - (self.whole + 1) * leaf.stride
+        with self.kernel.at_steps({step_of: Expr.const(self.whole), BACK: Expr.const(back)}):
+            inside()
+
+
+def is_part(rest: int) -> bool:
+    """Whether what is left for a vector is nothing, or a half, a quarter… of one."""
+    return rest & (rest - 1) == 0

@@ -124,3 +124,25 @@ func.func @gone_back(%X: tensor<8x15xf32>) -> tensor<8x15xf32> {
   }
   func.return %O : tensor<8x15xf32>
 }
+
+// Of columns that vectors do not fill the last step goes back, over what is summed once more.
+// CHECK-LABEL: void columns_0_
+// CHECK:           for (int i = 0; i < 9; ++i) {
+// CHECK-NEXT:          int [[A:.*]] = i * 15;
+// CHECK-NEXT:          {{.*}} += vload4(0, x + [[A]]);
+// CHECK-NEXT:          {{.*}} += vload4(0, x + [[A]] + 4);
+// CHECK:           for (int i = 0; i < 9; ++i) {
+// CHECK-NEXT:          int [[B:.*]] = i * 15;
+// CHECK-NEXT:          {{.*}} += vload4(0, x + [[B]] + 7);
+// CHECK-NEXT:          {{.*}} += vload4(0, x + [[B]] + 11);
+// CHECK-NEXT:      }
+// CHECK-NEXT:      vstore4({{.*}}, 0, o + 7);
+// CHECK-NEXT:      vstore4({{.*}}, 0, o + 11);
+func.func @columns(%X: tensor<9x15xf32>) -> tensor<15xf32> {
+  %O = tile.kernel(%x = %X : tensor<9x15xf32>) -> tensor<15xf32>
+      schedule <serial 8*j : 2, serial i : 9, unroll 4*j : 2, vector j : 4> {
+    %o = tile.contraction add(%x[i, j]) -> [j] domain <i = 0 to 9, j = 0 to 15> : (tensor<9x15xf32>) -> tensor<15xf32>
+    tile.yield %o : tensor<15xf32>
+  }
+  func.return %O : tensor<15xf32>
+}

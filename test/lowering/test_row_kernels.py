@@ -218,6 +218,25 @@ def is_input(kernel: KernelOp, stage: Stage) -> bool:
     return isinstance(kernel.values[stage.operand], BlockArgument)
 
 
+@pytest.mark.parametrize("aggregation", ["+", ">", "*"])
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "serial 16*j : 3, serial i : 9, unroll 8*j : 2, vector j : 8",
+        "serial 8*j : 5, serial 3*i : 3, unroll i : 3, vector j : 8",
+        "serial 3*i : 3, serial 8*j : 5, unroll i : 3, vector j : 8",
+        "serial i : 9, serial 8*j : 5, vector j : 8",
+        "group.x 8*j : 5, serial i : 9, vector j : 8",
+    ],
+)
+def test_last_columns(aggregation: str, schedule: str, device: td.Device) -> None:
+    x = np.random.default_rng(4).integers(1, 3, (9, 37)).astype(np.float32)
+    source = f"function (X[N, M]) -> (O) {{ O[j: M] = {aggregation}(X[i, j]); }}"
+    function = td.compile(source, device=device)
+    scheduled = function.with_schedules({"O": f"<{schedule}>"})
+    np.testing.assert_array_equal(scheduled(x), function.reference(x))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_gradients(name: str, device: td.Device) -> None:
     choose, rng = random.Random(name), np.random.default_rng(2)

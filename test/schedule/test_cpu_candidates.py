@@ -176,7 +176,7 @@ def test_long_rows_that_vectors_do_not_divide_have_two_at_a_time(columns: int, c
 
 
 @pytest.mark.parametrize("operation", ["+", ">"])
-@pytest.mark.parametrize("rows, columns", [(5, 37), (300, 127), (40, 333)])
+@pytest.mark.parametrize("rows, columns", [(5, 37), (300, 127), (40, 333), (2000, 37)])
 def test_columns_that_vectors_do_not_fill_have_the_right_sums(
     operation: str, rows: int, columns: int
 ):
