@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp
@@ -21,6 +22,17 @@ from tiledialect.lowering.nest.scope import facts_of
 
 Lowering = Callable[["GpuKernel", Operation], None]
 """How an op of a nest is lowered."""
+
+
+class Plain(NamedTuple):
+    """An op on values."""
+
+    operands: tuple[SSAValue, ...]
+    results: tuple[SSAValue, ...]
+    types: tuple[Attribute, ...]
+    """Those of the results."""
+    kind: int | None
+    """What such an op and others that are equal but for operands have in common; None: nothing."""
 
 
 class GpuKernel:
@@ -61,7 +73,7 @@ class GpuKernel:
         # Ops are taken apart once for all steps that are written out.
         self.access, self.loop = cache(access_of), cache(loop_of)
         self.body, self.stored_in = cache(body_of), cache(stored_in)
-        self.kind = cache(self._kind)
+        self.plain = cache(self._plain)
         self.kinds: dict[tuple[object, ...], int] = {}
         """A number for all pure ops that are the same but for their operands."""
         self.places: dict[tuple[object, ...], Expr] = {}
@@ -95,28 +107,34 @@ class GpuKernel:
 
     def keep(self, op: Operation) -> None:
         """An op on values stays as it is."""
-        if op.regions:
-            raise TileError.at(op, f"{op.name} cannot stand in a nest")
-        operands = [self.values.get(v, v) for v in op.operands]
-        kind, key = self.kind(op), None
-        if kind is not None:
-            key = (kind, *operands)
+        plain = self.plain(op)
+        get, key = self.values.get, None
+        operands = [get(v, v) for v in plain.operands]
+        if plain.kind is not None:
+            key = (plain.kind, *operands)
             if (found := self.known.get(key)) is not None:
-                self.values[op.results[0]] = found
+                self.values[plain.results[0]] = found
                 return
         new = type(op).create(
             operands=operands,
-            result_types=op.result_types,
+            result_types=plain.types,
             properties=op.properties,
             attributes=op.attributes,
             location=op.location,
         )
         self.indices.here.block.add_op(new)
-        for a, b in zip(op.results, new.results, strict=True):
+        for a, b in zip(plain.results, new.results, strict=True):
             b.name_hint = a.name_hint
             self.values[a] = b
         if key is not None:
             self.note(key, new.results[0])
+
+    def _plain(self, op: Operation) -> Plain:
+        """An op without regions, taken apart."""
+        if op.regions:
+            raise TileError.at(op, f"{op.name} cannot stand in a nest")
+        results = tuple(op.results)
+        return Plain(tuple(op.operands), results, tuple(r.type for r in results), self._kind(op))
 
     def _kind(self, op: Operation) -> int | None:
         """The number of a pure op with one result."""
@@ -194,17 +212,28 @@ class GpuKernel:
         access = self.access(op)
         if access.factors is None:
             return self.indices.simplify(*self.at(access.operands, [access.place]))
-        # Steps that are written out differ in numbers alone: the rest is added up once.
         number = access.place.constant
-        moving: list[Expr] = []
         for value, factor in access.factors:
             expr = self.exprs[value] if value in self.exprs else self.expr_of(value)
+            if (steps := expr.value) is None:
+                return self._moving_address(op, access.place.constant, access.factors)
+            number += factor * steps
+        # So are most: registers.
+        return Expr.const(number)
+
+    def _moving_address(
+        self, op: AccessOp, number: int, factors: Sequence[tuple[SSAValue, int]]
+    ) -> Expr:
+        """A number and values times factors: steps that are written out differ in numbers alone."""
+        moving: list[Expr] = []
+        for value, factor in factors:
+            expr = self.expr_of(value)
             number += factor * expr.constant
             moving.append(expr.moving)
         key = (op, *moving)
         if key not in self.places:
-            factors = (factor for _, factor in access.factors)
-            terms = (e * factor for e, factor in zip(moving, factors, strict=True))
+            # The rest is added up once.
+            terms = (e * factor for e, (_, factor) in zip(moving, factors, strict=True))
             self.places[key] = sum(terms, Expr())
         return self.indices.simplify(self.places[key].plus(number))
 

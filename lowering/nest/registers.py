@@ -32,10 +32,12 @@ class Registers:
     element_type: Attribute
     places: dict[int, tuple[SSAValue, int]] = field(default_factory=dict[int, tuple[SSAValue, int]])
     """The value at each place, and which of its lanes."""
+    whole: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """The values of which all lanes are still there, by their first places."""
 
     def copy(self) -> Registers:
         """The same contents, to be changed."""
-        return Registers(self.element_type, dict(self.places))
+        return Registers(self.element_type, dict(self.places), dict(self.whole))
 
     def type(self, lanes: int) -> Attribute:
         """The type of so many neighbours."""
@@ -44,14 +46,19 @@ class Registers:
     def write(self, place: int, value: SSAValue) -> None:
         """Put a value at a place, or a vector at it and those after."""
         for lane in range(lanes_of(value)):
+            old, number = self.places.get(place + lane, (None, 0))
+            first = place + lane - number
+            if old is not None and self.whole.get(first) is old:
+                del self.whole[first]
             self.places[place + lane] = (value, lane)
+        self.whole[place] = value
 
     def read(self, place: int, lanes: int, emit: Emit) -> SSAValue:
         """The value at a place, or the vector from there on; what was never written is 0."""
-        found = [self.places.get(place + lane) for lane in range(lanes)]
-        whole = found[0][0] if found[0] is not None else None
-        if whole is not None and found == [(whole, lane) for lane in range(lanes_of(whole))]:
+        whole = self.whole.get(place)
+        if whole is not None and lanes_of(whole) == lanes:
             return whole
+        found = [self.places.get(place + lane) for lane in range(lanes)]
         if lanes > 1 and not any(found):
             return emit(constant(0, self.type(lanes)))
         if lanes > 1 and (part := self._part(found)) is not None:
