@@ -151,6 +151,14 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((12, 40),),
         "row kernels",
     ),
+    "gradient of maxima": (
+        """function (X[C, H, W], M[C, H, W], D[C, H, W]) -> (O) {
+            O[c, y, x: C, H, W] =
+                +(X[c, y, x] == M[c, y - j + 1, x - i + 1] ? D[c, y - j + 1, x - i + 1]), j < 3, i < 3;
+        }""",
+        ((5, 9, 40), (5, 9, 40), (5, 9, 40)),
+        "windows",
+    ),
     "groups of few channels": (
         """function (X[P, G, C]) -> (O) {
             S[0, g, 0: 1, G, 1] = +(X[p, g, c]); O = X - S;
@@ -270,3 +278,11 @@ def test_groups_of_few_channels_are_normalized_line_after_line(groups: int, toge
     assert found is not None
     written = [leaf.extent for leaf in found.schedule.leaves if leaf.role is Role.UNROLL]
     assert written == [together] * (together > 1)
+
+
+def test_all_that_windows_slide_over_is_staged() -> None:
+    """No lane of what is compared, or of what is summed, is tested at the edges of planes."""
+    module, _ = fused("gradient of maxima")
+    found = best(kernel_facts(kernel_of(module)), LONG_VECTORS)
+    assert found is not None
+    assert [stage.operand for stage in found.schedule.stages] == [1, 2]

@@ -6,7 +6,7 @@ common is loaded once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import prod
@@ -128,18 +128,21 @@ def _on_cpu(
         loops.work(order, max(1, work_of_group(facts, device) // done))
         yield loops.schedule()
         if is_slid and first in padded_indices(facts, source):
-            yield _staged(loops.schedule(), source, taps, width)
+            alike = [t for t in facts.inputs if t.access == source.access]
+            yield _staged(loops.schedule(), alike, taps, width)
 
 
-def _staged(schedule: Schedule, source: Tensor, taps: list[str], width: int) -> Schedule:
-    """The same with zeros, say, around what the windows slide over: no lane is tested then."""
+def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], width: int) -> Schedule:
+    """The same with zeros, say, around all that the windows slide over: no lane is tested then."""
+    source = sources[0]
     outside = takewhile(
         lambda leaf: leaf.role in PARALLEL or not _meets(source, leaf.index, taps), schedule.leaves
     )
     places = [leaf for leaf in outside if leaf.role is Role.SERIAL and leaf.index in source.names]
     at = (places[-1].index, places[-1].stride) if places else None
-    stage = Stage(source.number, local=True, at=at, vector=width)
-    return replace(schedule, stages=(stage,))
+    numbers = dict.fromkeys(t.number for t in sources)
+    stages = tuple(Stage(number, local=True, at=at, vector=width) for number in numbers)
+    return replace(schedule, stages=stages)
 
 
 def _taps(loops: Loops, facts: Facts, taps: list[str], inside: int) -> None:
