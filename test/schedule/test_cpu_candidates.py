@@ -314,6 +314,64 @@ def test_scattered_results_cost_lines():
     assert stored("y") > 2 * stored("x")
 
 
+def strided_planes(size: int, channels: int) -> Facts:
+    """A convolution of 4 x 4 with stride 2, channels first."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    return facts(
+        4,
+        {"n": 1, "co": channels, "y": size, "x": size, "ci": channels, "j": 4, "i": 4},
+        tensor(0, (1, channels, size, size), "n", "co", "y", "x"),
+        tensor(0, (1, channels, 2 * size + 2, 2 * size + 2), "n", "ci", y * 2 + j, x * 2 + i),
+        tensor(1, (channels, channels, 4, 4), "co", "ci", "j", "i"),
+    )
+
+
+def test_lanes_that_are_apart_give_way_to_others_that_fill_as_well():
+    """Weights are transposed once, and read for all pixels."""
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    best = ranked(strided_planes(32, 128), device)[0].schedule
+    assert best.leaves[-1].index == "co"
+
+
+@pytest.mark.parametrize(("element_type", "nbytes"), [("f32", 4), ("i32", 4)])
+def test_every_other_float_of_a_row_takes_two_loads(element_type: str, nbytes: int):
+    case = strided_planes(32, 16)
+    inputs = tuple(replace(t, type=element_type, bytes=nbytes) for t in case.inputs)
+    leaves = (
+        *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("co", "y", "ci", "j", "i")),
+        Leaf("x", 16, 2, Role.UNROLL),
+        Leaf("x", 1, 16, Role.VECTOR),
+    )
+    model = CpuModel(replace(case, inputs=inputs), Schedule(leaves), DEVICES["wide"])
+    one_by_one = 2.0 * 32
+    assert (model.loads(model.walks[0]) < one_by_one / 2) == (element_type == "f32")
+
+
+def test_lines_that_come_from_memory_cost_more_to_write_to():
+    """Of a result that the last cache holds, they are near."""
+
+    def stored(pictures: int) -> float:
+        """Cycles to store a vector of channels, channels first."""
+        image = (pictures, 64, 56, 56)
+        case = facts(
+            4,
+            {"n": pictures, "co": 64, "y": 56, "x": 56, "ci": 4},
+            tensor(0, image, "n", "co", "y", "x"),
+            tensor(0, (pictures, 4, 56, 56), "n", "ci", "y", "x"),
+            tensor(1, (64, 4), "co", "ci"),
+        )
+        leaves = (
+            Leaf("n", 1, pictures, Role.GROUP, "x"),
+            *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("y", "x")),
+            Leaf("co", 16, 4, Role.SERIAL),
+            Leaf("ci", 1, 4, Role.SERIAL),
+            Leaf("co", 1, 16, Role.VECTOR),
+        )
+        return CpuModel(case, Schedule(leaves), DEVICES["wide"]).stored_cycles
+
+    assert stored(64) > stored(2)
+
+
 @pytest.mark.parametrize(
     ("element_type", "nbytes"), [("i8", 1), ("i16", 2), ("f16", 2), ("bf16", 2), ("f64", 8)]
 )
@@ -612,6 +670,9 @@ PROGRAMS = {
     "strided planes": """function (D[N, K, H, W], B[K, C, 5, 5]) -> (A) {
         A[n, c, 2*y + j - 2, 2*x + i - 2: N, C, 2*H, 2*W] = +(D[n, k, y, x] * B[k, c, j, i]);
     }""",
+    "strided windows": """function (A[N, C, H, W], B[K, C, 4, 4]) -> (O) {
+        O[n, k, y, x: N, K, H/2, W/2] = +(A[n, c, 2*y + j - 1, 2*x + i - 1] * B[k, c, j, i]);
+    }""",
     "few planes": """function (A[N, C, H, W], B[K, C]) -> (O) {
         O[n, k, y, x: N, K, H/2, W/2] = +(A[n, c, 2*y, 2*x] * B[k, c]);
     }""",
@@ -639,6 +700,7 @@ SHAPES = {
     "weights of planes": [((2, 16, 6, 9), (2, 16, 6, 9))],
     "strided planes": [((2, 4, 7, 7), (4, 5, 5, 5))],
     "few planes": [((2, 4, 6, 10), (2, 4))],
+    "strided windows": [((1, 8, 64, 64), (32, 8, 4, 4))],
     "depthwise weights": [((2, 8, 6, 16), (2, 8, 6, 16))],
     "columns": [((64, 256), (64,)), ((37, 100), (37,))],
     "maxima": [((11, 14, 24),)],

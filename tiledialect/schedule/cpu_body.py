@@ -12,7 +12,7 @@ from math import ceil, prod
 from tiledialect.lazy import lazy
 from tiledialect.schedule.device import LINE, Device
 from tiledialect.schedule.facts import Facts, Shares, Steps, Walk
-from tiledialect.schedule.leaves import Leaf, Role, Schedule, summed_beside
+from tiledialect.schedule.leaves import LONG_LANES, Leaf, Role, Schedule, summed_beside
 from tiledialect.schedule.model import Copy, Model
 
 CHAIN = {True: 4.0, False: 5.0}
@@ -27,6 +27,8 @@ COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
 SPLIT = 2.0
 """How many loads more one is that reads from two lines."""
+SHUFFLED = {True: 1, False: 2}
+"""Instructions that make one vector of every other element of two, with AVX-512 and without."""
 
 
 class CpuBody(Model):
@@ -85,13 +87,25 @@ class CpuBody(Model):
             return places
         if self.is_row(walk, self.inner[-1]):
             return places * self.hardware
+        if self._is_every_other(walk):
+            shuffled = SHUFFLED[self.device.has_long_vectors]
+            return places * self.hardware * (2 * self._parted_load(walk) + shuffled)
         return 2.0 * walk.elements(self.inner_steps)
+
+    def _is_every_other(self, walk: Walk) -> bool:
+        """Whether lanes are every other float of a row, which two long vectors cover."""
+        is_long = self.vector >= LONG_LANES and walk.tensor.type == "f32"
+        return is_long and self.is_row(walk, self.inner[-1], apart=2)
+
+    def _parted_load(self, walk: Walk) -> float:
+        """How many loads one is that begins anywhere in a line."""
+        return 1.0 + SPLIT * min(1.0, min(self.vector, self.width) * walk.tensor.bytes / LINE)
 
     def _lines(self, walk: Walk) -> float:
         """How many loads one of neighbours is worth: more where vectors begin anywhere."""
         if not self.is_vector(walk) or not self.is_row(walk, self.inner[-1]):
             return 1.0
-        lanes, size = self.vector, walk.tensor.bytes
+        lanes = self.vector
         others = [leaf for leaf in self.leaves[:-1] if walk.moved_by(leaf)]
         copies = [c for c in self.copies(walk.tensor) if c.stage.local]
         if copies:
@@ -103,8 +117,7 @@ class CpuBody(Model):
         else:
             starts = [self._stride(walk, leaf) for leaf in others]
         is_aligned = all(start % lanes == 0 for start in starts)
-        share = min(1.0, min(lanes, self.width) * size / LINE)
-        return 1.0 if is_aligned else 1.0 + SPLIT * share
+        return 1.0 if is_aligned else self._parted_load(walk)
 
     def _is_inside(self, leaf: Leaf, copy: Copy) -> bool:
         return (leaf.index, leaf.stride, leaf.extent) in copy.inside

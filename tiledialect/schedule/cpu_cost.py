@@ -33,6 +33,8 @@ STORED, INTERLEAVED = 2.0, 4.0
 """Cycles to write a vector, and one whose lanes are between those of others."""
 WRITTEN_LINE = 3.0
 """Cycles for each line that elements are written to one by one."""
+FAR_LINE = 20.0
+"""Cycles until such a line is there, once, if it comes from memory."""
 GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
@@ -117,7 +119,10 @@ class CpuModel(CpuCaches):
         """Cycles of writing the lanes of a vector one by one, and of the lines that they are in."""
         output = self.facts.outputs[0]
         run = min(output.walk.run(self.inner_steps) * output.bytes, LINE)
-        return self.vector * (1.0 + WRITTEN_LINE * output.bytes / run)
+        lines = WRITTEN_LINE * output.bytes / run
+        if self.facts.moved > self.caches[2] / 2:
+            lines += FAR_LINE * output.bytes / LINE
+        return self.vector * (1.0 + lines)
 
     @property
     def _are_neighbours_stored(self) -> bool:

@@ -189,12 +189,13 @@ class Model:
             found.append((walk, self.trips(place) * touched / width, width))
         return found
 
-    def is_row(self, walk: Walk, leaf: Leaf) -> bool:
-        """Whether the leaf goes along neighbours where the tensor is read from."""
+    def is_row(self, walk: Walk, leaf: Leaf, apart: int = 1) -> bool:
+        """Whether the leaf goes along neighbours where the tensor is read from, or elements of
+        its rows that are so far apart."""
         orders = [c.stage.order for c in self.copies(walk.tensor) if c.stage.local]
         rank = len(walk.tensor.shape)
         last = orders[-1][-1] if orders and orders[-1] else rank - 1
-        return bool(rank) and walk.moves[last].get(leaf.index, 0) * leaf.stride == 1
+        return bool(rank) and walk.moves[last].get(leaf.index, 0) * leaf.stride == apart
 
     @property
     def sector(self) -> int:

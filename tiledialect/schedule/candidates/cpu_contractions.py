@@ -141,7 +141,10 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
     first, *others = outputs
     yield from _roles(facts, outputs, first, width)
     if extents[first] < FILLED * width:
-        others = [name for name in others if filled[name] > filled[first]]
+        # Lanes that are apart where they are read fill vectors at a cost.
+        are_apart = any(abs(t.strides.get(first, 1)) != 1 for t in facts.inputs)
+        least = filled[first]
+        others = [n for n in others if filled[n] > least or (are_apart and filled[n] == least)]
         others.sort(key=lambda name: (-filled[name], -extents[name]))
         for n in others[:OTHERS]:
             yield from _roles(facts, outputs, n, width)
