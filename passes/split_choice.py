@@ -106,14 +106,14 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
     least = GAIN * whole
-    # Sums of columns have a group for each piece of them.
-    is_wide = device.kind is Kind.GPU and outputs >= device.compute_units
+    is_gpu = device.kind is Kind.GPU
+    are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
     for index, parts in _splits(op, facts, outputs, device):
         try:
             made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
-        enough = MORE_PARTS * least if found and is_wide else least
+        enough = MORE_PARTS * least if found and are_columns else least
         seconds, is_known = _seconds(enough, made, device)
         splits.append(WeighedSplit(index, parts, seconds, is_known))
         if seconds < enough:

@@ -137,6 +137,14 @@ def test_groups_of_a_unit_read_what_all_read_from_its_first_cache():
     assert (best.schedule.leaves[-1].index, best.schedule.leaves[-1].role) == ("k", Role.VECTOR)
 
 
+def test_other_groups_hide_how_groups_of_short_sums_begin_and_end():
+    best = ranked(product(4096, 4096, 64), GPU)[0].estimate
+    assert best.resident == 2 and best.groups == 32**2
+    items = best.arithmetic  # the same products by fewer, larger tiles of a work-item
+    few = [c.estimate for c in ranked(product(4096, 4096, 64), GPU) if c.estimate.registers > 200]
+    assert all(e.seconds > best.seconds for e in few) and any(e.arithmetic < items for e in few)
+
+
 def test_what_waits_for_memory_is_slower_by_lone_groups():
     thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
     lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 24))

@@ -60,6 +60,10 @@ SCHEDULERS = 4
 """How many sub-groups a unit of a GPU issues from at a time."""
 WARPS_FOR_HALF = 0.9
 """With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
+ENDS = 0.9e-6
+"""Seconds from a group's start until it computes, and from its last product until it ends."""
+WARPS_FOR_ENDS = 8
+"""With how many sub-groups of others a unit does as much in that time as at any other."""
 CYCLES_A_WORD = 0.5
 """How long reading a word takes a sub-group at least, though all read the same."""
 MOST_RESIDENT = 32
@@ -124,7 +128,7 @@ def cost(m: Model) -> Estimate:
 
     own = max(arithmetic, local) + OVERLAP_LOSS * min(arithmetic, local)
     waits = max((n for _, _, n in fetched), default=0)
-    busy = _busy(m, own, waits, groups_unit, resident)
+    busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
     near = sum(
@@ -210,6 +214,18 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
         for n, times in ((resident, rounds), (last, 1))
         if n
     )
+
+
+def _ends(m: Model, groups: int, resident: int) -> float:
+    """The seconds in which a unit does less, as groups fetch their first tiles or store their sums.
+
+    The sub-groups of others hide them, but of the first groups, and the last.
+    """
+    copied = (any(copy.stage.local for copy in m.copies(walk.tensor)) for walk in m.walks)
+    if m.is_cpu or not all(copied):
+        return 0.0
+    others = (resident - 1) * m.items / m.device.sub_group_size
+    return ENDS * (groups - resident) * max(0.0, 1 - others / WARPS_FOR_ENDS)
 
 
 def _issue(m: Model, groups: int) -> float:
