@@ -290,7 +290,7 @@ class Vectorizer:
         return [load.result for load in loads]
 
     def _loads_in_turns(self, op: LoadOp) -> list[LoadOp]:
-        """Loads of which the lanes take all elements of a row in turns, in their places' order."""
+        """Loads whose lanes take all elements of a row in turns: of each place the first one."""
         stride = self.stride(op) or 0
         is_long = self.lanes >= LONG_LANES and op.result.type in IN_TURNS
         if not is_long or abs(stride) not in INTERLEAVED or not self._is_in_memory(op):
@@ -304,7 +304,7 @@ class Vectorizer:
             if isinstance(x, StoreOp) or distance is None or x.default is not None:
                 return []
             if self._is_of_turns(x, stride) and self._condition(x) == condition:
-                found[distance] = x
+                found.setdefault(distance, x)
         places = sorted(found)
         is_whole = len(places) == abs(stride) and places[-1] - places[0] == abs(stride) - 1
         return [found[place] for place in places] if is_whole else []
@@ -318,7 +318,8 @@ class Vectorizer:
             row = count if self._is_of_rows(first, -count if is_turned else count) else 0
             places = (moved_on(place, k * lanes, row) for k in range(count))
             self.rows[first] = self._row_of(op, places, self._condition(op))
-        elements = elements_of_turn(turns.index(op), count, lanes, turned=is_turned)
+        turn = constant_difference(self.address(op), self.address(first), self.scope.env) or 0
+        elements = elements_of_turn(turn, count, lanes, turned=is_turned)
         joined, *others = self.rows[first]
         for k, other in enumerate(others, 1):
             joined = self._shuffled(joined, other, taken_from(k, elements))

@@ -77,3 +77,30 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "h"} : () -> ()
 }) : () -> ()
+
+// Two loads of the same elements share the vectors of both turns.
+// CHECK:      sym_name = "again"
+// CHECK:      %[[LOW:.*]] = nest.load %A[8*%g, 0] : memref<64x2xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %[[HIGH:.*]] = nest.load %A[8*%g + 4, 0] : memref<64x2xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %[[EVEN:.*]] = vector.shuffle %[[LOW]], %[[HIGH]] [0, 2, 4, 6, 8, 10, 12, 14]
+// CHECK-NEXT: nest.store %[[EVEN]], %B[0, 8*%g]
+// CHECK-NEXT: %[[ODD:.*]] = vector.shuffle %[[LOW]], %[[HIGH]] [1, 3, 5, 7, 9, 11, 13, 15]
+// CHECK-NEXT: nest.store %[[ODD]], %B[1, 8*%g]
+// CHECK-NEXT: %[[TWICE:.*]] = vector.shuffle %[[LOW]], %[[HIGH]] [1, 3, 5, 7, 9, 11, 13, 15]
+// CHECK-NEXT: nest.store %[[TWICE]], %B[2, 8*%g]
+"gpu.module"() <{sym_name = "again"}> ({
+  "gpu.func"() <{function_type = (memref<64x2xf32, 1 : i32>, memref<3x64xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<64x2xf32, 1 : i32>, %B: memref<3x64xf32, 1 : i32>):
+    nest.for %g : group.x to 8 {
+      nest.for %v : vector to 8 {
+        %a = nest.load %A[8*%g + %v, 0] : memref<64x2xf32, 1 : i32>
+        nest.store %a, %B[0, 8*%g + %v] : f32, memref<3x64xf32, 1 : i32>
+        %b = nest.load %A[8*%g + %v, 1] : memref<64x2xf32, 1 : i32>
+        nest.store %b, %B[1, 8*%g + %v] : f32, memref<3x64xf32, 1 : i32>
+        %c = nest.load %A[8*%g + %v, 1] : memref<64x2xf32, 1 : i32>
+        nest.store %c, %B[2, 8*%g + %v] : f32, memref<3x64xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
