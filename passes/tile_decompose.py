@@ -140,10 +140,13 @@ class CastDefault(RewritePattern):
         t = tensor_type(op.result).element_type
         if op.default is None or tensor_type(op.default).element_type == t:
             return
-        cast = CastOp.to(op.default, t)
+        constant, cast = op.default.owner, CastOp.to(op.default, t)
+        if isinstance(constant, ConstantOp) and not shape_of(tensor_type(op.default)):
+            # The constant that is the default of all elements stays one.
+            cast = ConstantOp.of(constant.number, t)
         cast.location = op.location
         rewriter.insert(cast)
-        op.operands = (*op.operands[:-1], cast.result)
+        op.operands = (*op.operands[:-1], cast.results[0])
         rewriter.notify_op_modified(op)
 
 

@@ -52,6 +52,20 @@ CASES = [
         ],
     ),
     (
+        "a number that is the default of all elements is written out",
+        f"%A: {F32}) -> tensor<7x2xf32>",
+        f"""%z = tile.constant 7 : tensor<f32>
+        %B = tile.contraction add(%A[i]) -> [2*i, j] default %z : ({F32}, tensor<f32>) -> tensor<7x2xf32>
+        func.return %B : tensor<7x2xf32>""",
+        [
+            "function (A) -> (B) {",
+            "Z = as_float(7, 32);",
+            "Start[i0, i1: 7, 2] = =(Z[]);",
+            "B[2*i, j: 7, 2] = +(A[i]) default Start;",
+            "}",
+        ],
+    ),
+    (
         "inputs and repeated values may be returned",
         f'%A: {F32} {{tile.name = "A"}}) -> ({F32} {{tile.name = "O"}}, {F32} {{tile.name = "P"}}, {F32})',
         f"""%B = tile.neg %A : ({F32}) -> {F32}

@@ -22,6 +22,15 @@ func.func @scatter_like_what_is_computed(%U: tensor<4xf32>, %I: tensor<4xi32>, %
   func.return %S : tensor<9xf32>
 }
 
+// A number that is the default of all elements is one of the result's type.
+// CHECK:      [[Z:%.*]] = tile.constant 7 : tensor<f16>
+// CHECK-NEXT: %O = tile.contraction add(%I[i]) -> [2*i] default [[Z]] : (tensor<3xf16>, tensor<f16>) -> tensor<6xf16>
+func.func @number(%I: tensor<3xf16>) -> tensor<6xf16> {
+  %z = tile.constant 7 : tensor<index>
+  %O = tile.contraction add(%I[i]) -> [2*i] default %z : (tensor<3xf16>, tensor<index>) -> tensor<6xf16>
+  func.return %O : tensor<6xf16>
+}
+
 // A default of another element type than the result's is converted first.
 // CHECK:      %{{.*}} = tile.cast %D : (tensor<6xi64>) -> tensor<6xf16>
 // CHECK-NEXT: %O = tile.contraction add(%I[i]) -> [2*i] default %{{.*}} : (tensor<3xf16>, tensor<6xf16>) -> tensor<6xf16>

@@ -229,10 +229,19 @@ class FunctionText(Printed):
             bound = self.bound(op, constraint.data.bound)
             text += f", {self.index(op, constraint.data.expr)} < {bound}"
         if op.default is not None:
-            text += f" default {self.texts[op.default]}"
+            text += f" default {self.default(op.default, len(shape), sizes)}"
         if op.no_defract is not None:
             text += " no_defract"
         self.statement(op, text, f"[{output}]")
+
+    def default(self, value: SSAValue, rank: int, sizes: str) -> str:
+        """A default's name; a number is written out first, as those of Tile have all elements."""
+        if not rank or shape_of(tensor_type(value)) != ():
+            return str(self.texts[value])
+        name = self.names.reserve("Start")
+        indices = ", ".join(f"i{axis}" for axis in range(rank))
+        self.lines.append(f"{name}[{indices}: {sizes}] = =({self.texts[value]}[]);")
+        return name
 
     def custom_gradient(self, op: CustomGradientOp) -> None:
         """Print a custom gradient, the statements of its body further in."""
