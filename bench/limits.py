@@ -26,5 +26,5 @@ class Limits:
 
 def measure(device: td.Device, rounds: int = ROUNDS, most: int = BYTES) -> Limits:
     """The limits of a device, by copying no more than ``most`` bytes."""
-    rates = measured(device, most, rounds)
+    rates = measured(device, most, rounds).rates
     return Limits(rates.bandwidth * 1e9, rates.arithmetic * 1e9)

@@ -64,6 +64,11 @@ def test_two_of_one_name() -> None:
         verify(parse_mlir(text, "x.mlir"))
 
 
+def test_tables_of_symbols_without_regions() -> None:
+    with pytest.raises(TileError, match=r"^x\.mlir:1:1: Expected 1 region, but got 0"):
+        verify(parse_mlir('"gpu.module"() <{sym_name = "f"}> : () -> ()', "x.mlir"))
+
+
 def test_both_lines_are_named() -> None:
     with pytest.raises(TileError, match=r"x\.mlir:2:1: %a is used .*; its definition is in line 3"):
         verify(function(USE, DEFINITION, RETURN))

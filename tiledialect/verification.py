@@ -54,7 +54,7 @@ def _named_again(module: ModuleOp) -> Iterator[tuple[Operation, Exception]]:
         if not table.has_trait(SymbolTable):
             continue
         names: set[str] = set()
-        for op in (op for block in table.regions[0].blocks for op in block.ops):
+        for op in (op for region in table.regions for block in region.blocks for op in block.ops):
             name = op.get_attr_or_prop("sym_name")
             if isinstance(name, StringAttr) and name.data in names:
                 yield op, VerifyException(f"there is a @{name.data} before it")
