@@ -158,8 +158,8 @@ class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 or f16 by a scalar from outside the loop by means of its reciprocal.
 
     In the loops with such divisions, what does not depend on the loop is computed before it.
-    The quotients are those of `arith.divf`, but perhaps for the last bit where products are rounded
-    before they are added.
+    The quotients are those of `arith.divf`, but perhaps for the last bit: of f32 where products are
+    rounded before they are added, of f16 where they are no normal numbers.
     """
 
     name = "arith-share-reciprocals"
