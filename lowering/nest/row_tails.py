@@ -26,7 +26,7 @@ from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.accumulators import Accumulator
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.leaves import Role, ends_in_part
 from tiledialect.schedule.tiles import step_name
 
 BACK = "back"
@@ -68,15 +68,11 @@ class RowTail:
 
     @property
     def _can_go_back(self) -> bool:
-        """Whether the index goes past its end, in digits one inside the other, by few vectors.
-
-        What is left for the last vector must not be a half, a quarter… of one, which is as fast.
-        """
+        """Whether the index goes past its end, in digits one inside the other, by few vectors."""
         own = [self.kernel.leaves[k] for k in self.leaves]
-        rest = self.length % self.lanes
         is_past = prod(leaf.extent for leaf in own) > self.length >= self.lanes
         in_order = all(a.stride == b.stride * b.extent for a, b in pairwise(own))
-        goes_back = rest == 0 or not is_part(rest)
+        goes_back = not ends_in_part(self.length, self.lanes)
         return is_past and in_order and goes_back and self._vectors <= MOST_VECTORS
 
     @property
@@ -173,9 +169,10 @@ class LastColumns:
         is_outside = all(leaf.index in outputs for leaf in leaves[: own[0]])
         between = {leaf.index for leaf in leaves[own[0] : own[-1]]} - outputs
         in_order = all(a.stride == b.stride * b.extent for a, b in pairwise(leaves[k] for k in own))
-        rest = last.length % leaves[-1].extent
+        lanes = leaves[-1].extent
+        fills = last.length % lanes == 0 or ends_in_part(last.length, lanes)
         is_serial = is_outside and leaves[own[0]].role is Role.SERIAL and last.whole > 0
-        if index not in outputs or not (between and in_order and is_serial) or is_part(rest):
+        if index not in outputs or not (between and in_order and is_serial) or fills:
             return None
         kernel.values[index] += IndexExpr.of(BACK)
         kernel.steps[BACK] = Expr()
@@ -202,8 +199,3 @@ class LastColumns:
         back = self.length - (self.whole + 1) * leaf.stride
         with self.kernel.at_steps({step_of: Expr.const(self.whole), BACK: Expr.const(back)}):
             inside()
-
-
-def is_part(rest: int) -> bool:
-    """Whether what is left for a vector is nothing, or a half, a quarter… of one."""
-    return rest & (rest - 1) == 0

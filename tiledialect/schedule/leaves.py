@@ -305,6 +305,16 @@ def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
     return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
+def ends_in_part(extent: int, lanes: int) -> bool:
+    """Whether a row ends in a half, a quarter… of a vector, which is as fast as a whole one.
+
+    Other ends are several of these; there the last vector goes back over what is done
+    (`lowering/nest/row_tails.py`).
+    """
+    rest = extent % lanes
+    return rest > 0 and rest & (rest - 1) == 0
+
+
 def first_written_out(leaves: Sequence[Leaf]) -> int:
     """The number of the first of the innermost leaves that are written out."""
     k = len(leaves)

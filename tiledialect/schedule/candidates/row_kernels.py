@@ -25,7 +25,7 @@ from tiledialect.schedule.candidates.memory import (
 )
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import Role, Schedule, Stage
+from tiledialect.schedule.leaves import Role, Schedule, Stage, ends_in_part
 
 KEPT = 96
 """How many elements of rows a work-item of a GPU keeps in registers."""
@@ -253,13 +253,11 @@ def _rows_on_cpu(
 def _vectors_together(extent: int, width: int) -> Iterable[int]:
     """How many vectors of a row to write out.
 
-    Where the last vector goes back (`lowering/nest/row_tails.py`), there is no edge to test for;
-    but the row's end is as much code as the loop, which must be worth it.
+    Where the last vector goes back, there is no edge to test for; but the row's end is as much code
+    as the loop, which must be worth it.
     """
-    rest = extent % width
-    goes_back = rest == 0 or rest & (rest - 1) > 0
     is_long = extent >= 2 * width * STEPS_BEFORE_END
-    return (1, 2) if goes_back and is_long else unrolls(extent, width, 2)
+    return unrolls(extent, width, 2) if ends_in_part(extent, width) or not is_long else (1, 2)
 
 
 def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
