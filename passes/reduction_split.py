@@ -20,7 +20,7 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.passes.change_indices import set_domain, unbounded
-from tiledialect.passes.starts import filled
+from tiledialect.passes.starts import filled, started
 from tiledialect.passes.tile_bounds import needed_constraints
 from tiledialect.rounding import ceil_div
 
@@ -118,8 +118,7 @@ class Split:
         is_covered = sets.covers_output(space)
         if own != t or (start != 0 and not is_covered):
             # It also gives the partial results their type, if it gives them nothing else.
-            number, tensor = filled(start, t, space.output_shape)
-            made += [number] if is_covered else [number, tensor]
+            made += [started(start, t)] if is_covered else filled(start, t, space.output_shape)
             default = made[-1].results[0]
         partial = self._contraction(op.combination.data, space, op.inputs, default)
         access = (IndexExpr.of(self.part), *self.places)

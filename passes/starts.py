@@ -18,13 +18,20 @@ from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
+def started(value: float | int, t: Attribute) -> ConstantOp:
+    """The number that results begin with."""
+    number = ConstantOp.of(value, t)
+    number.result.name_hint = "start"
+    return number
+
+
 def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
     """The ops that make a tensor of one number."""
-    number = ConstantOp.of(value, t)
+    number = started(value, t)
     places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
     inputs: list[tuple[SSAValue, Sequence[IndexExpr]]] = [(number.result, ())]
     tensor = ContractionOp(Aggregation.assign, Combination.none, places, inputs, shape=shape)
-    number.result.name_hint, tensor.result.name_hint = "start", "starts"
+    tensor.result.name_hint = "starts"
     return [number, tensor]
 
 

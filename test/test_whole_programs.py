@@ -112,6 +112,12 @@ FOUND: dict[str, tuple[str, list[tuple[int, ...]], str, Entries]] = {
         "GPU",
         {"compute_units": 1, "local_mem_size": 1024, "bandwidth": 0.5, "launch": 0.0},
     ),
+    "sums of halves, whose parts begin as a number": (
+        "function (A[M, N]) -> (O) { T = as_float(A, 16); O[] = +(T[i, j]); }",
+        [(64, 8192)],
+        "GPU",
+        {"compute_units": 16, "local_mem_size": 32768, "max_work_group_size": 128},
+    ),
     "sums that are compared, which leaves a byte of each": (
         "function (A[M, N]) -> (O) { S[j: N] = +(A[i, j]); O = S > 3; }",
         [(64, 64)],
