@@ -201,6 +201,10 @@ class Peeler:
 
         Returns the interior.
         """
+        condition = simplify_condition(both(*(test.holds for test in tests)), self.scope.env)
+        if condition == ALWAYS:
+            self._drop(tests)
+            return block
         shared = _take_local_buffers(block)
         interior, edge, values = Block(), Block(), dict[SSAValue, SSAValue]()
         for op in list(block.ops):
@@ -208,11 +212,7 @@ class Peeler:
             op.detach()
             interior.add_op(op)
         block.add_ops(shared)
-        condition = simplify_condition(both(*(test.holds for test in tests)), self.scope.env)
         self._drop(tests)
-        if condition == ALWAYS:
-            Rewriter.inline_block(interior, InsertPoint.at_end(block))
-            return block
         block.add_op(IfOp(self.scope.values, condition, interior, edge))
         return interior
 

@@ -201,6 +201,32 @@ def test_local_memory_is_there_once():
     assert count(before) == count(after) == 2
 
 
+ALWAYS = """"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<50xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<50xf32, 1 : i32>):
+    nest.for %i : local.x to 32 {
+      %tile = nest.buffer : memref<40xf32, 3 : i32>
+      nest.for %k : serial to 3 {
+        %a = nest.load %A[%i + %k] if %i + %k < 50 : memref<50xf32, 1 : i32>
+        nest.store %a, %tile[%i + %k] : f32, memref<40xf32, 3 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+"""
+
+
+def test_what_always_holds_is_written_once():
+    module = parse(ALWAYS)
+    assert guarded(module)
+    NestPeelPass().apply(Context(), module)
+    inside = set(module.walk())
+    assert not guarded(module) and not any(isinstance(op, IfOp) for op in inside)
+    (tile,) = (op for op in inside if isinstance(op, BufferOp))
+    assert all(use.operation in inside for use in tile.result.uses)
+
+
 RUN = {k: v for k, v in (PEELED | SPLIT).items() if k != "large"}
 
 
