@@ -292,7 +292,7 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
 
         return run
 
-    shared = device.compute_units if is_cpu else 0
+    shared = min(device.compute_units, len(os.sched_getaffinity(0))) if is_cpu else 0
     runs = (
         _Runs(launcher("copy", nbytes // 16, 64 if is_cpu else 256), shared, is_copy=True),
         _Runs(launcher("arithmetic", items, group), shared),
@@ -316,7 +316,7 @@ class _Runs:
 
     run: Callable[[], None]
     units: int = 0
-    """How many units of this machine's processor do the work; 0: none."""
+    """How many units of this machine's processor this process may have for the work; 0: none."""
     is_copy: bool = False
     """Whether it moves memory, which the units have in common."""
     elapsed: list[float] = field(default_factory=list[float])
