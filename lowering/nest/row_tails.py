@@ -8,7 +8,7 @@ maximum does not mind. In vectors that are halved until they fit, the last 5 ele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,7 +26,7 @@ from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.accumulators import Accumulator
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.leaves import Role, ends_in_part
+from tiledialect.schedule.leaves import Leaf, Role, ends_in_part
 from tiledialect.schedule.tiles import step_name
 
 BACK = "back"
@@ -62,8 +62,7 @@ class RowTail:
         tail = RowTail(kernel, index, own, kernel.ranges[index].extent)
         if kernel.local_leaves or not tail._can_go_back:
             return None
-        kernel.values[index] += IndexExpr.of(BACK)
-        kernel.steps[BACK] = Expr()
+        _let_go_back(kernel, index)
         return tail
 
     @property
@@ -71,9 +70,8 @@ class RowTail:
         """Whether the index goes past its end, in digits one inside the other, by few vectors."""
         own = [self.kernel.leaves[k] for k in self.leaves]
         is_past = prod(leaf.extent for leaf in own) > self.length >= self.lanes
-        in_order = all(a.stride == b.stride * b.extent for a, b in pairwise(own))
         goes_back = not ends_in_part(self.length, self.lanes)
-        return is_past and in_order and goes_back and self._vectors <= MOST_VECTORS
+        return is_past and _are_digits(own) and goes_back and self._vectors <= MOST_VECTORS
 
     @property
     def outer(self) -> tuple[int, ...]:
@@ -103,13 +101,8 @@ class RowTail:
             with nullcontext() if is_behind else self.kernel.loops([k]):
                 inside()
             return
-        leaf = self.kernel.leaves[k]
         if self.whole:
-            with (
-                self.kernel.nest.loop(LoopRole(leaf.role), self.whole, leaf.index) as step,
-                self.kernel.at_steps({step_name(k): step}),
-            ):
-                inside()
+            _first_steps(self.kernel, k, self.whole, inside)
         for steps in self._behind():
             with self.kernel.at_steps(steps):
                 inside()
@@ -168,14 +161,13 @@ class LastColumns:
         outputs = {name for e in op.output.data for name in e.names}
         is_outside = all(leaf.index in outputs for leaf in leaves[: own[0]])
         between = {leaf.index for leaf in leaves[own[0] : own[-1]]} - outputs
-        in_order = all(a.stride == b.stride * b.extent for a, b in pairwise(leaves[k] for k in own))
+        in_order = _are_digits([leaves[k] for k in own])
         lanes = leaves[-1].extent
         fills = last.length % lanes == 0 or ends_in_part(last.length, lanes)
         is_serial = is_outside and leaves[own[0]].role is Role.SERIAL and last.whole > 0
         if index not in outputs or not (between and in_order and is_serial) or fills:
             return None
-        kernel.values[index] += IndexExpr.of(BACK)
-        kernel.steps[BACK] = Expr()
+        _let_go_back(kernel, index)
         return last
 
     @property
@@ -190,12 +182,29 @@ class LastColumns:
 
     def enter(self, inside: Callable[[], None]) -> None:
         """The loop over the other steps, and then the last one."""
-        leaf, step_of = self.kernel.leaves[self.leaf], step_name(self.leaf)
-        with (
-            self.kernel.nest.loop(LoopRole(leaf.role), self.whole, leaf.index) as step,
-            self.kernel.at_steps({step_of: step}),
-        ):
+        _first_steps(self.kernel, self.leaf, self.whole, inside)
+        back = self.length - (self.whole + 1) * self.kernel.leaves[self.leaf].stride
+        last = {step_name(self.leaf): Expr.const(self.whole), BACK: Expr.const(back)}
+        with self.kernel.at_steps(last):
             inside()
-        back = self.length - (self.whole + 1) * leaf.stride
-        with self.kernel.at_steps({step_of: Expr.const(self.whole), BACK: Expr.const(back)}):
-            inside()
+
+
+def _let_go_back(kernel: KernelNest, index: str) -> None:
+    """From now on the index's value depends on how far its vectors go back."""
+    kernel.values[index] += IndexExpr.of(BACK)
+    kernel.steps[BACK] = Expr()
+
+
+def _are_digits(leaves: Sequence[Leaf]) -> bool:
+    """Whether leaves of an index are digits of it, one inside the other."""
+    return all(a.stride == b.stride * b.extent for a, b in pairwise(leaves))
+
+
+def _first_steps(kernel: KernelNest, k: int, count: int, inside: Callable[[], None]) -> None:
+    """The loop over so many steps of a leaf, none of which goes back."""
+    leaf = kernel.leaves[k]
+    with (
+        kernel.nest.loop(LoopRole(leaf.role), count, leaf.index) as step,
+        kernel.at_steps({step_name(k): step}),
+    ):
+        inside()
