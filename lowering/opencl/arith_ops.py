@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
+from math import copysign, isnan
+
+from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -11,7 +13,7 @@ from xdsl.dialects.builtin import (
     bf16,
 )
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.nest.lanes import LanesOp
 from tiledialect.lowering.gpu_widen_bf16 import is_bf16
@@ -93,11 +95,33 @@ def _emit_extremum(name: str, fast: str) -> Emitter:
         if FastMathFlag.NO_NANS in flags and FastMathFlag.NO_SIGNED_ZEROS in flags:
             return call(fast, a, b)
         type = result_type(scope, op)
+        numbers = [_decides(name, v) for v in (op.rhs, op.lhs)]
+        if any(numbers):
+            return call(helpers.bound(scope, name, type), *((a, b) if numbers[0] else (b, a)))
         if FastMathFlag.NO_SIGNED_ZEROS in flags:
             return call(helpers.either(scope, name, type), a, b)
         return call(helpers.extremum(scope, name, type), a, b)
 
     return emit
+
+
+def _decides(name: str, value: SSAValue) -> bool:
+    """Whether a value is a number that may be taken in the place of all that equal it."""
+    if isinstance(value.owner, vector.BroadcastOp):
+        value = value.owner.source
+    owner = value.owner
+    held = owner.value if isinstance(owner, arith.ConstantOp) else None
+    if isinstance(held, DenseIntOrFPElementsAttr) and held.is_splat():
+        number = held.get_values()[0]
+    elif isinstance(held, FloatAttr):
+        number = held.value.data
+    else:
+        return False
+    if isinstance(number, tuple):
+        return False
+    # Of the zeros the maximum is 0.0, and the minimum -0.0.
+    is_least = copysign(1.0, number) < 0
+    return not isnan(number) and (number != 0 or is_least == (name == "minimum"))
 
 
 def _emit_negf(scope: Scope, op: Operation) -> Expr:

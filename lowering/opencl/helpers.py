@@ -192,6 +192,21 @@ def either(scope: Scope, name: str, type: CType) -> str:
     return _template(scope, f"{name}_or_nan_{type.name}", text, **fields)
 
 
+# The same where b is a number, not NaN, that may be taken where a is as great: of NaN it is a.
+BOUND = """
+static inline TYPE NAME(TYPE a, TYPE b)
+{
+    return a ORDER b ? b : a;
+}
+"""
+
+
+def bound(scope: Scope, name: str, type: CType) -> str:
+    """The function ``minimum`` or ``maximum`` of a float and a number."""
+    fields = {"TYPE": type.name, "ORDER": ">=" if name == "minimum" else "<="}
+    return _template(scope, f"{name}_with_number_{type.name}", BOUND, **fields)
+
+
 INTEGER_POWER = """
 static inline TYPE NAME(TYPE base, TYPE power)
 {

@@ -96,6 +96,15 @@
     vector.store %7, %vectors[%c0] : memref<4xf32>, vector<4xf32>
     %8 = arith.maximumf %v, %5 fastmath<nsz> : vector<4xf32>
     vector.store %8, %vectors[%c0] : memref<4xf32>, vector<4xf32>
+    %zero = arith.constant 0.0 : f32
+    %zeros = vector.broadcast %zero : f32 to vector<4xf32>
+    %9 = arith.maximumf %zeros, %v : vector<4xf32>
+    vector.store %9, %vectors[%c0] : memref<4xf32>, vector<4xf32>
+    %six = arith.constant 6.0 : f32
+    %10 = arith.minimumf %a, %six : f32
+    memref.store %10, %out[%c0] : memref<1xf32>
+    %11 = arith.minimumf %a, %zero : f32
+    memref.store %11, %out[%c0] : memref<1xf32>
     "gpu.return"() : () -> ()
   }) {sym_name = "mixed"} : () -> ()
 }) {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} : () -> ()
@@ -136,6 +145,17 @@
 // CHECK:      static inline float4 maximum_or_nan_float4(float4 a, float4 b)
 // CHECK-NEXT: {
 // CHECK-NEXT:     return as_float4(as_int4(a > b ? a : b) | (a != a));
+// CHECK-NEXT: }
+//
+// Where one is a number, NaN and the sign of zero take no tests: but for the zero that is not taken.
+// CHECK:      static inline float4 maximum_with_number_float4(float4 a, float4 b)
+// CHECK-NEXT: {
+// CHECK-NEXT:     return a <= b ? b : a;
+// CHECK-NEXT: }
+//
+// CHECK:      static inline float minimum_with_number_float(float a, float b)
+// CHECK-NEXT: {
+// CHECK-NEXT:     return a >= b ? b : a;
 // CHECK-NEXT: }
 //
 // CHECK:      __kernel void floats_f32(float a, float b, __global float *restrict out)
@@ -190,4 +210,7 @@
 // CHECK-NEXT:     out[0] = -(-(b - (a * b + a)));
 // CHECK-NEXT:     vstore4(v * a + v, 0, vectors);
 // CHECK-NEXT:     vstore4(maximum_or_nan_float4(v, (float4)(a)), 0, vectors);
+// CHECK-NEXT:     vstore4(maximum_with_number_float4(v, (float4)(0.0f)), 0, vectors);
+// CHECK-NEXT:     out[0] = minimum_with_number_float(a, 6.0f);
+// CHECK-NEXT:     out[0] = minimum_float(a, 0.0f);
 // CHECK-NEXT: }
