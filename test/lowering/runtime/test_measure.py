@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from math import log10
 from pathlib import Path
 from typing import Any
@@ -134,8 +135,34 @@ def test_copies_are_no_faster_by_more_units():
 def test_the_least_disturbed_rates_are_kept(share: float):
     """All of them together; numbers that are about the same make no new programs."""
     before, now = Found(GIVEN, share=0.5), Found(Rates(9.0, 360.0, 3.0, 48.0), share, time=5.0)
-    wanted = Rates(9.0, 350.0, 3.0, 48.0) if share > 0.5 else GIVEN
+    wanted = Rates(9.0, 350.0, 3.0) if share > 0.5 else GIVEN
+    wanted = replace(wanted, kept=48.0)
     assert now.after(before) == Found(wanted, max(share, 0.5), 2, 5.0)
+
+
+@pytest.mark.parametrize("before, now", [(24.0, 0.0), (0.0, 24.0)])
+def test_others_only_take_room_in_caches(before: float, now: float):
+    """Whenever that was, and whatever share of the processor there was meanwhile."""
+    for share in (0.3, 0.9):
+        old, new = replace(GIVEN, kept=before), replace(GIVEN, kept=now)
+        assert Found(new, share).after(Found(old, share=0.5)).rates.kept == 24.0
+
+
+@pytest.mark.parametrize(
+    "through, is_kept, copies",
+    [
+        ([1.0] * 9, True, 4),
+        ([1.1] * 9, True, 4),
+        ([0.9, *[1.3] * 20], False, 13),
+        ([1.3] * 20, False, 13),
+        ([*[1.5] * 8, 1.0, *[1.5] * 20], True, 9),
+    ],
+)
+def test_copies_are_tried_until_one_is_as_fast(through: list[float], is_kept: bool, copies: int):
+    """But for the first one, which touches the memory."""
+    took = {"copy_through": iter(through), "copy_past": iter([1.0] * len(through))}
+    assert measure._is_kept(lambda name: next(took[name]), rounds=3) == is_kept
+    assert len(through) - len(list(took["copy_through"])) == copies
 
 
 def test_what_others_disturbed_is_measured_again(monkeypatch: pytest.MonkeyPatch):
@@ -143,7 +170,7 @@ def test_what_others_disturbed_is_measured_again(monkeypatch: pytest.MonkeyPatch
     device = real(td.devices()[0])
     clock = Clock(1.0)
     monkeypatch.setattr(measure, "time", clock)
-    quiet = Rates(24.0, 350.0, 6.7)
+    quiet = Rates(24.0, 350.0, 6.7, 24.0)
     asked = counting(monkeypatch, *[Found(GIVEN, share=0.5)] * 2, quiet)
     shown: list[bool] = []
     rates = None
