@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import pyopencl as cl
 from xdsl.dialects.builtin import TensorType
@@ -23,6 +20,7 @@ from tiledialect.lowering.runtime.build import (
 )
 from tiledialect.lowering.runtime.check_plan import same_types
 from tiledialect.lowering.runtime.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.garbage import no_collection
 from tiledialect.lowering.runtime.lane import Lane
 from tiledialect.lowering.runtime.launch import Executable, check_sizes
 from tiledialect.lowering.runtime.plan import Launch, Plan
@@ -107,18 +105,6 @@ class Specialization:
         except TileError:
             self.binary = b""
             return None
-
-
-@contextmanager
-def no_collection() -> Generator[None]:
-    """Look for no garbage meanwhile: the IR is all in cycles, and hardly any of it is garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def type_text(t: TensorType[Attribute]) -> str:
