@@ -24,6 +24,7 @@ from tiledialect.passes.recomputation import (
 )
 from tiledialect.passes.row_ends import Parted, part_end
 from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain, rows_gain
+from tiledialect.passes.siblings import beside, sibling_gain
 from tiledialect.passes.tap_fusion import at_parts, at_taps, in_parts, tap_gain
 from tiledialect.passes.window_kernels import Together, has_windows, may_join, over_windows
 
@@ -57,6 +58,7 @@ AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
 AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
 IN_PARTS = Rule(in_parts, tap_gain, "computed where {} is written in parts")
 OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
+BESIDE = Rule(beside, sibling_gain, "in one kernel with {}, which reads the same")
 
 
 @dataclass
@@ -86,7 +88,7 @@ class Fusion:
         What is computed again needs no windows to be in one kernel with what takes it.
         """
         for rule, forced in self.forced.items():
-            if forced is False:
+            if forced is False or rule is BESIDE:
                 continue
             for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
                 self._merge(rule, kernels_in(self.block), partners)
@@ -105,6 +107,11 @@ class Fusion:
             for kernel in reversed(kernels_in(self.block)):
                 if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
                     self._merge_windows(kernel)
+        if self.forced.get(BESIDE) is not False:
+            # Last, as a kernel of two is taken by others less often.
+            self._merge(
+                BESIDE, [k for k in kernels_in(self.block) if not self._is_apart(k)], siblings
+            )
 
     def _merge(
         self,
@@ -153,7 +160,7 @@ class Fusion:
         self, first: KernelOp, members: Sequence[KernelOp], without: Together | KernelOp
     ) -> Together | None:
         """A row kernel of some kernels, if it is faster than one of all but the first, and that."""
-        if any(v.name_hint in self.apart for v in first.outputs):
+        if self._is_apart(first):
             return None
         if (both := over_windows(members)) is None:
             return None
@@ -175,8 +182,7 @@ class Fusion:
         Of a kernel with contractions, its elementwise end.
         """
         users = users_of(kernel)
-        named = any(v.name_hint in self.apart for v in kernel.outputs)
-        if named or not users.isdisjoint(self.given) or kernel in self.given:
+        if self._is_apart(kernel) or not users.isdisjoint(self.given) or kernel in self.given:
             return
         parted = None if is_elementwise(kernel) else part_end(kernel)
         first = parted.end if parted is not None else kernel
@@ -221,7 +227,7 @@ class Fusion:
     ) -> KernelOp | None:
         """What a kernel becomes with one of its partners; None if it stays."""
         for first in list(partners(kernel, self.order)):
-            if first in self.given or any(v.name_hint in self.apart for v in first.outputs):
+            if first in self.given or self._is_apart(first):
                 continue
             place = place_of(first, kernel, self.order)
             both = rule.merge(first, kernel) if place is not None else None
@@ -245,6 +251,10 @@ class Fusion:
                 self.notes.setdefault(kernel, []).append(refusal)
             both.erase()
         return None
+
+    def _is_apart(self, kernel: KernelOp) -> bool:
+        """Whether nothing else is computed with what a kernel makes."""
+        return any(v.name_hint in self.apart for v in kernel.outputs)
 
     def _worth(self, gain: Gain) -> str:
         """What was weighed against what."""
@@ -270,6 +280,14 @@ def readers_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     for op in sorted(before, key=order.__getitem__, reverse=True):
         if op.contractions and kernel.contractions:
             yield op
+
+
+def siblings(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
+    """The elementwise kernels before one that read the inputs that it reads, the last one first."""
+    if is_elementwise(kernel):
+        readers = {use.operation for v in kernel.inputs for use in v.uses}
+        before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
+        yield from filter(is_elementwise, sorted(before, key=order.__getitem__, reverse=True))
 
 
 def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None:

@@ -30,6 +30,7 @@ from tiledialect.passes.kernel_fusion import (
     AT_LOADS,
     AT_PARTS,
     AT_TAPS,
+    BESIDE,
     IN_PARTS,
     OVER_ROWS,
     Fusion,
@@ -38,6 +39,7 @@ from tiledialect.passes.kernel_fusion import (
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills
 from tiledialect.passes.masked_parts import read_past_masks
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
+from tiledialect.passes.own_results import copy_arguments, repeat_results
 from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
 from tiledialect.schedule.device import Kind, device_of
@@ -373,6 +375,9 @@ class TileFusePass(PassWithFlags):
     again: bool | None = None
     """Whether elementwise ops that several kernels take are computed in each; by default, if that
     pays."""
+    beside: bool | None = None
+    """Whether elementwise kernels that read a tensor both share a kernel; by default, if that
+    pays."""
     apart: tuple[str, ...] = ()
     """The names of results that are written to memory, and that nothing is computed with."""
     explain: bool = False
@@ -392,14 +397,17 @@ class TileFusePass(PassWithFlags):
                 taps = AT_TAPS if gpu else AT_PARTS
                 loads, rows = self.loads, self.rows
                 rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads, OVER_ROWS: rows}
+                rules[BESIDE] = self.beside
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)
+                copy_arguments(function)
                 fusion = Fusion(block, machine, rules, self.again, self.apart, given)
                 fusion.run()
                 drop_fills(function.body)
                 separate(block)
                 if self.explain:
                     fusion.explain()
+                repeat_results(function, given)
 
 
 def _is_static(function: func.FuncOp) -> bool:

@@ -122,11 +122,13 @@ func.func @pad(%X: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // A reshape belongs to no kernel; a constant that is returned gets one.
 // CHECK-LABEL: func.func @outside
-// CHECK-NEXT:    %R = tile.reshape %X
 // CHECK-NEXT:    %[[C:.*]] = tile.kernel() -> tensor<f32> {
+// CHECK:         %S = tile.kernel
+// CHECK:         %R = tile.reshape %S
 // CHECK:         func.return %R, %[[C]]
 func.func @outside(%X: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<f32>) {
-  %R = tile.reshape %X to [] : tensor<4xf32> -> tensor<2x2xf32>
+  %S = tile.neg %X : (tensor<4xf32>) -> tensor<4xf32>
+  %R = tile.reshape %S to [] : tensor<4xf32> -> tensor<2x2xf32>
   %c = tile.constant 1.5 : tensor<f32>
   func.return %R, %c : tensor<2x2xf32>, tensor<f32>
 }
