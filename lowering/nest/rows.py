@@ -13,6 +13,7 @@ schedule keeps it. Inputs are read through their stages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property, partial
 from math import prod
 
@@ -71,7 +72,7 @@ class RowNest:
         self.shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
         """Whether a group shares a row."""
         self.guards = Guards(kernel, share=self.shared)
-        self.tail = RowTail.of(kernel)
+        self.tail = RowTail.of(kernel, rows)
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
         ]
@@ -311,7 +312,8 @@ class RowNest:
             branch, later = self.guards.passing(tests, k, points=True)
             with branch:
                 if position == len(numbers):
-                    do()
+                    with self.tail.at_row() if self.tail else nullcontext():
+                        do()
                     return
                 if self.tail is not None and k in self.tail.outer:
                     self.tail.enter(k, lambda: enter(position + 1, later))
@@ -346,15 +348,13 @@ class RowNest:
 
     def _moving(self, value: SSAValue) -> list[int]:
         """The leaves inside a work-item that move a value."""
-        return [
-            k
-            for k in range(self.first, len(self.leaves))
-            if self.leaves[k].index in self.rows.maps[value]
-        ]
+        inside = range(self.first, len(self.leaves))
+        return [k for k in inside if self.leaves[k].index in self.rows.maps[value]]
 
     def _buffer(self, value: SSAValue) -> SSAValue:
         """Private memory for the elements of a value that a work-item needs."""
-        extents = [self.leaves[k].extent for k in self._moving(value)]
+        tail = self.tail
+        extents = [tail.extent(k) if tail else self.leaves[k].extent for k in self._moving(value)]
         hint = f"{value.name_hint or 'value'}_kept"
         buffer = self.nest.buffer(element_type(value), extents, PRIVATE, hint)
         if not any(self.leaves[k].role is Role.SERIAL for k in self._moving(value)):

@@ -6,7 +6,7 @@
 // CHECK-NEXT:      __local float partial_1[64];
 // CHECK:           float x_tile = x[v];
 // CHECK-NEXT:      float x_tile_1 = x[v + 64];
-// CHECK-NEXT:      partial[item_x] = maximum_or_nan_float(x_tile_1, maximum_or_nan_float(x_tile, -INFINITY));
+// CHECK-NEXT:      partial[item_x] = maximum_or_nan_float(x_tile_1, maximum_with_number_float(x_tile, -INFINITY));
 // CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
 // CHECK:           float m = partial[0];
 // CHECK-NEXT:      float e_kept = exp(x_tile - m);
@@ -123,6 +123,33 @@ func.func @gone_back(%X: tensor<8x15xf32>) -> tensor<8x15xf32> {
     tile.yield %o : tensor<8x15xf32>
   }
   func.return %O : tensor<8x15xf32>
+}
+
+// But for the first and the last ones, the vectors of a long row begin at multiples of themselves in memory. What both
+// have is in the sum once.
+// CHECK-LABEL: void slid_0_
+// CHECK:       int [[V:.*]] = group_x * 130;
+// CHECK:       float4 [[A:.*]] = vload4(0, x + [[V]]);
+// CHECK:       int [[K:.*]] = group_x & 1;
+// CHECK:       int [[S:.*]] = 0 - [[K]] * 2;
+// CHECK:       float4 [[B:.*]] = vload4(0, x + [[V]] + 126);
+// CHECK:       < (int4)([[S]] + 4) ? [[A]] : (float4)(0.0f)) + ({{.*}} >= (int4)([[S]] + 2) ? [[B]] : (float4)(0.0f));
+// CHECK:       int [[W:.*]] = group_x * 130 - [[K]] * 2;
+// CHECK:       for (int d1 = 0; d1 < 31; ++d1) {
+// CHECK-NEXT:      s_1 += vload4(0, x + [[W]] + d1 * 4 + 4);
+// CHECK:       vstore4([[A]] * {{.*}}, 0, o + [[V]]);
+// CHECK-NEXT:  vstore4([[B]] * {{.*}}, 0, o + [[V]] + 126);
+// CHECK-NEXT:  for (int d1 = 0; d1 < 31; ++d1) {
+// CHECK-NEXT:      int [[X:.*]] = [[W]] + d1 * 4;
+// CHECK-NEXT:      vstore4(vload4(0, x + [[X]] + 4) * {{.*}}, 0, o + [[X]] + 4);
+func.func @slid(%X: tensor<8x130xf32>) -> tensor<8x130xf32> {
+  %O = tile.kernel(%x = %X : tensor<8x130xf32>) -> tensor<8x130xf32> axes <d0 = 0 to 8, d1 = 0 to 130>
+      schedule <group.x d0 : 8, serial 4*d1 : 33, vector d1 : 4> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<8x130xf32>) -> tensor<8x1xf32>
+    %o = tile.mul %x, %s : (tensor<8x130xf32>, tensor<8x1xf32>) -> tensor<8x130xf32>
+    tile.yield %o : tensor<8x130xf32>
+  }
+  func.return %O : tensor<8x130xf32>
 }
 
 // Of columns that vectors do not fill the last step goes back, over what is summed once more.
