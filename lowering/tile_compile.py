@@ -20,6 +20,7 @@ from tiledialect.lowering.host_closing import closed
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.lift_lower import LiftLowerPass
+from tiledialect.passes.surprises import WARNINGS, keep_warnings
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_broadcast import TileBroadcastPass
 from tiledialect.passes.tile_decompose import TileDecomposePass
@@ -42,9 +43,6 @@ from tiledialect.signature import find_function
 from tiledialect.target_spec import describe, limit
 
 LOCAL_SIZE = 64
-
-WARNINGS = "tile.warnings"
-"""The module's attribute that holds what the author of the program may not expect."""
 
 
 def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
@@ -117,8 +115,7 @@ def compile_module(
     module = only(module.clone(), name)
     function = find_function(module, name)
     describe(module, target)
-    if surprises := specialize_gradient(function, types, gradients):
-        module.attributes[WARNINGS] = ArrayAttr(map(StringAttr, surprises))
+    keep_warnings(module, specialize_gradient(function, types, gradients))
     context = Context()
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):

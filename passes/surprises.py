@@ -8,7 +8,7 @@ from inspect import currentframe
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -23,6 +23,16 @@ from tiledialect.errors import TileWarning
 from tiledialect.names import from_hint
 
 NARROW = ("int8", "int16", "uint8", "uint16")
+WARNINGS = "tile.warnings"
+"""The module's attribute that holds what the author of the program may not expect."""
+
+
+def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
+    """Add to what there is to warn of in a module."""
+    if added := tuple(map(StringAttr, texts)):
+        given = module.attributes.get(WARNINGS)
+        before = given.data if isinstance(given, ArrayAttr) else ()
+        module.attributes[WARNINGS] = ArrayAttr((*before, *added))
 
 
 def warn(surprises: Iterable[str]) -> None:
@@ -43,7 +53,7 @@ def sum_that_wraps(op: TileOp) -> str | None:
     kind = et.type_name(tensor_type(result).element_type)
     name = f"the sum {name_of(result)}" if result.name_hint else "a sum"
     summed = name_of(op.operands[0]) if op.operands[0].name_hint else "X"
-    return _placed(
+    return placed(
         op,
         f"{name} is of type {kind}, and wraps beyond {np.iinfo(dtype).max}; "
         f"sum as_int({summed}, 32), under a name of its own, in place of {summed}",
@@ -69,7 +79,7 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
             factor = name_of(use.operation.operands[1 - use.index])
             a, b = _size_text(quotient.lhs), _size_text(quotient.rhs)
             real = f"{a}.0" if a.isdigit() else f"as_float({a}, 32)"
-            return _placed(
+            return placed(
                 op,
                 f"{a} / {b} is a quotient of integers, and 0, and so is its product with {factor}; "
                 f"{real} / {b} is real",
@@ -84,7 +94,8 @@ def _size_text(size: SSAValue) -> str:
     return from_hint(size.name_hint) if size.name_hint else "(…)"
 
 
-def _placed(op: Operation, text: str) -> str:
+def placed(op: Operation, text: str) -> str:
+    """A text after the place of an op in its source, if that is known."""
     place = op.location
     if not isinstance(place, FileLineColLoc):
         return text

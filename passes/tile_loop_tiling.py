@@ -18,9 +18,11 @@ from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedule
 from tiledialect.errors import TileError
 from tiledialect.likeness import likeness
 from tiledialect.pass_flags import PassWithFlags
+from tiledialect.passes.endless import endless
 from tiledialect.passes.explanation import described_device, explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
+from tiledialect.passes.surprises import keep_warnings
 from tiledialect.schedule.choice import Candidate, best_or_default, default, ranked
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
@@ -158,6 +160,7 @@ class TileLoopTilingPass(PassWithFlags):
         """Schedule every kernel."""
         for reason in self.schedule(op):
             print(reason, file=sys.stderr)
+        keep_warnings(op, endless(op))
 
     def schedule(self, op: ModuleOp) -> list[str]:
         """Schedule every kernel; with `explain`, why each has its schedule."""
