@@ -153,6 +153,15 @@ def test_what_waits_for_memory_is_slower_by_lone_groups():
     assert slow.seconds > 1.05 * fast.seconds
 
 
+def test_few_last_groups_wait_for_memory_like_others():
+    thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
+    pairs = replace(GPU, local_mem_unit=24 << 10)
+    # 1024 groups are 4.06 waves of 126 units, and 4.97 of 103, whose units have a group more.
+    rest, whole = (cost(Model(thin, schedule, replace(pairs, compute_units=n))) for n in (126, 103))
+    assert (rest.bound, rest.resident, whole.resident) == ("memory", 2, 2)
+    assert rest.memory == whole.memory and rest.seconds > whole.seconds
+
+
 def test_rows_that_the_last_cache_holds_are_read_once():
     assert rows(4096, 8192, 1024).memory < rows(4096, 131072, 1024).memory / 20
     assert rows(2048, 49152, 1024).memory < rows(2048, 49152, 128).memory

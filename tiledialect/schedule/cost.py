@@ -10,7 +10,8 @@ What a schedule makes the device do (`model.py` counts it) is divided by the dev
 - *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
   or fetching ahead, hide that.
 
-Groups come in waves, of which the last may leave units idle. The parts overlap, but not wholly.
+Groups come in waves, of which the last may leave units idle, or the memory. The parts overlap, but
+not wholly.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ COPIES_SEEN = 0.4
 LONE = 1.06
 """How much longer what waits for memory takes where a unit has one group after the other; but in
 rows, whose many work-items load all the time."""
+LAST_WAVE = 0.5
+"""How long the last groups take at least, beside a full wave of them, where memory counts: they
+wait for it as long as others, however few they are."""
 BANKS, WORD = 32, 4
 """Of local memory on a GPU: how many there are, and the bytes of what each gives in a cycle."""
 LINE = 128
@@ -138,8 +142,10 @@ def cost(m: Model) -> Estimate:
     memory = (facts.moved + _read_again(m)) / bandwidth
     parts = sorted((busy, cache, memory), reverse=True)
     seconds = parts[0] + OVERLAP_LOSS * sum(parts[1:])
-    if parts[0] > busy and resident == 1 < groups_unit and not (m.is_cpu or facts.is_rows):
-        seconds *= LONE
+    if parts[0] > busy and not m.is_cpu:
+        if resident == 1 < groups_unit and not facts.is_rows:
+            seconds *= LONE
+        seconds += memory * _last_wave(m)
     launch = device.launch * 1e-6
     return Estimate(
         seconds=seconds + launch,
@@ -226,6 +232,12 @@ def _ends(m: Model, groups: int, resident: int) -> float:
         return 0.0
     others = (resident - 1) * m.items / m.device.sub_group_size
     return ENDS * (groups - resident) * max(0.0, 1 - others / WARPS_FOR_ENDS)
+
+
+def _last_wave(m: Model) -> float:
+    """How much longer memory takes, by its share, as the last groups are too few to load it."""
+    waves = m.groups / (m.device.compute_units * _resident(m))
+    return max(0.0, LAST_WAVE - (waves % 1.0 or 1.0)) / waves if waves > 1 else 0.0
 
 
 def _issue(m: Model, groups: int) -> float:
