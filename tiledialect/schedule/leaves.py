@@ -195,6 +195,10 @@ class LoopIndex:
     is_output: bool
 
 
+MOST_REACHED = 1 << 62
+"""How many values the loops over an index have together at most: numbers of 64 bits count them."""
+MOST_ITEMS = (1 << 31) - 1
+"""How many work-items a group can have at all; a device has its own limit."""
 MOST_WRITTEN_OUT = 1 << 14
 """How often a body may stand in a kernel at most: beyond that, no compiler comes to an end."""
 
@@ -217,6 +221,8 @@ def check(
         ScheduleError: what is wrong, naming the index or the stage.
     """
     _check_leaves(indices, schedule.leaves)
+    if schedule.work_items > MOST_ITEMS:
+        raise ScheduleError(f"no device has work-groups of {schedule.work_items} work-items")
     _check_order(indices, schedule.leaves)
     _check_sub_groups(indices, schedule)
     if schedule.one_pass and schedule.stages:
@@ -254,6 +260,10 @@ def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
                     f"the loops over {index.name} have a gap or an overlap at stride {leaf.stride}"
                 )
             reach *= leaf.extent
+        if reach > MOST_REACHED:
+            raise ScheduleError(
+                f"the loops over {index.name} reach {reach} values; at most {MOST_REACHED} can be"
+            )
         if reach < index.range.extent:
             raise ScheduleError(
                 f"the loops over {index.name} reach {reach} of its {index.range.extent} values"

@@ -480,6 +480,24 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
+// CHECK: error: the loops over d0 reach 8000000000000000000 values; at most 4611686018427387904 can be
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial 8*d0 : 1000000000000000000, vector d0 : 8> {
+  %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  tile.yield %c : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: error: no device has work-groups of 10000000000 work-items
+%A = "test.op"() : () -> (tensor<8xf32>)
+%C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <local.x 100000*d0 : 100000, local.y d0 : 100000> {
+  %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+  tile.yield %c : tensor<8xf32>
+}
+
+// -----
+
 // CHECK: error: the loops over d0 have a gap or an overlap at stride 4
 %A = "test.op"() : () -> (tensor<8xf32>)
 %C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial 4*d0 : 2> {
