@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, VectorType, f16, f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.loop_invariant_code_motion import move_loop_invariant_code
 
 from tiledialect.ancestors import nearest
@@ -110,15 +111,19 @@ class Sharing:
         default_factory=dict[SSAValue, Divisor | HalfDivisor]
     )
 
-    def rewrite(self, op: arith.DivfOp, loop: scf.ForOp) -> None:
-        """Multiply by the reciprocal, if the loop divides by a scalar from outside."""
+    def share(self, op: arith.DivfOp) -> None:
+        """Multiply by the reciprocal."""
         value = _broadcast(op)
-        home = _home(value)
-        if home is None or not home.is_ancestor(loop):
-            return
         if value not in self.divisors:
             of = HalfDivisor.of if value.type == f16 else Divisor.of
             self.divisors[value] = of(value)
+        self.rewrite(op)
+
+    def rewrite(self, op: arith.DivfOp) -> None:
+        """Multiply by the reciprocal, if it is there."""
+        value = _broadcast(op)
+        if value not in self.divisors:
+            return
         f = FloatArithmetic(Builder(InsertPoint.before(op)), op.result.type)
         new = self.divisors[value].quotient(f, op.lhs)
         new.name_hint = op.result.name_hint
@@ -143,10 +148,27 @@ def _divides_a_row(op: Operation) -> bool:
     return _broadcast(op).type in (f16, f32)
 
 
+def _divisions(op: Operation) -> list[tuple[arith.DivfOp, scf.ForOp | None]]:
+    """All divisions of vectors of f32 or f16 by a scalar, and the loops around that gain by it."""
+    found = [(x, nearest(scf.ForOp, x)) for x in ops_of(op, arith.DivfOp) if _divides_a_row(x)]
+    return [(x, loop if loop is not None and _gains(x, loop) else None) for x, loop in found]
+
+
+def _is_ready(division: arith.DivfOp, loop: scf.ForOp) -> bool:
+    """Whether the divisor comes from outside the loop."""
+    home = _home(_broadcast(division))
+    return home is not None and home.is_ancestor(loop)
+
+
+def _is_long(division: arith.DivfOp) -> bool:
+    """Whether it divides more lanes than are divided as fast as multiplied."""
+    t = division.result.type
+    return not isinstance(t, VectorType) or t.element_count() > SHORT
+
+
 def _gains(division: arith.DivfOp, loop: scf.ForOp) -> bool:
     """Whether a reciprocal is faster: not on short vectors, where it is needed a few times only."""
-    t = division.result.type
-    if not isinstance(t, VectorType) or t.element_count() > SHORT:
+    if _is_long(division):
         return True
     if isinstance(_broadcast(division).owner, arith.ConstantOp):
         return False
@@ -157,7 +179,8 @@ def _gains(division: arith.DivfOp, loop: scf.ForOp) -> bool:
 class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 or f16 by a scalar from outside the loop by means of its reciprocal.
 
-    In the loops with such divisions, what does not depend on the loop is computed before it.
+    In the loops with such divisions, what does not depend on the loop is computed before it. Long
+    vectors that are divided by the same scalar elsewhere have its reciprocal, too.
     The quotients are those of `arith.divf`, but perhaps for the last bit: of f32 where products are
     rounded before they are added, of f16 where they are no normal numbers.
     """
@@ -166,11 +189,18 @@ class ArithShareReciprocalsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every division."""
-        divisions = [x for x in ops_of(op, arith.DivfOp) if _divides_a_row(x)]
-        around = [(x, nearest(scf.ForOp, x)) for x in divisions]
-        loops = [(x, loop) for x, loop in around if loop is not None and _gains(x, loop)]
-        for loop in dict.fromkeys(loop for _, loop in loops):
+        divisions = _divisions(op)
+        for loop in dict.fromkeys(loop for _, loop in divisions if loop is not None):
             move_loop_invariant_code(loop)
+        outside = [x for x, loop in divisions if loop is None or not _is_ready(x, loop)]
+        if len(divisions) > len(outside) > 0 and any(map(_is_long, outside)):
+            # The divisor of a loop, and of what is outside, is computed for each until now.
+            cse(op)
+            divisions = _divisions(op)
         sharing = Sharing()
-        for division, loop in loops:
-            sharing.rewrite(division, loop)
+        for division, loop in divisions:
+            if loop is not None and _is_ready(division, loop):
+                sharing.share(division)
+        for division, _ in _divisions(op):
+            if _is_long(division):
+                sharing.rewrite(division)
