@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 from xdsl.dialects import arith, func, gpu, memref, vector
-from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
@@ -19,6 +19,7 @@ from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.kernel_parts import is_part
 from tiledialect.lowering.names import sanitized
+from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.buffers import (
     GLOBAL,
     LOCAL,
@@ -40,13 +41,18 @@ from tiledialect.lowering.opencl.types import (
     OpenCLError,
     binary,
     c_type,
+    call,
     int_literal,
     variable,
 )
+from tiledialect.lowering.opencl.vector_ops import bits_of
 from tiledialect.lowering.opencl.views import VIEWS
 
 LONGEST_INLINED = 100
 """Characters of an expression beyond which it gets a variable."""
+
+LONG_HALVES = 8
+"""The lanes of vectors of halves that only CPUs have, which round them by an instruction or two."""
 
 LONGEST_LINE = 100
 """Characters of a function's head beyond which every parameter gets a line."""
@@ -87,6 +93,11 @@ class Access:
 
     def __or__(self, other: Access) -> Access:
         return Access(self.reads or other.reads, self.writes or other.writes)
+
+
+def _is_stored(use: Use) -> bool:
+    """Whether a use of a vector writes it to memory."""
+    return isinstance(use.operation, vector.StoreOp) and use.index == 0
 
 
 BOTH = Access(reads=True, writes=True)
@@ -209,9 +220,30 @@ class FunctionPrinter(MemoryScope):
     def define(self, value: SSAValue, e: Expr) -> None:
         if not self.inlining.uses(value):
             return
+        if e.unrounded is not None and self._stores_half(value):
+            self._define_bits(value, e.unrounded)
+            return
         name = self.new_name(value.name_hint)
         self.line(f"{self.ctype(value.type).name} {name} = {e.assigned};")
         self.values[value] = variable(name)
+
+    def _stores_half(self, value: SSAValue) -> bool:
+        """Whether a long vector of halves is stored: rounded once, not where it is stored, too."""
+        is_long = isinstance(value.type, VectorType) and value.type.element_count() >= LONG_HALVES
+        return is_long and any(_is_stored(use) for use in self.inlining.uses(value))
+
+    def _define_bits(self, value: SSAValue, unrounded: Expr) -> None:
+        """Declare variables for the bits of halves, and for their values if these are needed."""
+        type = self.ctype(value.type)
+        bits = self.new_name(f"{value.name_hint or 'half'}_bits")
+        number = call(helpers.half_to_bits(self, type), unrounded)
+        self.line(f"{bits_of(type).name} {bits} = {number.text};")
+        e = call(helpers.half_from_bits(self, type), variable(bits))
+        if not all(_is_stored(use) for use in self.inlining.uses(value)):
+            name = self.new_name(value.name_hint)
+            self.line(f"{type.name} {name} = {e.text};")
+            e = variable(name)
+        self.values[value] = e._replace(bits=variable(bits))
 
     # Names and variables
 

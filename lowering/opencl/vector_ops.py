@@ -111,6 +111,10 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
     if value.bits and buffer.type.kind == "half":
         value, type = value.bits, bits_of(type)
         place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
+    elif buffer.type.kind == "half" and is_streamed(op, buffer, type):
+        value = call(helpers.half_to_bits(scope, type), value.unrounded or value)
+        type = bits_of(type)
+        place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
     elif buffer.type.kind == "half":
         value = value.unrounded or value
         name = "vstorea_half" if is_aligned(op, bits_of(type)) else "vstore_half"

@@ -37,6 +37,13 @@
 // OPENCL-NEXT: float8 [[N:v_.*]] = [[X]] * 1.442695f + 1.2583039e+07f;
 // OPENCL:      float8 {{.*}} = ((((0.0013814467f * {{.*}} + 0.5f) * {{.*}} + 1.0f;
 
+// A half's is of fewer operations, and by the nearest power of two, too.
+// OPENCL:      float [[H:v_.*]] = h < -18.0f ? -18.0f : h;
+// OPENCL-NEXT: float [[I:v_.*]] = [[H]] > 12.0f ? 12.0f : [[H]];
+// OPENCL-NEXT: float [[P:v_.*]] = [[I]] * 1.442695f + 1.2583039e+07f;
+// OPENCL-NEXT: float [[R:v_.*]] = [[I]] - ([[P]] - 1.2583039e+07f) * 0.6931472f;
+// OPENCL:      float g = round_half(
+
 // Beyond a bound the error function takes an exponential, and the sign of its argument.
 // OPENCL:      float [[SIZE:v_.*]] = fabs(t);
 // OPENCL:      int [[FAR:v_.*]] = (as_int(t) & INT_MIN) | as_int(1.0f - {{.*}});

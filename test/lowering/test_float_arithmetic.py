@@ -6,6 +6,7 @@ from math import erf
 
 import numpy as np
 import pytest
+from compare import assert_close
 
 import tiledialect as td
 
@@ -35,6 +36,30 @@ def test_exp(device: td.Device) -> None:
     # OpenCL's own may be 3 units off, and there may be no denormal numbers.
     normal = ~ends & np.isfinite(nearest) & (nearest > 1.2e-38)
     assert np.max(off[normal]) <= (1.5 if device.short_platform in ("intel", "pocl") else 3)
+
+
+def test_exp_of_halves(device: td.Device) -> None:
+    """Of all of them, or of each 64th."""
+    step = 64 if device.type == "simulator" else 1
+    x = np.arange(0, 1 << 16, step, np.uint32).astype(np.uint16).view(np.float16).reshape(64, -1)
+    y = td.compile("function (X[N, M]) -> (Y) { Y = exp(X); }", device=device)(x)
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype(np.float64)).astype(np.float16)
+    finite = np.isfinite(exact) & np.isfinite(y)
+    np.testing.assert_array_equal(y[~finite], exact[~finite])
+    off = np.abs(y[finite].view(np.int16).astype(int) - exact[finite].view(np.int16))
+    assert off.max() <= 1 and np.mean(off) < 0.01
+
+
+def test_exponentials_of_halves_below_their_maximum(device: td.Device) -> None:
+    x = np.float16([[0, -1, -0.001, -17, -18, -65504, -np.inf, 0.0]] * 2 + [[np.nan, *[0] * 7]])
+    source = """function (X[N, M]) -> (E, S) {
+      T[i, 0: N, 1] = >(X[i, j]); E = exp(X - T); S[i: N] = +(E[i, j]);
+    }"""
+    e, s = td.compile(source, device=device)(x)
+    exact = np.exp((x - x.max(axis=1, keepdims=True)).astype(np.float64))
+    assert_close(e, exact.astype(np.float16), ulps=1)
+    assert_close(s, exact.sum(axis=1).astype(np.float16), length=8, ulps=2)
 
 
 @pytest.mark.parametrize(("name", "units"), [("log", 3), ("tanh", 5)])
