@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.taps import index_at
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.row_passes import joined, passes_of
-from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.leaves import LoopIndex
 
 FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "sigmoid", "sin", "sinh")
@@ -62,13 +62,15 @@ def kernel_facts(kernel: KernelOp) -> Facts:
         if value in reader.numbers
     )
     later = [x for x in kernel.block.ops if x is not op and x not in producers]
+    counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
     return Facts(
         kernel.indices,
-        inside,
+        # What is outside is unequal where it is counted, so that tiles are others.
+        inside * 2 if counted and any(padded_indices(found, t) for t in inside) else inside,
         reader.outputs(op.output.data),
         found.aggregation,
         found.combination,
-        found.operations + _cost(producers),
+        found.operations + _cost(producers) + counted,
         reader.reads(kernel.yield_op.values, op.output.data),
         _cost(later),
         found.constraints,

@@ -12,6 +12,7 @@ from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.extreme_counts import with_count
 from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
 from tiledialect.passes.load_fusion import at_loads, is_elementwise, load_gain
@@ -58,6 +59,7 @@ AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
 AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
 IN_PARTS = Rule(in_parts, tap_gain, "computed where {} is written in parts")
 OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
+COUNTED = Rule(with_count, tap_gain, "in one kernel with {}, which counts what equals it")
 BESIDE = Rule(beside, sibling_gain, "in one kernel with {}, which reads the same")
 
 
@@ -88,7 +90,7 @@ class Fusion:
         What is computed again needs no windows to be in one kernel with what takes it.
         """
         for rule, forced in self.forced.items():
-            if forced is False or rule is BESIDE:
+            if forced is False or rule in (COUNTED, BESIDE):
                 continue
             for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
                 self._merge(rule, kernels_in(self.block), partners)
@@ -107,6 +109,9 @@ class Fusion:
             for kernel in reversed(kernels_in(self.block)):
                 if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
                     self._merge_windows(kernel)
+        if self.forced.get(COUNTED) is not False:
+            # Windows that do not meet are rows, by now.
+            self._merge(COUNTED, kernels_in(self.block), producers)
         if self.forced.get(BESIDE) is not False:
             # Last, as a kernel of two is taken by others less often.
             self._merge(

@@ -31,6 +31,7 @@ from tiledialect.passes.kernel_fusion import (
     AT_PARTS,
     AT_TAPS,
     BESIDE,
+    COUNTED,
     IN_PARTS,
     OVER_ROWS,
     Fusion,
@@ -362,7 +363,8 @@ class TileFusePass(PassWithFlags):
     those at the end of a contraction go to the row kernel that alone takes them, if that moves
     less. Then kernels that read or write windows that do not meet, as `X[4*i + k]` with
     `0 <= k < 4`, become row kernels over shapes in which `i` and `k` have axes of their own;
-    reshapes stand around them.
+    reshapes stand around them. A maximum or minimum over other windows, which meet, shares a kernel
+    with the count of their elements that equal it.
     """
 
     name = "tile-fuse"
@@ -371,7 +373,8 @@ class TileFusePass(PassWithFlags):
     """Whether elementwise ops join the contraction that reads them, and contractions of few points
     what takes them, or what makes the parts that they write; by default, if that pays."""
     rows: bool | None = None
-    """Whether contractions over the same rows share a kernel; by default, if that pays."""
+    """Whether contractions over the same rows, or windows, share a kernel; by default, if that
+    pays."""
     again: bool | None = None
     """Whether elementwise ops that several kernels take are computed in each; by default, if that
     pays."""
@@ -396,8 +399,8 @@ class TileFusePass(PassWithFlags):
                 # Neighbours of which some are in other parts are no wide access of a GPU.
                 taps = AT_TAPS if gpu else AT_PARTS
                 loads, rows = self.loads, self.rows
-                rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads, OVER_ROWS: rows}
-                rules[BESIDE] = self.beside
+                rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads}
+                rules |= {OVER_ROWS: rows, COUNTED: rows, BESIDE: self.beside}
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)
                 copy_arguments(function)

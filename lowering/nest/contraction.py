@@ -7,13 +7,16 @@ are written. A guard is a test that some points of the loops do not pass; each i
 its indices are known, but not around a copy to local memory, which needs all work-items. A guard
 that only says that an operand is read inside its tensor needs no test if the operand is staged:
 the copy writes the neutral element there.
+
+What counts the points that have the value of a maximum or minimum goes over them once more, when
+that is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xdsl.ir import SSAValue
@@ -26,7 +29,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.index.integer import equal
+from tiledialect.index.integer import Expr, equal
 from tiledialect.index.sets import Guard
 from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined, neutral_operands
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
@@ -39,8 +42,32 @@ from tiledialect.schedule.leaves import first_written_out
 from tiledialect.schedule.output_box import always_lands, visited
 
 
+@dataclass(frozen=True)
+class Pass:
+    """What the loops over the points aggregate."""
+
+    op: ContractionOp
+    staging: Staging
+    acc: Accumulator
+    read: Callable[[int], SSAValue]
+    """The element of an operand at the loops being built, by number."""
+    flag: Accumulator | None = None
+    """Whether points landed, if that must be known."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What has been aggregated for the elements of a work-item."""
+
+    acc: Accumulator
+    flag: Accumulator | None
+    """Whether points landed, if that must be known."""
+    count: Accumulator | None
+    """How many points have the value of the aggregate, if they are counted."""
+
+
 class ContractionNest:
-    """Builds the loops of a kernel with one contraction."""
+    """Builds the loops of a kernel with one contraction, and of what counts its points."""
 
     def __init__(self, kernel: KernelNest, op: ContractionOp):
         self.kernel = kernel
@@ -54,6 +81,8 @@ class ContractionNest:
         accesses = [[e.substitute(kernel.values) for e in a.data] for a in op.accesses]
         self.neutral = neutral_operands(op)
         self.staging = Staging(kernel, op.inputs, accesses, self.neutral)
+        self.count = kernel.kernel.count
+        """What counts the points that have the value of the aggregate, if that is done."""
         box = instruction_box(op, kernel.schedule)
         self.instruction = box and InstructionNest(kernel, self.staging, box)
         """What takes the place of the innermost loops, if the schedule has an instruction."""
@@ -87,6 +116,18 @@ class ContractionNest:
         return not lands and not (is_zero and self.box is not None)
 
     @cached_property
+    def counted(self) -> Staging:
+        """What is read to be counted: equal to nothing outside of the operand."""
+        assert self.count is not None
+        last_output = len(self.op.output.data)
+        if all(g.source < last_output for g in sets.guards(self.space, self.kernel.ranges)):
+            return self.staging
+        found = zip(self.count.inputs, neutral_operands(self.count), strict=True)
+        neutral = [value for operand, value in found if operand is not self.op.result]
+        access = [e.substitute(self.kernel.values) for e in self.op.accesses.data[0].data]
+        return Staging(self.kernel, self.op.inputs, [access], neutral)
+
+    @cached_property
     def output_tests(self) -> tuple[Test, ...]:
         """What makes the loops' output element one of the output's, and of its index's range.
 
@@ -104,27 +145,26 @@ class ContractionNest:
         reach = {name: self.guards.reach[name] for name in own.variables}
         return self.guards.tests(sets.guards(own, reach))
 
-    @cached_property
-    def point_tests(self) -> tuple[Test, ...]:
+    def point_tests(self, staging: Staging, flag: Accumulator | None) -> tuple[Test, ...]:
         """What else makes the loops' point one of the contraction's."""
         last_output = len(self.op.output.data)
         guards = [g for g in sets.guards(self.space, self.guards.reach) if g.source >= last_output]
         # Where the kernel must know if a point landed, one that adds nothing is still none.
-        if self.needs_flag or all(value is None for value in self.neutral):
+        if flag is not None or all(operand.neutral is None for operand in staging.operands):
             return self.guards.tests(guards)
         # What an instruction reads from memory is tested there.
         read = self.instruction.box.first if self.instruction is not None else None
-        absorbed = self.staging.absorbed(last_output, read)
+        absorbed = staging.absorbed(last_output, read)
         skipped = self.guards.tests([g for g in guards if g.source in absorbed])
         return (
             *(replace(test, needed_until=absorbed[test.guard.source]) for test in skipped),
-            *self.guards.tests(self._guards_of_tested()),
+            *self.guards.tests(self._guards_of_tested(staging)),
         )
 
-    def _guards_of_tested(self) -> list[Guard]:
+    def _guards_of_tested(self, staging: Staging) -> list[Guard]:
         """The guards of operands that need them, from which those of others may follow."""
         space = self.space
-        rest = [k for k in range(len(space.inputs)) if self.staging.needs_tests(k)]
+        rest = [k for k in range(len(space.inputs)) if staging.needs_tests(k)]
         rest = rest if self.instruction is None else []
         space = replace(
             space,
@@ -158,50 +198,75 @@ class ContractionNest:
 
     def build(self) -> None:
         """The whole kernel."""
-        self.guards.enter(self.staging, self.first_reduction, self.output_tests, self._contract)
+        self.guards.enter(self._copy, self.first_reduction, self.output_tests, self._contract)
+
+    def _copy(self, k: int) -> None:
+        """The copies that are made before leaf ``k``, which stands around the accumulators."""
+        self.staging.copy(k)
+        if self.count is not None and self.counted is not self.staging:
+            self.counted.copy(k)
 
     def _contract(self, tests: tuple[Test, ...]) -> None:
-        k = self.first_reduction
         acc = Accumulator.of(self.op, self.places)
         flag = Accumulator.flag(self.places) if self.needs_flag else None
         kept = [a for a in (acc, flag) if a is not None]
         for accumulator in kept:
             accumulator.start(self.instruction.alone if self.instruction is not None else ())
-        needed = self._tests_of_unstaged(tests)
-        self._points(k, (*needed, *self.point_tests), acc, flag, entering=True)
+        first = Pass(self.op, self.staging, acc, self.staging.read, flag)
+        self._go_over(first, tests)
         for accumulator in kept:
             accumulator.join()
+        counted = self._count(tests, acc, flag)
         if self.instruction is not None and self.instruction.exchange is not None:
             with self.kernel.loops(self.moving):
                 self.instruction.exchange_sums(acc.buffer, self.places.here)
         with self.nest.when(equal(self.kernel.linear_id(self.places.shared), 0)):
-            self._finish(0, tests, acc, flag)
+            self._finish(0, tests, Sums(acc, flag, counted))
+
+    def _count(
+        self, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
+    ) -> Accumulator | None:
+        """How many points have the value that is aggregated, if they are counted."""
+        op = self.count
+        if op is None:
+            return None
+        found = Accumulator.of(op, self.places, "count")
+        found.start()
+
+        def read(k: int) -> SSAValue:
+            if op.inputs[k] is self.op.result:
+                return self._result(acc, flag, self._elements())
+            return self.counted.read(0)
+
+        self._go_over(Pass(op, self.counted, found, read), tests)
+        found.join()
+        return found
+
+    def _go_over(self, what: Pass, tests: tuple[Test, ...]) -> None:
+        """The loops over all points of the accumulators."""
+        needed = self._tests_of_unstaged(tests)
+        every = (*needed, *self.point_tests(what.staging, what.flag))
+        with what.staging.scope():
+            self._points(self.first_reduction, every, what, entering=True)
 
     def _points(
-        self,
-        k: int,
-        tests: tuple[Test, ...],
-        acc: Accumulator,
-        flag: Accumulator | None,
-        *,
-        entering: bool = False,
+        self, k: int, tests: tuple[Test, ...], what: Pass, *, entering: bool = False
     ) -> None:
         """The loops over the points, from leaf ``k`` on."""
         skip, tests = self.guards.skipping(tests, k)
         with skip:
             if not entering:
-                self.staging.copy(k)
+                what.staging.copy(k)
             if k != self.places.window:
-                self._points_inside(k, tests, acc, flag)
+                self._points_inside(k, tests, what)
                 return
-            with acc.in_registers() as registers:
-                self._points_inside(k, tests, registers, flag)
+            with what.acc.in_registers() as registers:
+                self._points_inside(k, tests, replace(what, acc=registers))
 
-    def _points_inside(
-        self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
-    ) -> None:
+    def _points_inside(self, k: int, tests: tuple[Test, ...], what: Pass) -> None:
         # The work-items of an instruction stay together.
         branch, later = self.guards.passing(tests, k, points=self.instruction is None)
+        acc, flag = what.acc, what.flag
         with branch:
             if self.instruction is not None and k == self.instruction.box.first:
                 self._refuse([t for t in later if t.needed_until is None], flag)
@@ -209,9 +274,9 @@ class ContractionNest:
                 return
             if k < len(self.leaves):
                 with self.kernel.loops([k]):
-                    self._points(k + 1, later, acc, flag)
+                    self._points(k + 1, later, what)
                 return
-            acc.add(combined(self.op, self.nest.scalars, acc.type, self.staging.read))
+            acc.add(combined(what.op, self.nest.scalars, acc.type, what.read))
             if flag is not None:
                 flag.set()
 
@@ -225,36 +290,50 @@ class ContractionNest:
                 self.op, f"{name} cannot compute {name_of(self.op.result)}: {reason} inside its box"
             )
 
-    def _finish(
-        self, k: int, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
-    ) -> None:
+    def _finish(self, k: int, tests: tuple[Test, ...], sums: Sums) -> None:
         """The loops over the accumulators, and the outputs written of each."""
         ready = self.guards.known(tests)
         later = tuple(t for t in tests if t not in ready)
         with self.guards.branch(ready):
             if k < len(self.moving):
                 with self.kernel.loops([self.moving[k]]):
-                    self._finish(k + 1, later, acc, flag)
+                    self._finish(k + 1, later, sums)
                 return
             if self.instruction is None or self.instruction.exchange is None:
-                self._write(acc.total(), acc, flag)
+                self._write(sums)
                 return
             with self.instruction.sums(self.places.here) as place, self.guards.branch(later):
-                self._write(acc.total(place), acc, flag)
+                self._write(sums, place)
 
-    def _write(self, total: SSAValue, acc: Accumulator, flag: Accumulator | None) -> None:
+    def _result(
+        self,
+        acc: Accumulator,
+        flag: Accumulator | None,
+        elements: Elements,
+        place: Sequence[Expr] | None = None,
+    ) -> SSAValue:
+        """The contraction's element at the loops being built."""
+        scalars, t, op = self.nest.scalars, element_type(self.op.result), self.op
+        result = scalars.convert(acc.total(place), acc.type, t)
+        if flag is None or self.box is None:
+            return result
+        # Both values are there, so a choice costs less than a branch.
+        unwritten = elements.as_type(op.default, t) if op.default else scalars.constant(0, t)
+        return scalars.select(flag.total(), result, unwritten)
+
+    def _elements(self) -> Elements:
+        """What is known where the loops being built write."""
+        return Elements(self.nest, self.kernel.memory, self.kernel.at(self.op.output.data))
+
+    def _write(self, sums: Sums, place: Sequence[Expr] | None = None) -> None:
         """Write the outputs at one element."""
-        scalars, t = self.nest.scalars, element_type(self.op.result)
-        coordinates = self.kernel.at(self.op.output.data)
-        elements = Elements(self.nest, self.kernel.memory, coordinates)
-        result = scalars.convert(total, acc.type, t)
-        if flag is not None and self.box is not None:
-            # Both values are there, so a choice costs less than a branch.
-            op = self.op
-            unwritten = elements.as_type(op.default, t) if op.default else scalars.constant(0, t)
-            result = scalars.select(flag.total(), result, unwritten)
-        elements.known[self.op.result] = result
+        elements = self._elements()
+        elements.known[self.op.result] = self._result(sums.acc, sums.flag, elements, place)
+        if self.count is not None and (count := sums.count) is not None:
+            t = element_type(self.count.result)
+            found = self.nest.scalars.convert(count.total(), count.type, t)
+            elements.known[self.count.result] = found
         with ExitStack() as s:
-            if flag is not None and self.box is None:
-                s.enter_context(self.nest.where(flag.total()))
+            if sums.flag is not None and self.box is None:
+                s.enter_context(self.nest.where(sums.flag.total()))
             self.kernel.store_outputs(elements)

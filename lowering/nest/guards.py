@@ -12,7 +12,6 @@ from tiledialect.index.integer import Condition, at_least_zero, both, divides, l
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.row_tails import LastColumns
-from tiledialect.lowering.nest.staging import Staging
 from tiledialect.schedule.leaves import Role, place_of
 
 
@@ -115,26 +114,29 @@ class Guards:
 
     def enter(
         self,
-        staging: Staging,
+        copy: Callable[[int], None],
         last: int,
         tests: tuple[Test, ...],
         inside: Callable[[tuple[Test, ...]], None],
         k: int = 0,
     ) -> None:
-        """The loops around everything, up to leaf ``last``: then ``inside``, with what remains."""
+        """The loops around everything, up to leaf ``last``: then ``inside``, with what remains.
+
+        ``copy`` makes the copies that stand before a leaf.
+        """
         # Work-items part ways only after the copies that they make together.
         branch, later = self.passing(tests, k - 1)
         with branch:
             if k >= self.kernel.parallel:
-                staging.copy(k)
+                copy(k)
             if k == last:
                 inside(later)
                 return
             if self.last is not None and k == self.last.leaf:
-                self.last.enter(lambda: self.enter(staging, last, later, inside, k + 1))
+                self.last.enter(lambda: self.enter(copy, last, later, inside, k + 1))
                 return
             with self.kernel.loops([k]):
-                self.enter(staging, last, later, inside, k + 1)
+                self.enter(copy, last, later, inside, k + 1)
 
     def known(self, tests: Sequence[Test]) -> list[Test]:
         """The tests of steps whose loops are being built."""

@@ -155,7 +155,7 @@ class RowNest:
 
     def build(self) -> None:
         """The whole kernel."""
-        self.guards.enter(self.staging, self.first, self.tests, self._row)
+        self.guards.enter(self.staging.copy, self.first, self.tests, self._row)
 
     def _row(self, tests: tuple[Test, ...]) -> None:
         """All phases, and the results."""

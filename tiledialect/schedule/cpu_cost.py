@@ -67,8 +67,8 @@ class CpuModel(CpuCaches):
 
     @property
     def copy_cycles(self) -> float:
-        """Cycles of all copies that a group makes."""
-        return sum(map(self._copy_cycles, self.all_copies))
+        """Cycles of all copies that a group makes: each read of a tensor has its own."""
+        return sum(self._copy_cycles(copy) for w in self.walks for copy in self.copies(w.tensor))
 
     def _copy_cycles(self, copy: Copy) -> float:
         stage, walk = copy.stage, self.walk(copy.stage.operand)

@@ -34,6 +34,7 @@ from tiledialect.dialects.tile.attributes import (
 )
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.counts import extreme_counted
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.parts import Part, check_shapes, parts_yielded
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
@@ -88,7 +89,8 @@ class KernelOp(IRDLOperation):
     `#tile.schedule`. The indices are those of the body's contraction; a body without one, or with
     several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
     whose elements are computed where elementwise ops take them; so is a copy that takes what is
-    computed as its default. Copies may read copies, of other shapes too. The results are of one
+    computed as its default. Copies may read copies, of other shapes too. A maximum or minimum may
+    stand with the count of its points that have its value. The results are of one
     shape; where copies put some together of parts, the kernel runs over the elements of a part.
     What elementwise ops make of inputs before the contraction takes it is computed where that
     would be loaded, and can be staged like an input.
@@ -165,8 +167,14 @@ class KernelOp(IRDLOperation):
             return None
         found = self.contractions
         if len(found) != 1 or _is_computed(found[0].default):
-            return None
+            return extreme_counted(found)
         return found[0]
+
+    @property
+    def count(self) -> ContractionOp | None:
+        """What counts the elements that equal the maximum or minimum that is its contraction."""
+        found = self.contractions
+        return found[1] if len(found) > 1 and self.contraction is not None else None
 
     @property
     def parts(self) -> Mapping[SSAValue, tuple[Part, ...]]:
@@ -254,7 +262,7 @@ class KernelOp(IRDLOperation):
             rows = Rows.of(self.block.ops, self.axes.ranges)
             check_results(rows, self.yield_op.values, self.reduced)
         else:
-            several = len(contractions) > 1 or (contractions and self.contraction is None)
+            several = contractions and self.contraction is None
             taps, others = (contractions, scans) if several else ((), (*contractions, *scans))
             check_shapes(taps, others, self.yield_op.values, self.parts)
 
