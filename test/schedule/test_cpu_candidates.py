@@ -438,6 +438,16 @@ def test_long_sums_are_made_in_parts():
     assert best.stages[0].at == ("k", serial[0].stride)
 
 
+def test_long_sums_of_many_results_are_made_in_parts():
+    """All rows of a vector's columns would be more sums than wait: groups have fewer rows."""
+    device = replace(DEVICES["wide"], local_mem_size=1 << 20, compute_units=2)
+    large = product(1 << 14, 1 << 14, 1 << 14)
+    best = ranked(large, device)[0].schedule
+    assert {x.index for x in best.leaves if x.role is Role.GROUP} == {"i", "j"}
+    assert CpuModel(large, best, device).waiting_bytes <= MOST_SUMS
+    assert best.stages[0].at is not None and best.stages[0].at[0] == "k"
+
+
 @pytest.mark.parametrize("size", [700, 1568, 6272])
 def test_parts_of_a_long_sum_are_alike(size: int):
     """Steps of the last part need no tests where a number of parts divides the sum."""

@@ -51,6 +51,8 @@ FEW_TILES = 7
 """Up to how many tiles along an index are shared out evenly, too."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
+WAITING_SUMS = 1 << 20
+"""Bytes of sums of a group that wait while others are added to, where long sums are in parts."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
 """The same where all operands are packed: the larger a group is, the less often they are read."""
 
@@ -275,8 +277,11 @@ def _blocks(
 ) -> Iterator[Shape]:
     """What a work-group does of all tiles: from few large groups to many small ones."""
     whole = counts[r.n]
-    for wanted in GROUPS:
-        groups = wanted * device.compute_units
+    # Of many results so many groups that the sums of one can wait near.
+    bytes_written = facts.outputs[0].size * facts.outputs[0].bytes
+    least = {ceil_div(bytes_written, WAITING_SUMS)} if len(r.sums) == 1 else set[int]()
+    most = GROUPS[-1] * device.compute_units
+    for groups in (*(k * device.compute_units for k in GROUPS), *(k for k in least if k > most)):
         # Where there are few rows, groups share out the columns.
         rows = prod(counts.values()) // whole
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
