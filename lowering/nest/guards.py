@@ -11,7 +11,7 @@ from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
-from tiledialect.lowering.nest.row_tails import LastColumns
+from tiledialect.lowering.nest.row_tails import LastColumns, LastRows
 from tiledialect.schedule.leaves import Role, place_of
 
 
@@ -33,7 +33,9 @@ class Guards:
     local memory, and, if they ``share`` aggregates, anywhere outside the loops over the points.
     """
 
-    def __init__(self, kernel: KernelNest, *, share: bool, last: LastColumns | None = None):
+    def __init__(
+        self, kernel: KernelNest, *, share: bool, last: LastColumns | LastRows | None = None
+    ):
         self.kernel = kernel
         self.share = share
         self.last = last

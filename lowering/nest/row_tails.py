@@ -27,7 +27,7 @@ from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combinat
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.rows import Rows, shape
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Expr, mod
+from tiledialect.index.integer import Expr, less, minimum, mod
 from tiledialect.lowering.nest.accumulators import Accumulator
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.rounding import ceil_div
@@ -36,6 +36,8 @@ from tiledialect.schedule.tiles import step_name
 
 BACK = "back"
 """The step that says how far a row's vectors go back: 0, or less in the last one."""
+ROWS_BACK = "rows_back"
+"""The step that says how far rows that are written out together do."""
 SLIDING = Expr.var(BACK)
 """How far where each row's vectors go elsewhere, and it is not known yet which row it is."""
 LEAST_SLIDING = 32
@@ -282,10 +284,71 @@ class LastColumns:
             inside()
 
 
-def _let_go_back(kernel: KernelNest, index: str) -> None:
-    """From now on the index's value depends on how far its vectors go back."""
-    kernel.values[index] += IndexExpr.of(BACK)
-    kernel.steps[BACK] = Expr()
+@dataclass(frozen=True)
+class LastRows:
+    """Rows that are written out together: the last of them go back over what the ones before did.
+
+    They are computed and written once more, with the same values, by the same work-item.
+    """
+
+    kernel: KernelNest
+    index: str
+    leaf: int
+    """The loop over so many rows at a time."""
+    together: int
+    length: int
+
+    @staticmethod
+    def of(kernel: KernelNest, first: int) -> LastRows | None:
+        """Those along an index all of whose loops are outside leaf ``first``; None if all fit.
+
+        From now on the index's value depends on how far they go back.
+        """
+        values = kernel.kernel.values
+        if any(isinstance(values[s.operand], BlockArgument) for s in kernel.schedule.stages):
+            return None
+        for index in dict.fromkeys(leaf.index for leaf in kernel.leaves[:first]):
+            last = LastRows._along(kernel, index, first)
+            if last is not None and not kernel.local_leaves:
+                _let_go_back(kernel, index, ROWS_BACK)
+                return last
+        return None
+
+    @staticmethod
+    def _along(kernel: KernelNest, index: str, first: int) -> LastRows | None:
+        """Those along an index."""
+        leaves, length = kernel.leaves, kernel.ranges[index].extent
+        own = [k for k, leaf in enumerate(leaves) if leaf.index == index]
+        if index in kernel.kernel.reduced or len(own) < 2 or not own[-2] < first <= own[-1]:
+            return None
+        digits = [leaves[k] for k in own]
+        together = digits[-1].extent
+        is_past = prod(leaf.extent for leaf in digits) > length >= together
+        # What a group has alone must not be done by another one.
+        group = prod(leaf.extent for leaf in digits if leaf.role is not Role.GROUP)
+        rest = length % group if group < length else together
+        is_own = leaves[own[-2]].role is Role.SERIAL and not 0 < rest < together
+        written_out = digits[-1].role is Role.UNROLL and digits[-1].stride == 1
+        if not (is_past and is_own and written_out and _are_digits(digits)):
+            return None
+        return LastRows(kernel, index, own[-2], together, length)
+
+    def enter(self, inside: Callable[[], None]) -> None:
+        """The loop, where there are rows, of which the last step's go back."""
+        own = (k for k in range(self.leaf + 1) if self.kernel.leaves[k].index == self.index)
+        with self.kernel.loops([self.leaf]):
+            steps = ((self.kernel.steps[step_name(k)], self.kernel.leaves[k].stride) for k in own)
+            begin = sum((step * stride for step, stride in steps), Expr())
+            back = minimum(0, self.length - self.together - begin)
+            is_there = self.kernel.nest.when(less(begin, self.length))
+            with is_there, self.kernel.at_steps({ROWS_BACK: back}):
+                inside()
+
+
+def _let_go_back(kernel: KernelNest, index: str, step: str = BACK) -> None:
+    """From now on the index's value depends on how far its vectors, or rows, go back."""
+    kernel.values[index] += IndexExpr.of(step)
+    kernel.steps[step] = Expr()
 
 
 def _are_digits(leaves: Sequence[Leaf]) -> bool:

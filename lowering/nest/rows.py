@@ -39,7 +39,7 @@ from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lost_nan import loses_nan
 from tiledialect.lowering.nest.moments import Guesses
 from tiledialect.lowering.nest.online import Step, scale_to, step
-from tiledialect.lowering.nest.row_tails import RowTail
+from tiledialect.lowering.nest.row_tails import LastRows, RowTail
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.passes.online_moments import Deviation, Moment
 from tiledialect.passes.online_sums import maximum_of, numbers
@@ -71,7 +71,7 @@ class RowNest:
         """Where values are kept that have been computed."""
         self.shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
         """Whether a group shares a row."""
-        self.guards = Guards(kernel, share=self.shared)
+        self.guards = Guards(kernel, share=self.shared, last=LastRows.of(kernel, self.first))
         self.tail = RowTail.of(kernel, rows)
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads

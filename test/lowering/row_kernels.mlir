@@ -152,6 +152,40 @@ func.func @slid(%X: tensor<8x130xf32>) -> tensor<8x130xf32> {
   func.return %O : tensor<8x130xf32>
 }
 
+// Of rows that are written out together the last ones go back over others, without a test for each.
+// CHECK-LABEL: void rows_0_
+// CHECK:       for (int d0 = 0; d0 < 2; ++d0) {
+// CHECK-NEXT:      int [[V:.*]] = {{.*}} + d0 * 12 + min({{.*}} - d0 * 2 + 9, 0) * 6;
+// CHECK-NOT:       if (
+// CHECK:               o[{{.*}}] = x[{{.*}}] * s;
+// CHECK:               o[{{.*}} + 6] = (x + {{.*}})[6] * s_1;
+// CHECK-LABEL: void some_rows_0_
+// CHECK:       if (group_x < 1) {
+// CHECK:       } else {
+// CHECK-NEXT:      for (int d0 = 0; d0 < 4; ++d0) {
+// CHECK-NEXT:          int v = d0 * 12 + min(0 - d0 * 2 + 1, 0) * 6;
+// CHECK-NEXT:          if (d0 < 2) {
+// CHECK-NOT:               if (
+func.func @rows(%X: tensor<11x6xf32>) -> tensor<11x6xf32> {
+  %O = tile.kernel(%x = %X : tensor<11x6xf32>) -> tensor<11x6xf32> axes <d0 = 0 to 11, d1 = 0 to 6>
+      schedule <group.x 4*d0 : 3, serial 2*d0 : 2, serial d1 : 6, unroll d0 : 2> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<11x6xf32>) -> tensor<11x1xf32>
+    %o = tile.mul %x, %s : (tensor<11x6xf32>, tensor<11x1xf32>) -> tensor<11x6xf32>
+    tile.yield %o : tensor<11x6xf32>
+  }
+  func.return %O : tensor<11x6xf32>
+}
+
+func.func @some_rows(%X: tensor<11x6xf32>) -> tensor<11x6xf32> {
+  %O = tile.kernel(%x = %X : tensor<11x6xf32>) -> tensor<11x6xf32> axes <d0 = 0 to 11, d1 = 0 to 6>
+      schedule <group.x 8*d0 : 2, serial 2*d0 : 4, serial d1 : 6, unroll d0 : 2> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<11x6xf32>) -> tensor<11x1xf32>
+    %o = tile.mul %x, %s : (tensor<11x6xf32>, tensor<11x1xf32>) -> tensor<11x6xf32>
+    tile.yield %o : tensor<11x6xf32>
+  }
+  func.return %O : tensor<11x6xf32>
+}
+
 // Of columns that vectors do not fill the last step goes back, over what is summed once more.
 // CHECK-LABEL: void columns_0_
 // CHECK:           for (int i = 0; i < 9; ++i) {

@@ -199,6 +199,38 @@ def test_ends_of_rows(name: str, device: td.Device) -> None:
         check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_last_rows(name: str, device: td.Device) -> None:
+    """Of rows that are written out together the last ones go back, unless a group has them alone."""
+    choose, rng = random.Random(name), np.random.default_rng(5)
+    for together, group, count in ((4, 3, 19), (4, 5, 18), (2, 5, 11), (8, 2, 23), (4, 2, 17)):
+        sizes = (count, 9) if "[m, 0" in PROGRAMS[name] else (9, count)
+        inputs = inputs_of(PROGRAMS[name], sizes, rng)
+        module = fused(PROGRAMS[name], inputs)
+        for kernel in kernels_of(module):
+            if kernel.axes is not None:
+                kernel.schedule = ScheduleAttr(by_rows(kernel, together, group, choose))
+        module.verify()
+        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+
+
+def by_rows(kernel: KernelOp, together: int, group: int, choose: random.Random) -> Schedule:
+    """A schedule with several rows at a time, and so many times as many for a group, or all."""
+    *others, along = [n for n in kernel.indices if n.name in kernel.reduced]
+    leaves = [Leaf(n.name, 1, n.range.extent, Role.SERIAL) for n in (*others, along)]
+    for index in kernel.indices:
+        if index.name not in kernel.reduced:
+            steps = -(-index.range.extent // together)
+            count = choose.choice([group, steps])
+            leaves.insert(0, Leaf(index.name, together, count, Role.SERIAL))
+            if count < steps:
+                rest = -(-steps // count)
+                leaves.insert(0, Leaf(index.name, together * count, rest, Role.GROUP, "x"))
+            leaves.append(Leaf(index.name, 1, together, Role.UNROLL))
+    leaves = [leaf for leaf in leaves if leaf.extent > 1]
+    return Schedule(tuple(sorted(leaves, key=lambda leaf: leaf.role is not Role.GROUP)), ())
+
+
 def by_vectors(kernel: KernelOp, width: int, choose: random.Random) -> Schedule:
     """A schedule with vectors along the last axis that is aggregated, perhaps of several rows."""
     *_, along = [n for n in kernel.indices if n.name in kernel.reduced]

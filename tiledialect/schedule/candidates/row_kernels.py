@@ -17,6 +17,7 @@ from tiledialect.schedule.candidates.memory import (
     Loops,
     by_stride,
     columns_on_cpu,
+    even_share,
     lanes,
     largest,
     power_above,
@@ -46,6 +47,8 @@ LEAST_LANES = 8
 TOGETHER = {128: 8, 256: 4, 1024: 2}
 """How many rows of at most so many elements a work-item of a CPU computes at the same time: what is
 joined of one is waited for while the others are computed."""
+STEPS_OF_ROWS = 8
+"""So many times as many rows there are at least for the last ones to go back over others."""
 ALWAYS_TOGETHER = 4
 """So many rows may need more registers than there are."""
 STEPS_OF_GUESS = 32
@@ -246,8 +249,24 @@ def _rows_on_cpu(
             if guess:
                 loops.add(first, _steps_of_guess(loops.rest(first)), Role.SERIAL)
             loops.serial(summed)
-            loops.work(rows, max(1, work_of_group(facts, device) // (length * together)))
+            _share_rows(loops, rows, max(1, work_of_group(facts, device) // (length * together)))
             yield replace(loops.schedule(kept if keep else ()), one_pass=guess)
+
+
+def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
+    """Loops over rows, as far as a work-item has no more than so many points.
+
+    Where the last ones of those that are written out go back, it is over rows of the same group.
+    """
+    for row in rows[:1]:
+        steps, goes_back = loops.rest(row), loops.facts.extents[row] % loops.reach[row] > 0
+        count = even_share(steps, points)
+        if goes_back and steps % count == 1 % count:
+            fewer, more = range(count, 1, -1), range(count + 1, steps + 1)
+            count = next(n for n in (*fewer, *more, steps) if steps % n != 1)
+        loops.add(row, count, Role.SERIAL)
+        points = max(1, points // count)
+    loops.work(rows[1:], points)
 
 
 def _vectors_together(extent: int, width: int) -> Iterable[int]:
@@ -276,7 +295,7 @@ def _steps_of_guess(steps: int) -> int:
 
 
 def _together(facts: Facts, device: Device, summed: list[str], rows: list[str]) -> int:
-    """How many rows to compute at the same time, of which there are a multiple.
+    """How many rows to compute at the same time, of which there are a multiple, or many.
 
     Those between whose elements a row's next ones lie are read with it, line after line.
     """
@@ -288,7 +307,7 @@ def _together(facts: Facts, device: Device, summed: list[str], rows: list[str]) 
     most = next((n for n in numbers if _fits(facts, device, n, 1)), 1)
     count = facts.extents[rows[0]]
     if not between:
-        return gcd(most, count)
+        return most if count >= STEPS_OF_ROWS * most else gcd(most, count)
     return max(n for n in range(1, most + 1) if count % n == 0)
 
 
