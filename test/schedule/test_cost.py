@@ -153,6 +153,17 @@ def test_what_waits_for_memory_is_slower_by_lone_groups():
     assert slow.seconds > 1.05 * fast.seconds
 
 
+def test_a_lone_group_waits_for_tiles_that_its_products_do_not_hide():
+    plain = tiled(2048, 2048, 2048, 4)
+    ahead = replace(plain, stages=tuple(replace(s, copies=2) for s in plain.stages))
+    lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 20))
+    for device in (lone, pairs):
+        slow = replace(device, bandwidth=device.bandwidth / 4)
+        rest, more = (estimate(2048, ahead, x) for x in (device, slow))
+        assert rest.resident == more.resident == (1 if device is lone else 2)
+        assert (more.waiting > rest.waiting) is (device is lone)
+
+
 def test_few_last_groups_wait_for_memory_like_others():
     thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
     pairs = replace(GPU, local_mem_unit=24 << 10)

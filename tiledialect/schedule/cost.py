@@ -46,6 +46,12 @@ rows, whose many work-items load all the time."""
 LAST_WAVE = 0.5
 """How long the last groups take at least, beside a full wave of them, where memory counts: they
 wait for it as long as others, however few they are."""
+FAR, NEAR = 0.7e-6, 0.3e-6
+"""Seconds until a tile is there for which all units of a GPU ask at about the same time, from
+global memory and from the last cache."""
+UNHIDDEN = 0.5
+"""Which share of the time shows that tiles fetched ahead by a lone group take longer than its
+products: in each step all of it waits for the last piece."""
 BANKS, WORD = 32, 4
 """Of local memory on a GPU: how many there are, and the bytes of what each gives in a cycle."""
 LINE = 128
@@ -135,11 +141,13 @@ def cost(m: Model) -> Estimate:
     busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
-    near = sum(
+    near = m.groups * sum(
         b / _readers(m, walk, resident) for (b, _, _), walk in zip(fetched, m.walks, strict=True)
     )
-    cache = (near * m.groups + _written(m)) / (bandwidth * SHARED_RATE)
+    cache = (near + _written(m)) / (bandwidth * SHARED_RATE)
     memory = (facts.moved + _read_again(m)) / bandwidth
+    if resident == 1:
+        busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
     parts = sorted((busy, cache, memory), reverse=True)
     seconds = parts[0] + OVERLAP_LOSS * sum(parts[1:])
     if parts[0] > busy and not m.is_cpu:
@@ -232,6 +240,20 @@ def _ends(m: Model, groups: int, resident: int) -> float:
         return 0.0
     others = (resident - 1) * m.items / m.device.sub_group_size
     return ENDS * (groups - resident) * max(0.0, 1 - others / WARPS_FOR_ENDS)
+
+
+def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
+    """The seconds for which lone groups wait for tiles fetched ahead, while others would multiply.
+
+    A share of what they fetch comes from global memory, the rest from the last cache.
+    """
+    device, ahead = m.device, any(stage.copies > 1 for stage in m.schedule.stages)
+    if m.is_cpu or m.facts.is_rows or not ahead:
+        return 0.0
+    latency = NEAR + (FAR - NEAR) * min(1.0, far)
+    products = m.points * m.facts.operations * m.items * device.compute_units
+    step = waits * latency - products / (device.arithmetic * 1e9)
+    return UNHIDDEN * max(0.0, groups * step + m.facts.read / (device.bandwidth * 1e9))
 
 
 def _last_wave(m: Model) -> float:

@@ -324,10 +324,14 @@ class Facts:
         return prod(self.extents.values())
 
     @lazy
+    def read(self) -> int:
+        """The bytes of what is aggregated or computed from, each tensor once."""
+        return sum(t.size for t in {t.number: t for t in self.inputs}.values())
+
+    @lazy
     def moved(self) -> int:
         """The bytes of all tensors, each once: what every schedule moves at least."""
-        inputs = {t.number: t for t in self.inputs}.values()
-        return sum(t.size for t in (*inputs, *self.after, *self.outputs))
+        return self.read + sum(t.size for t in (*self.after, *self.outputs))
 
     @property
     def aggregates(self) -> bool:
