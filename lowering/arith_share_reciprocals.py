@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects import arith, func, gpu, math, scf, vector
 from xdsl.dialects.builtin import ModuleOp, VectorType, f16, f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.loop_invariant_code_motion import move_loop_invariant_code
 
-from tiledialect.ancestors import nearest
+from tiledialect.ancestors import ancestors, nearest
 from tiledialect.lowering.float_arithmetic import FloatArithmetic
 from tiledialect.lowering.loops import steps_of
 from tiledialect.ops_in import ops_of
@@ -188,19 +188,32 @@ class ArithShareReciprocalsPass(ModulePass):
     name = "arith-share-reciprocals"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite every division."""
-        divisions = _divisions(op)
-        for loop in dict.fromkeys(loop for _, loop in divisions if loop is not None):
-            move_loop_invariant_code(loop)
-        outside = [x for x, loop in divisions if loop is None or not _is_ready(x, loop)]
-        if len(divisions) > len(outside) > 0 and any(map(_is_long, outside)):
-            # The divisor of a loop, and of what is outside, is computed for each until now.
-            cse(op)
-            divisions = _divisions(op)
-        sharing = Sharing()
-        for division, loop in divisions:
-            if loop is not None and _is_ready(division, loop):
-                sharing.share(division)
-        for division, _ in _divisions(op):
-            if _is_long(division):
-                sharing.rewrite(division)
+        """Rewrite the divisions of every function."""
+        divisions = [x for x in ops_of(op, arith.DivfOp) if _divides_a_row(x)]
+        for function in dict.fromkeys(map(_function, divisions)):
+            _share(function)
+
+
+def _function(op: Operation) -> Operation:
+    """The function that an op is in, or what else is around all."""
+    around = list(ancestors(op))
+    return next((x for x in around if isinstance(x, func.FuncOp | gpu.FuncOp)), around[-1])
+
+
+def _share(function: Operation) -> None:
+    """Rewrite the divisions of a function."""
+    divisions = _divisions(function)
+    for loop in dict.fromkeys(loop for _, loop in divisions if loop is not None):
+        move_loop_invariant_code(loop)
+    outside = [x for x, loop in divisions if loop is None or not _is_ready(x, loop)]
+    if len(divisions) > len(outside) > 0 and any(map(_is_long, outside)):
+        # The divisor of a loop, and of what is outside, is computed for each until now.
+        cse(function)
+        divisions = _divisions(function)
+    sharing = Sharing()
+    for division, loop in divisions:
+        if loop is not None and _is_ready(division, loop):
+            sharing.share(division)
+    for division, _ in _divisions(function):
+        if _is_long(division):
+            sharing.rewrite(division)

@@ -14,6 +14,9 @@
 // CHECK:         %short = arith.divf
 // CHECK:         %other = arith.divf
 // CHECK-NOT:     arith.divf
+// Other functions stay as they are.
+// CHECK:         math.exp
+// CHECK-NEXT:    math.exp
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<256xf32, 1 : i32>, f32, f32) -> (), kernel}> ({
   ^bb0(%X: memref<256xf32, 1 : i32>, %s: f32, %t: f32):
@@ -41,4 +44,13 @@
     vector.store %other, %X[%zero] : memref<256xf32, 1 : i32>, vector<16xf32>
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
+  "gpu.func"() <{function_type = (memref<256xf32, 1 : i32>, f32) -> (), kernel}> ({
+  ^bb0(%X: memref<256xf32, 1 : i32>, %s: f32):
+    %zero = arith.constant 0 : index
+    %one = math.exp %s : f32
+    %two = math.exp %s : f32
+    %sum = arith.addf %one, %two : f32
+    memref.store %sum, %X[%zero] : memref<256xf32, 1 : i32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "g"} : () -> ()
 }) : () -> ()
