@@ -314,6 +314,85 @@ def test_scattered_results_cost_lines():
     assert stored("y") > 2 * stored("x")
 
 
+@pytest.mark.parametrize(
+    ("size", "are_evicted"), [(28, False), (32, True), (33, False), (64, True)]
+)
+def test_lanes_that_pages_part_are_written_to_lines_that_others_take(size: int, are_evicted: bool):
+    """Planes of 32 x 32 floats are a page: 16 channels have their lines at the same place of it."""
+    case, device = channels_first(size, 64), replace(DEVICES["wide"], local_mem_size=1 << 18)
+    leaves = (
+        *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("n", "y", "x", "ci", "j", "i")),
+        Leaf("co", 16, 4, Role.UNROLL),
+        Leaf("co", 1, 16, Role.VECTOR),
+    )
+    model = CpuModel(case, Schedule(leaves), device)
+    each = model.stored_cycles / (2 * 64 * size * size)
+    assert (each > 20) is are_evicted
+
+
+def depthwise_weights(size: int, channels: int) -> Facts:
+    """The gradient of a depthwise convolution of 3 x 3 by its weights."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    image = (1, size, size, channels)
+    return facts(
+        3,
+        {"j": 3, "i": 3, "c": channels, "n": 1, "y": size, "x": size},
+        tensor(0, (3, 3, channels), "j", "i", "c"),
+        tensor(0, image, "n", y + j - 1, x + i - 1, "c"),
+        tensor(1, image, "n", "y", "x", "c"),
+    )
+
+
+@pytest.mark.parametrize("size", [5, 7, 14])
+def test_few_sums_over_few_pixels_have_tiles(size: int):
+    """Both factors are larger than the sums: a window's weights would be smaller."""
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    case = depthwise_weights(size, 512)
+    assert list(cpu_contractions(case, device))
+    assert len({x.index for x in ranked(case, device)[0].schedule.leaves} & {"j", "i"}) > 0
+    model = CpuModel(case, ranked(case, device)[0].schedule, device)
+    assert model.vectors >= 8
+
+
+@pytest.mark.parametrize("size", [10, 13])
+def test_tiles_of_all_channels_have_whole_rows(size: int):
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    model = CpuModel(
+        convolution(size, 16), ranked(convolution(size, 16), device)[0].schedule, device
+    )
+    assert model.vectors >= 8 and not model.overshoots
+
+
+def test_other_lanes_are_tried_where_some_vectors_are_nearly_empty():
+    """Of rows of 65 pixels the fifth vector has one."""
+    device = replace(DEVICES["wide"], local_mem_size=1 << 18)
+    assert "co" in {c.schedule.leaves[-1].index for c in ranked(channels_first(65, 64), device)}
+    assert {c.schedule.leaves[-1].index for c in ranked(channels_first(64, 64), device)} == {"x"}
+
+
+def test_parts_of_rows_come_in_whole_lines():
+    """Of rows of 160 pixels groups that take 33 touch three lines each, groups of whole rows ten."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    case = facts(
+        4,
+        {"n": 4, "co": 32, "y": 80, "x": 80, "ci": 3, "j": 3, "i": 3},
+        tensor(0, (4, 32, 80, 80), "n", "co", "y", "x"),
+        tensor(0, (4, 3, 160, 160), "n", "ci", y * 2 + j - 1, x * 2 + i - 1),
+        tensor(1, (32, 3, 3, 3), "co", "ci", "j", "i"),
+    )
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    inside = [Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("co", "ci", "j", "i")]
+    lanes = Leaf("x", 1, 16, Role.VECTOR)
+    columns = Leaf("x", 16, 5, Role.GROUP, "x"), Leaf("y", 1, 80, Role.SERIAL)
+    rows = Leaf("y", 16, 5, Role.GROUP, "x"), Leaf("y", 1, 16, Role.SERIAL)
+    blocks = (rows[1], Leaf("x", 16, 5, Role.SERIAL))
+    first, pictures = Leaf("n", 1, 4, Role.GROUP, "y"), []
+    for outside in ((columns[0], columns[1]), (rows[0], *blocks)):
+        leaves = (first, *outside, *inside, lanes)
+        pictures.append(cpu_cost(CpuModel(case, Schedule(leaves), device)).cache)
+    assert pictures[0] > pictures[1]
+
+
 def strided_planes(size: int, channels: int) -> Facts:
     """A convolution of 4 x 4 with stride 2, channels first."""
     x, y, j, i = (IndexExpr.of(name) for name in "xyji")
@@ -329,8 +408,9 @@ def strided_planes(size: int, channels: int) -> Facts:
 def test_lanes_that_are_apart_give_way_to_others_that_fill_as_well():
     """Weights are transposed once, and read for all pixels."""
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
-    best = ranked(strided_planes(32, 128), device)[0].schedule
-    assert best.leaves[-1].index == "co"
+    assert ranked(strided_planes(28, 128), device)[0].schedule.leaves[-1].index == "co"
+    # There each channel is written to the same place of a page.
+    assert ranked(strided_planes(32, 128), device)[0].schedule.leaves[-1].index == "x"
 
 
 @pytest.mark.parametrize(("element_type", "nbytes"), [("f32", 4), ("i32", 4)])

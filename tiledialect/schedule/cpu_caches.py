@@ -221,6 +221,11 @@ class CpuCaches(CpuBody):
         return max(0.0, rows - WAYS) * 2.0
 
 
+def lines_kept(apart: int) -> int:
+    """How many lines that lie so many bytes from one another the first cache can have at a time."""
+    return WAYS * min(PAGE // LINE, PAGE // gcd(PAGE, apart))
+
+
 def _used_share(row: int, run: int) -> float:
     """Which share of the first cache can hold runs that begin so many bytes from one another."""
     places = PAGE // gcd(PAGE, row)

@@ -13,9 +13,9 @@ from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost import Estimate
-from tiledialect.schedule.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches
+from tiledialect.schedule.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches, lines_kept
 from tiledialect.schedule.device import LINE
-from tiledialect.schedule.facts import Walk, between_lanes, padded_indices
+from tiledialect.schedule.facts import Steps, Walk, between_lanes, padded_indices
 from tiledialect.schedule.leaves import LONG_LANES, WRITTEN_OUT, Role
 from tiledialect.schedule.model import Copy
 
@@ -35,6 +35,9 @@ WRITTEN_LINE = 3.0
 """Cycles for each line that elements are written to one by one."""
 FAR_LINE = 20.0
 """Cycles until such a line is there, once, if it comes from memory."""
+EVICTED_LINE = 20.0
+"""Cycles until it is there again, each time, if the first cache has no room for those of all lanes:
+of planes of 32 x 32 floats each begins at the same place of a page."""
 GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
@@ -119,10 +122,17 @@ class CpuModel(CpuCaches):
         """Cycles of writing the lanes of a vector one by one, and of the lines that they are in."""
         output = self.facts.outputs[0]
         run = min(output.walk.run(self.inner_steps) * output.bytes, LINE)
-        lines = WRITTEN_LINE * output.bytes / run
+        lines = EVICTED_LINE if self._are_lanes_evicted else WRITTEN_LINE * output.bytes / run
         if self.facts.moved > self.caches[2] / 2:
             lines += FAR_LINE * output.bytes / LINE
         return self.vector * (1.0 + lines)
+
+    @property
+    def _are_lanes_evicted(self) -> bool:
+        """Whether the lanes of the body are written to more lines than the first cache keeps."""
+        output, index = self.facts.outputs[0], self.leaves[-1].index
+        lanes = prod(leaf.extent for leaf in self.inner if leaf.index == index)
+        return lanes > lines_kept(abs(output.strides.get(index, 0)) * output.bytes)
 
     @property
     def _are_neighbours_stored(self) -> bool:
@@ -297,12 +307,12 @@ def _read(m: CpuModel, walk: Walk) -> float:
 
 
 def _first_reads(m: CpuModel) -> float:
-    """Bytes that groups fetch from the last cache, each what it touches once.
+    """Bytes that groups fetch from the last cache, each what it touches once, in whole lines.
 
     A core's second cache keeps from one group to the next what fits beside the rest.
     """
     inside = m.steps[m.parallel :]
-    touched = {w: w.elements(inside) * w.tensor.bytes for w in m.walks}
+    touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.walks}
     room = KEPT * m.caches[1] - sum(touched.values())
     total = 0.0
     for walk, once in touched.items():
@@ -310,3 +320,10 @@ def _first_reads(m: CpuModel) -> float:
         fetched = once * m.groups
         total += min(fetched, walk.tensor.size * m.device.compute_units) if is_kept else fetched
     return total
+
+
+def _in_lines(walk: Walk, inside: Steps) -> float:
+    """How much more than rows of neighbours are the lines that they lie in, wherever they begin."""
+    size = walk.tensor.bytes
+    run = max(1, walk.run(inside)) * size
+    return 1.0 if run % LINE == 0 else ((run - size) / LINE + 1) * LINE / run

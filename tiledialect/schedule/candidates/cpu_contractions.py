@@ -39,8 +39,8 @@ READ_TWICE = 2
 """The same for long sums."""
 BLOCKS = (2, 4, 7, 8)
 """In how many parts a picture may be read whose pixels are summed over."""
-FILLED = 4
-"""An index of so many vectors, or more, fills them well enough whatever its length is."""
+FILLED, MOSTLY = 4, 0.9
+"""An index of so many vectors or more, and of such a share of their lanes, fills them well."""
 OTHERS = 2
 """How many other indices are tried as lanes."""
 BETWEEN = 2
@@ -114,7 +114,10 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
         if along.isdisjoint(outputs[:1]) or is_used_by_several:
             return False
     # Sums for few results are no windows, nor are products without sums of indices.
-    uses = FEW_USES if _is_window(facts) and results > elements // FEW_USES else READ_TWICE
+    are_few = results <= elements // FEW_USES or (
+        facts.is_product and all(results < prod(t.shape) for t in facts.inputs)
+    )
+    uses = FEW_USES if _is_window(facts) and not are_few else READ_TWICE
     return results <= elements and facts.points <= uses * elements
 
 
@@ -142,7 +145,7 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
     filled = {name: _filled(extents[name], width) for name in outputs}
     first, *others = outputs
     yield from _roles(facts, outputs, first, width)
-    if extents[first] < FILLED * width:
+    if extents[first] < FILLED * width or filled[first] < MOSTLY:
         # Lanes that are apart where they are read fill vectors at a cost.
         are_apart = any(abs(t.strides.get(first, 1)) != 1 for t in facts.inputs)
         least = filled[first]
@@ -190,9 +193,12 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     everywhere = set[str]().union(*padded.values())
     beside = r.rows[2:] if everywhere else ()
     along = (*r.rows[:2], *[name for name in beside if name not in everywhere][:1])
+    output = facts.outputs[0]
+    width = device.lanes(output.type, output.bytes)
     for lanes in r.lanes:
         vectors = ceil_div(facts.extents[r.n], lanes)
-        for rows, columns in (*TILES, *_fitted(facts, r)):
+        whole = vectors if lanes == width and abs(output.strides.get(r.n, 0)) == 1 else 0
+        for rows, columns in (*TILES, *_fitted(facts, r, whole)):
             if columns > vectors:
                 continue
             between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
@@ -214,15 +220,24 @@ def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
     return 1 < elements < vectors
 
 
-def _fitted(facts: Facts, r: Roles) -> Iterator[tuple[int, int]]:
-    """Tiles of plain products that leave no rest where there are few rows."""
-    if _is_window(facts):
-        return
+def _fitted(facts: Facts, r: Roles, whole: int) -> Iterator[tuple[int, int]]:
+    """Tiles that leave no rest where there are few rows: of plain products, and of all channels.
+
+    These lie side by side, in so many whole vectors.
+    """
     extent = facts.extents[r.rows[0]] if r.rows else 1
+    is_product, is_slid = not _is_window(facts), _is_slid(facts, r.n)
     for columns, most in MOST_ROWS.items():
         rows = ceil_div(extent, ceil_div(extent, most))
-        if extent <= 2 * most and (rows, columns) not in TILES:
+        fits = is_product or (columns == whole and not is_slid)
+        if fits and extent <= 2 * most and (rows, columns) not in TILES:
             yield rows, columns
+
+
+def _is_slid(facts: Facts, name: str) -> bool:
+    """Whether windows slide along an index."""
+    places = (e.names for t in facts.inputs for e in t.access or ())
+    return any(name in names and len(names) > 1 for names in places)
 
 
 def _row_tiles(
