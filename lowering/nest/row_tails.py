@@ -31,7 +31,7 @@ from tiledialect.index.integer import Expr, less, minimum, mod
 from tiledialect.lowering.nest.accumulators import Accumulator
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.leaves import Leaf, Role, ends_in_part
+from tiledialect.schedule.leaves import LEAST_SLIDING, Leaf, Role, ends_in_part
 from tiledialect.schedule.tiles import step_name
 
 BACK = "back"
@@ -40,8 +40,6 @@ ROWS_BACK = "rows_back"
 """The step that says how far rows that are written out together do."""
 SLIDING = Expr.var(BACK)
 """How far where each row's vectors go elsewhere, and it is not known yet which row it is."""
-LEAST_SLIDING = 32
-"""How many vectors a row has at least for those to begin at multiples of themselves in memory."""
 MOST_VECTORS = 8
 """How many vectors stand one after the other behind the loop over a row, at most."""
 

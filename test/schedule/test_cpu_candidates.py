@@ -161,9 +161,11 @@ def test_columns_that_vectors_do_not_fill_are_summed_several_vectors_at_a_time(c
     assert [leaf.index for leaf in vectors] == ["j"]
 
 
-@pytest.mark.parametrize("columns, counts", [(127, {1}), (333, {1, 2}), (260, {1}), (272, {1, 2})])
+@pytest.mark.parametrize(
+    "columns, counts", [(127, {1}), (333, {1, 2}), (260, {1}), (272, {1, 2}), (1000, {1, 2})]
+)
 def test_long_rows_that_vectors_do_not_divide_have_two_at_a_time(columns: int, counts: set[int]):
-    """Not where a half, a quarter… of a vector is left, which is tested for."""
+    """Not where a half, a quarter… of a vector is left of a row of less than 32."""
     x, result = tensor(0, (1000, columns), "i", "j"), tensor(1, (1000,), "i")
     indices = (LoopIndex("i", Range(0, 1000), True), LoopIndex("j", Range(0, columns), False))
     case = Facts(indices, (x,), (result,), "add", is_rows=True, held=1, live=1, passes=(2,))
@@ -173,6 +175,21 @@ def test_long_rows_that_vectors_do_not_divide_have_two_at_a_time(columns: int, c
         own = [x.extent for x in schedule.leaves if x.index == "j" and x.role is Role.UNROLL]
         found.add(prod(own))
     assert found == counts
+
+
+@pytest.mark.parametrize("count", [1003, 10007, 16385, 40009])
+def test_any_number_of_short_rows_is_computed_several_at_a_time(count: int):
+    """No group has only those of which the last ones go back."""
+    x, result = tensor(0, (count, 64), "i", "j"), tensor(1, (count,), "i")
+    indices = (LoopIndex("i", Range(0, count), True), LoopIndex("j", Range(0, 64), False))
+    case = Facts(indices, (x,), (result,), "add", is_rows=True, held=1, live=1, passes=(2,))
+    for schedule in row_kernels(case, DEVICES["wide"]):
+        check(case.indices, schedule, [2])
+        own = [x for x in schedule.leaves if x.index == "i"]
+        together = own[-1].extent
+        group = prod(x.extent for x in own if x.role is not Role.GROUP)
+        assert own[-1].role is Role.UNROLL and together > 1
+        assert not 0 < count % group < together
 
 
 @pytest.mark.parametrize("operation", ["+", ">"])

@@ -315,6 +315,10 @@ def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
     return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
+LEAST_SLIDING = 32
+"""How many vectors a row has at least for those to begin at multiples of themselves in memory."""
+
+
 def ends_in_part(extent: int, lanes: int) -> bool:
     """Whether a row ends in a half, a quarter… of a vector, which is as fast as a whole one.
 

@@ -26,7 +26,7 @@ from tiledialect.schedule.candidates.memory import (
 )
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import Role, Schedule, Stage, ends_in_part
+from tiledialect.schedule.leaves import LEAST_SLIDING, Role, Schedule, Stage, ends_in_part
 
 KEPT = 96
 """How many elements of rows a work-item of a GPU keeps in registers."""
@@ -276,7 +276,9 @@ def _vectors_together(extent: int, width: int) -> Iterable[int]:
     as the loop, which must be worth it.
     """
     is_long = extent >= 2 * width * STEPS_BEFORE_END
-    return unrolls(extent, width, 2) if ends_in_part(extent, width) or not is_long else (1, 2)
+    # Vectors of long rows begin at multiples of themselves, so that no part is left.
+    in_part = ends_in_part(extent, width) and extent < LEAST_SLIDING * width
+    return unrolls(extent, width, 2) if in_part or not is_long else (1, 2)
 
 
 def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
