@@ -22,6 +22,7 @@ SOFTMAX = (
     f',tile-loop-tiling{{schedules="{ROWS}"}},tile-to-nest'
 )
 STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
+TRIANGLE = "O: <group.x n : 4, serial j : 16, unroll 4*i : 4, vector i : 4>"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-specialize": ("pool", POOL),
@@ -79,6 +80,10 @@ EXAMPLES = {
         "pool",
         f"{nest(200, 'O: <group.x 16*x : 7, local.x 4*x : 4, serial k : 2, unroll x : 4>')}"
         ",nest-peel",
+    ),
+    "nest-split-tiles": (
+        "totals",
+        f"{nest(0, TRIANGLE)},nest-split-tiles".replace("0xf32", "4x16xf32"),
     ),
     "nest-halve-vectors": (
         "norm",

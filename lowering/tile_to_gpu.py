@@ -27,6 +27,7 @@ from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
 from tiledialect.lowering.nest.nest_prefetch_streams import NestPrefetchStreamsPass
 from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
+from tiledialect.lowering.nest.nest_split_tiles import NestSplitTilesPass
 from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
@@ -58,6 +59,7 @@ def nest_passes(
     return (
         NestPipelinePass(),
         NestPeelPass(copies=False, edges=edges),
+        *((NestSplitTilesPass(),) if edges else ()),
         NestInterleaveStoresPass(),
         NestHalveVectorsPass(),
         NestVectorizePass(),

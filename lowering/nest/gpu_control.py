@@ -190,12 +190,18 @@ def _branch(kernel: GpuKernel, test: SSAValue, *arms: tuple[Block, Condition]) -
 
 
 def _changed(before: Registers, after: Sequence[Registers]) -> list[Chunk]:
-    """The places that differ after one of the branches, as the first such holds them."""
+    """The places that differ after one of the branches, as the first such holds them.
+
+    Of a vector of which another branch holds the first lanes apart, the others one by one.
+    """
     found: list[Chunk] = []
     for registers in after:
         places = {p for p, v in registers.places.items() if before.places.get(p) != v}
         places -= {c.place + lane for c in found for lane in range(c.lanes)}
-        found += [c for c in registers.chunks() if c.place in places]
+        for chunk in registers.chunks():
+            own = range(chunk.place, chunk.place + chunk.lanes)
+            is_whole = chunk.place in places
+            found += [chunk] if is_whole else [Chunk(p, 1) for p in own if p in places]
     return found
 
 
