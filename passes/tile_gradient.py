@@ -95,7 +95,7 @@ def specialize_gradient(
     surprises = specialize(function, types[:count])
     for step in gradients:
         outputs = result_names(function)
-        _apply(function, step, step is gradients[-1])
+        _apply(function, step, is_last=step is gradients[-1])
         cotangents = function.body.block.args[count:]
         check_cotangent_types(
             [name_of(c) for c in cotangents],
@@ -116,13 +116,18 @@ def cotangent_types(
     """The types of the cotangents that the gradient takes besides inputs of ``types``."""
     function = function.clone()
     specialize(function, types)
-    for step in gradients:
-        _apply(function, step, step is gradients[-1])
-    added = [c.type for c in function.body.block.args[len(types) :]]
-    return [t for t in added if isinstance(t, TensorType)]
+    for step in gradients[:-1]:
+        _apply(function, step, is_last=False)
+    block = function.body.block
+    added: list[SSAValue] = [*block.args[len(types) :]]
+    if gradients:
+        # The last ones have the types of what is returned then: no need to differentiate for them.
+        assert block.last_op is not None
+        added.extend(block.last_op.operands)
+    return [v.type for v in added if isinstance(v.type, TensorType)]
 
 
-def _apply(function: func.FuncOp, step: Gradient, is_last: bool) -> None:
+def _apply(function: func.FuncOp, step: Gradient, *, is_last: bool) -> None:
     """Make a specialized function its gradient, in place."""
     args = zip(argument_names(function), function.body.block.args, strict=True)
     reals = {name for name, a in args if _is_real(tensor_type(a).element_type)}

@@ -171,17 +171,25 @@ class Inputs:
         self, given: Sequence[TensorType[Attribute] | None], weak: frozenset[int]
     ) -> Types:
         """The types of all inputs, where some are missing and some have no width of their own."""
+        from tiledialect.lowering.runtime.garbage import no_collection
+
+        # What this imports and makes is what compiling needs.
+        with sourced(self.text), no_collection():
+            return self._resolved(given, weak)
+
+    def _resolved(
+        self, given: Sequence[TensorType[Attribute] | None], weak: frozenset[int]
+    ) -> Types:
         from tiledialect.passes.tile_gradient import cotangent_types
         from tiledialect.passes.weak_inputs import weak_types
 
         types = [t for t in given[: self.count] if t is not None]
-        with sourced(self.text):
-            if numbers := [k for k in weak if k < self.count]:
-                for k, element_type in weak_types(self.function, types, numbers).items():
-                    types[k] = TensorType(element_type, types[k].get_shape())
-            if all(k < self.count for k in weak) and None not in given:
-                return (*types, *(t for t in given[self.count :] if t is not None))
-            own = cotangent_types(self.function, types, self.gradients)
+        if numbers := [k for k in weak if k < self.count]:
+            for k, element_type in weak_types(self.function, types, numbers).items():
+                types[k] = TensorType(element_type, types[k].get_shape())
+        if all(k < self.count for k in weak) and None not in given:
+            return (*types, *(t for t in given[self.count :] if t is not None))
+        own = cotangent_types(self.function, types, self.gradients)
         for k, (t, wanted) in enumerate(zip(given[self.count :], own, strict=True), self.count):
             if t is None and wanted.get_shape():
                 count = sum(x is not None for x in given)
