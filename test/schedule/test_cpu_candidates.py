@@ -380,6 +380,14 @@ def test_tiles_of_all_channels_have_whole_rows(size: int):
     assert model.vectors >= 8 and not model.overshoots
 
 
+@pytest.mark.parametrize(("pictures", "has_whole_rows"), [(2, True), (8, False)])
+def test_rows_along_many_padded_pictures_do_as_well(pictures: int, has_whole_rows: bool):
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    found = cpu_contractions(convolution(13, 16, pictures), device)
+    rows = {(x.index, x.extent) for s in found for x in s.leaves if x.role is Role.UNROLL}
+    assert (("x", 13) in rows or ("y", 13) in rows) is has_whole_rows
+
+
 def test_other_lanes_are_tried_where_some_vectors_are_nearly_empty():
     """Of rows of 65 pixels the fifth vector has one."""
     device = replace(DEVICES["wide"], local_mem_size=1 << 18)

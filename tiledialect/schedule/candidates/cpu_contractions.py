@@ -31,6 +31,8 @@ TILES = (
 """Rows and vectors of the tiles that are tried."""
 MOST_ROWS = {1: 24, 2: 12}
 """How many rows tiles of so many vectors have at most that hold all rows, or half of them."""
+PICTURES = 8
+"""How many rows along pictures are as good as whole rows."""
 MOST_TILES = 4
 """How many tiles are looked at in all blocks."""
 FEW_USES = 16
@@ -197,7 +199,9 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     width = device.lanes(output.type, output.bytes)
     for lanes in r.lanes:
         vectors = ceil_div(facts.extents[r.n], lanes)
-        whole = vectors if lanes == width and abs(output.strides.get(r.n, 0)) == 1 else 0
+        is_row = lanes == width and abs(output.strides.get(r.n, 0)) == 1
+        # Rows along pictures leave out what is padded: if there are enough, others do no better.
+        whole = vectors if is_row and all(facts.extents[n] < PICTURES for n in along[2:]) else 0
         for rows, columns in (*TILES, *_fitted(facts, r, whole)):
             if columns > vectors:
                 continue
