@@ -88,13 +88,13 @@ def test_the_chosen_schedule_can_be_given_back(device: td.Device) -> None:
 
 
 def test_a_kernel_without_a_name_can_be_given_back_too(device: td.Device) -> None:
-    """The gradient of a maximum over windows that overlap shares cotangents out in such a one."""
-    text = "function (X[N]) -> (O) { O[x: N - 2] = >(X[x + k]), k < 3; }"
+    """The gradient of a product over windows begins with such ones."""
+    text = "function (X[N]) -> (O) { O[x: N - 2] = *(X[x + k]), k < 3; }"
     function = td.compile(text, device=device).gradient()
     x = np.float32([1, 3, 2, 5, 4, 4, 1]), np.ones(5, np.float32)
-    schedules = dict.fromkeys(("O", "an operand"), "<serial x : 5, serial k : 3>")
-    given = function.with_schedules(schedules)
-    assert given.schedules(*x)["an operand"] == schedules["an operand"]
+    schedule = "<serial x : 5, serial k : 3>"
+    given = function.with_schedules({"an operand": schedule})
+    assert given.schedules(*x)["an operand"] == schedule
     assert np.array_equal(given(*x), function(*x))
 
 
