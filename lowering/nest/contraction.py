@@ -36,7 +36,7 @@ from tiledialect.lowering.nest.elements import Elements, element_type, static_sh
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.instruction import InstructionNest
 from tiledialect.lowering.nest.kernel import KernelNest
-from tiledialect.lowering.nest.row_tails import LastColumns
+from tiledialect.lowering.nest.last_steps import LastColumns
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.schedule.leaves import first_written_out
 from tiledialect.schedule.output_box import always_lands, visited

@@ -11,7 +11,7 @@ from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.nest.kernel import KernelNest
-from tiledialect.lowering.nest.row_tails import LastColumns, LastRows
+from tiledialect.lowering.nest.last_steps import LastColumns, LastRows
 from tiledialect.schedule.leaves import Role, place_of
 
 

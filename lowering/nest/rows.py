@@ -36,10 +36,11 @@ from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.elements import Elements, element_type
 from tiledialect.lowering.nest.guards import Guards, Test
 from tiledialect.lowering.nest.kernel import KernelNest
+from tiledialect.lowering.nest.last_steps import LastRows
 from tiledialect.lowering.nest.lost_nan import loses_nan
 from tiledialect.lowering.nest.moments import Guesses
 from tiledialect.lowering.nest.online import Step, scale_to, step
-from tiledialect.lowering.nest.row_tails import LastRows, RowTail
+from tiledialect.lowering.nest.row_tails import RowTail
 from tiledialect.lowering.nest.staging import Staging
 from tiledialect.passes.online_moments import Deviation, Moment
 from tiledialect.passes.online_sums import maximum_of, numbers
