@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -12,10 +12,10 @@ from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.extreme_counts import with_count
 from tiledialect.passes.fusion_cost import Gain, Machine
+from tiledialect.passes.fusion_rules import OVER_ROWS, Order, Partners, Rule, producers
 from tiledialect.passes.kernel_merging import order_of, replace, users_of
-from tiledialect.passes.load_fusion import at_loads, is_elementwise, load_gain
+from tiledialect.passes.load_fusion import is_elementwise
 from tiledialect.passes.recomputation import (
     Recomputed,
     erase,
@@ -24,12 +24,8 @@ from tiledialect.passes.recomputation import (
     recomputing_gain,
 )
 from tiledialect.passes.row_ends import Parted, part_end
-from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain, rows_gain
-from tiledialect.passes.siblings import beside, sibling_gain
-from tiledialect.passes.tap_fusion import at_parts, at_taps, in_parts, tap_gain
+from tiledialect.passes.row_kernels import rows_gain
 from tiledialect.passes.window_kernels import Together, has_windows, may_join, over_windows
-
-Order = dict[Operation, int]
 
 WHY = "fused"
 """The attribute of a kernel that says why it is what it is."""
@@ -40,27 +36,6 @@ def notes_of(kernel: KernelOp) -> tuple[str, ...]:
     notes = kernel.attributes.get(WHY)
     given = notes if isinstance(notes, ArrayAttr) else ()
     return tuple(note.data for note in given if isinstance(note, StringAttr))
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A way to make one kernel of two."""
-
-    merge: Callable[[KernelOp, KernelOp], KernelOp | None]
-    """The kernel, not in the block yet; None if there is none."""
-    gain: Callable[[KernelOp, KernelOp, KernelOp, Machine], Gain]
-    """From the two, the kernel of both and the device: what they take."""
-    text: str
-    """What happens to the first kernel, in words, with the name of the other."""
-
-
-AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
-AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
-AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
-IN_PARTS = Rule(in_parts, tap_gain, "computed where {} is written in parts")
-OVER_ROWS = Rule(over_rows, row_gain, "in one kernel with {}, over the same rows")
-COUNTED = Rule(with_count, tap_gain, "in one kernel with {}, which counts what equals it")
-BESIDE = Rule(beside, sibling_gain, "in one kernel with {}, which reads the same")
 
 
 @dataclass
@@ -85,49 +60,43 @@ class Fusion:
         """Where the ops stand: a kernel of both where one of the two did."""
 
     def run(self) -> None:
-        """Merge each kernel with those that make its inputs, then those that read the same.
+        """Merge kernels by the rules, compute some again, and merge those that share windows.
 
         What is computed again needs no windows to be in one kernel with what takes it.
         """
-        for rule, forced in self.forced.items():
-            if forced is False or rule in (COUNTED, BESIDE):
-                continue
-            for partners in (producers, readers_of_the_same) if rule is OVER_ROWS else (producers,):
-                self._merge(rule, kernels_in(self.block), partners)
+        self._apply(rule for rule in self.forced if not rule.is_last)
         if self.again is not False:
-            before = set(kernels_in(self.block))
-            # The last ones first: what makes their operands may then be computed again, too.
-            for kernel in reversed(kernels_in(self.block)):
-                self._recompute(kernel)
-            new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
-            if self.forced.get(OVER_ROWS) is not False:
-                self._merge(OVER_ROWS, new, producers)
-            # What each computed again, one does but once.
-            for kernel in [k for k in kernels_in(self.block) if k not in before]:
-                cse(kernel.body)
+            self._recompute_all()
         if self.forced.get(OVER_ROWS) is not False:
             for kernel in reversed(kernels_in(self.block)):
                 if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
                     self._merge_windows(kernel)
-        if self.forced.get(COUNTED) is not False:
-            # Windows that do not meet are rows, by now.
-            self._merge(COUNTED, kernels_in(self.block), producers)
-        if self.forced.get(BESIDE) is not False:
-            # Last, as a kernel of two is taken by others less often.
-            self._merge(
-                BESIDE, [k for k in kernels_in(self.block) if not self._is_apart(k)], siblings
-            )
+        self._apply(rule for rule in self.forced if rule.is_last)
 
-    def _merge(
-        self,
-        rule: Rule,
-        kernels: Iterable[KernelOp],
-        partners: Callable[[KernelOp, Order], Iterator[KernelOp]],
-    ) -> None:
-        """Merge each of some kernels with partners, as long as that pays."""
-        for kernel in [k for k in kernels if k not in self.given]:
-            if rule is OVER_ROWS and not may_have_rows(kernel):
-                # What reads the same need not be looked at: it may be all of a program.
+    def _apply(self, rules: Iterable[Rule]) -> None:
+        """Merge all kernels by some rules, in order."""
+        for rule in rules:
+            for partners in rule.partners:
+                self._merge(rule, kernels_in(self.block), partners)
+
+    def _recompute_all(self) -> None:
+        """Compute kernels again where their results are taken, if that pays."""
+        before = set(kernels_in(self.block))
+        # The last ones first: what makes their operands may then be computed again, too.
+        for kernel in reversed(kernels_in(self.block)):
+            self._recompute(kernel)
+        new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
+        self._merge(OVER_ROWS, new, producers)
+        # What each computed again, one does but once.
+        for kernel in [k for k in kernels_in(self.block) if k not in before]:
+            cse(kernel.body)
+
+    def _merge(self, rule: Rule, kernels: Iterable[KernelOp], partners: Partners) -> None:
+        """Merge each of some kernels with its partners, as long as that pays."""
+        if self.forced.get(rule) is False:
+            return
+        for kernel in [k for k in kernels if k not in self.given and rule.may_merge(k)]:
+            if rule.of_equals and self._is_apart(kernel):
                 continue
             last: KernelOp | None = kernel
             while last is not None and last.parent is not None:
@@ -228,7 +197,7 @@ class Fusion:
         self,
         rule: Rule,
         kernel: KernelOp,
-        partners: Callable[[KernelOp, Order], Iterator[KernelOp]],
+        partners: Partners,
     ) -> KernelOp | None:
         """What a kernel becomes with one of its partners; None if it stays."""
         for first in list(partners(kernel, self.order)):
@@ -241,8 +210,7 @@ class Fusion:
             gain = rule.gain(first, kernel, both, self.machine)
             name = name_of(first.outputs[0])
             what = rule.text.format(name_of(kernel.outputs[0]))
-            # Over rows, and in parts, a launch is saved where bytes are equal.
-            pays = gain.saved > 0 or (gain.saved == 0 and rule in (OVER_ROWS, IN_PARTS))
+            pays = gain.saved > 0 or (gain.saved == 0 and rule.saves_launch)
             worth = self._worth(gain)
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
             if pays or self.forced[rule]:
@@ -270,29 +238,6 @@ class Fusion:
 def kernels_in(block: Block) -> list[KernelOp]:
     """The kernels of a block, in order."""
     return [op for op in block.ops if isinstance(op, KernelOp)]
-
-
-def producers(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """The kernels that make a kernel's inputs, the last one first."""
-    found = {v.owner for v in kernel.inputs if isinstance(v.owner, KernelOp)}
-    yield from sorted(found, key=order.__getitem__, reverse=True)
-
-
-def readers_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """The kernels before a kernel that read the inputs that it reads, the last one first."""
-    readers = {use.operation for v in kernel.inputs for use in v.uses}
-    before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
-    for op in sorted(before, key=order.__getitem__, reverse=True):
-        if op.contractions and kernel.contractions:
-            yield op
-
-
-def siblings(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """The elementwise kernels before one that read the inputs that it reads, the last one first."""
-    if is_elementwise(kernel):
-        readers = {use.operation for v in kernel.inputs for use in v.uses}
-        before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
-        yield from filter(is_elementwise, sorted(before, key=order.__getitem__, reverse=True))
 
 
 def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None:

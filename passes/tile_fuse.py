@@ -26,7 +26,7 @@ from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.early_copies import copy_early
 from tiledialect.passes.fusion_cost import Machine, size_of
-from tiledialect.passes.kernel_fusion import (
+from tiledialect.passes.fusion_rules import (
     AT_LOADS,
     AT_PARTS,
     AT_TAPS,
@@ -34,9 +34,8 @@ from tiledialect.passes.kernel_fusion import (
     COUNTED,
     IN_PARTS,
     OVER_ROWS,
-    Fusion,
-    kernels_in,
 )
+from tiledialect.passes.kernel_fusion import Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills
 from tiledialect.passes.masked_parts import read_past_masks
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
