@@ -53,8 +53,9 @@ FEW_TILES = 7
 """Up to how many tiles along an index are shared out evenly, too."""
 GROUPS = (1, 4, 16, 64)
 """How many work-groups there should be for each core, at least."""
-WAITING_SUMS = 1 << 20
-"""Bytes of sums of a group that wait while others are added to, where long sums are in parts."""
+WAITING_SUMS = 1 << 18
+"""Bytes of results of a group whose sums wait while others are added to, where long sums are in
+parts: a quarter of a core's second cache, which also holds what is read."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
 """The same where all operands are packed: the larger a group is, the less often they are read."""
 
@@ -291,16 +292,19 @@ def _must_pack(
     return tuple(t.number for t in facts.inputs if must(t))
 
 
+def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
+    """How many work-groups are tried: of many results also so many that one's sums wait near."""
+    counts = [k * device.compute_units for k in GROUPS]
+    least = ceil_div(facts.outputs[0].size, WAITING_SUMS)
+    return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
+
+
 def _blocks(
     facts: Facts, r: Roles, tile: Shape, counts: Mapping[str, int], device: Device
 ) -> Iterator[Shape]:
     """What a work-group does of all tiles: from few large groups to many small ones."""
     whole = counts[r.n]
-    # Of many results so many groups that the sums of one can wait near.
-    bytes_written = facts.outputs[0].size * facts.outputs[0].bytes
-    least = {ceil_div(bytes_written, WAITING_SUMS)} if len(r.sums) == 1 else set[int]()
-    most = GROUPS[-1] * device.compute_units
-    for groups in (*(k * device.compute_units for k in GROUPS), *(k for k in least if k > most)):
+    for groups in _group_counts(facts, r, device):
         # Where there are few rows, groups share out the columns.
         rows = prod(counts.values()) // whole
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
