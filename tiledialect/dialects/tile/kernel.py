@@ -281,7 +281,8 @@ class KernelOp(IRDLOperation):
             self._verify_global(schedule.data.global_stages)
             instruction_box(op, schedule.data)
             if (scatter := self.scatter) is not None:
-                rows_of_item(schedule.data, scatter.row_axis, 1)
+                size = (shape_of(tensor_type(scatter.result)) or ())[scatter.row_axis]
+                rows_of_item(schedule.data, scatter.row_axis, size)
             if (scan := self.scan) is not None:
                 ScanLeaves.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:
