@@ -222,7 +222,7 @@ class AlignedTail(RowTail):
         """That of a long row whose successor begins elsewhere in a vector; None of another one."""
         kernel, index = tail.kernel, tail.index
         is_loop = kernel.leaves[tail.leaves[0]].role is Role.SERIAL
-        if not is_loop or tail.length < LEAST_SLIDING * tail.lanes:
+        if not is_loop or tail.length < LEAST_SLIDING:
             return None
         found = _start(kernel, rows, index)
         return AlignedTail(kernel, index, tail.leaves, tail.length, *found) if found else None

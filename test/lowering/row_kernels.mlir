@@ -128,28 +128,28 @@ func.func @gone_back(%X: tensor<8x15xf32>) -> tensor<8x15xf32> {
 // But for the first and the last ones, the vectors of a long row begin at multiples of themselves in memory. What both
 // have is in the sum once.
 // CHECK-LABEL: void slid_0_
-// CHECK:       int [[V:.*]] = group_x * 130;
+// CHECK:       int [[V:.*]] = group_x * 514;
 // CHECK:       float4 [[A:.*]] = vload4(0, x + [[V]]);
 // CHECK:       int [[K:.*]] = group_x & 1;
 // CHECK:       int [[S:.*]] = 0 - [[K]] * 2;
-// CHECK:       float4 [[B:.*]] = vload4(0, x + [[V]] + 126);
+// CHECK:       float4 [[B:.*]] = vload4(0, x + [[V]] + 510);
 // CHECK:       < (int4)([[S]] + 4) ? [[A]] : (float4)(0.0f)) + ({{.*}} >= (int4)([[S]] + 2) ? [[B]] : (float4)(0.0f));
-// CHECK:       int [[W:.*]] = group_x * 130 - [[K]] * 2;
-// CHECK:       for (int d1 = 0; d1 < 31; ++d1) {
+// CHECK:       int [[W:.*]] = group_x * 514 - [[K]] * 2;
+// CHECK:       for (int d1 = 0; d1 < 127; ++d1) {
 // CHECK-NEXT:      s_1 += vload4(0, x + [[W]] + d1 * 4 + 4);
 // CHECK:       vstore4([[A]] * {{.*}}, 0, o + [[V]]);
-// CHECK-NEXT:  vstore4([[B]] * {{.*}}, 0, o + [[V]] + 126);
-// CHECK-NEXT:  for (int d1 = 0; d1 < 31; ++d1) {
+// CHECK-NEXT:  vstore4([[B]] * {{.*}}, 0, o + [[V]] + 510);
+// CHECK-NEXT:  for (int d1 = 0; d1 < 127; ++d1) {
 // CHECK-NEXT:      int [[X:.*]] = [[W]] + d1 * 4;
 // CHECK-NEXT:      vstore4(vload4(0, x + [[X]] + 4) * {{.*}}, 0, o + [[X]] + 4);
-func.func @slid(%X: tensor<8x130xf32>) -> tensor<8x130xf32> {
-  %O = tile.kernel(%x = %X : tensor<8x130xf32>) -> tensor<8x130xf32> axes <d0 = 0 to 8, d1 = 0 to 130>
-      schedule <group.x d0 : 8, serial 4*d1 : 33, vector d1 : 4> {
-    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<8x130xf32>) -> tensor<8x1xf32>
-    %o = tile.mul %x, %s : (tensor<8x130xf32>, tensor<8x1xf32>) -> tensor<8x130xf32>
-    tile.yield %o : tensor<8x130xf32>
+func.func @slid(%X: tensor<8x514xf32>) -> tensor<8x514xf32> {
+  %O = tile.kernel(%x = %X : tensor<8x514xf32>) -> tensor<8x514xf32> axes <d0 = 0 to 8, d1 = 0 to 514>
+      schedule <group.x d0 : 8, serial 4*d1 : 129, vector d1 : 4> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<8x514xf32>) -> tensor<8x1xf32>
+    %o = tile.mul %x, %s : (tensor<8x514xf32>, tensor<8x1xf32>) -> tensor<8x514xf32>
+    tile.yield %o : tensor<8x514xf32>
   }
-  func.return %O : tensor<8x130xf32>
+  func.return %O : tensor<8x514xf32>
 }
 
 // Of rows that are written out together the last ones go back over others, without a test for each.

@@ -315,8 +315,12 @@ def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
     return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
-LEAST_SLIDING = 32
-"""How many vectors a row has at least for those to begin at multiples of themselves in memory."""
+LEAST_SLIDING = 512
+"""How many elements a row has for its vectors to begin at multiples of themselves in memory.
+
+Those are 32 cache lines of floats: a line more at each end is little beside them, also for short
+vectors, of which not each would be in two lines.
+"""
 
 
 def ends_in_part(extent: int, lanes: int) -> bool:

@@ -277,7 +277,7 @@ def _vectors_together(extent: int, width: int) -> Iterable[int]:
     """
     is_long = extent >= 2 * width * STEPS_BEFORE_END
     # Vectors of long rows begin at multiples of themselves, so that no part is left.
-    in_part = ends_in_part(extent, width) and extent < LEAST_SLIDING * width
+    in_part = ends_in_part(extent, width) and extent < LEAST_SLIDING
     return unrolls(extent, width, 2) if in_part or not is_long else (1, 2)
 
 
