@@ -7,7 +7,7 @@ of whole rows, are row kernels with what else reads them.
 from __future__ import annotations
 
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.kernel_merging import merged
+from tiledialect.passes.kernel_merging import merged_if
 from tiledialect.passes.row_kernels import may_have_rows
 
 
@@ -17,8 +17,4 @@ def with_count(first: KernelOp, second: KernelOp) -> KernelOp | None:
         return None
     if first.count is not None or second.count is not None:
         return None
-    kernel = merged(first, second)
-    if kernel is not None and kernel.count is None:
-        kernel.erase()
-        return None
-    return kernel
+    return merged_if(first, second, lambda kernel: kernel.count is not None)

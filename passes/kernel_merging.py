@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -58,6 +58,17 @@ def merged(
         kernel.erase()
         return None
     return kernel
+
+
+def merged_if(
+    first: KernelOp, second: KernelOp, is_fit: Callable[[KernelOp], bool]
+) -> KernelOp | None:
+    """A kernel of both, if it is fit."""
+    kernel = merged(first, second)
+    if kernel is None or is_fit(kernel):
+        return kernel
+    kernel.erase()
+    return None
 
 
 def pruned(kernel: KernelOp) -> KernelOp:

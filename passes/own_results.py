@@ -12,7 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.normal_form import ranges_of
@@ -64,7 +64,7 @@ def _returned(function: func.FuncOp) -> dict[SSAValue, list[_Place]]:
         names = _names(function)
         for k, value in enumerate(last.operands):
             place = _Place(last, k, names.get(k, value.name_hint))
-            places.setdefault(_origin(value), []).append(place)
+            places.setdefault(before_reshapes(value), []).append(place)
     return places
 
 
@@ -77,13 +77,6 @@ def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
         while isinstance(view := old.owner, ReshapeOp) and not old.uses:
             old = view.operand
             Rewriter.erase_op(view)
-
-
-def _origin(value: SSAValue) -> SSAValue:
-    """What a value is under another type."""
-    while isinstance(value.owner, ReshapeOp):
-        value = value.owner.operand
-    return value
 
 
 def _names(function: func.FuncOp) -> dict[int, str]:

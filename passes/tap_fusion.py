@@ -7,7 +7,7 @@ by its own elements along both axes at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, read_element
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, moving, size_of
-from tiledialect.passes.kernel_merging import merged, taken_elsewhere
+from tiledialect.passes.kernel_merging import merged, merged_if, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.leaves import SHORT_ROW
 from tiledialect.schedule.output_box import leaves_unwritten
@@ -50,25 +50,14 @@ def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
     shapes = {shape(v) for v in (*second.outputs, *taken_elsewhere(first, second))}
     if len(shapes) > 1 or not all(_reads_rows(op, near=True) for op in contractions):
         return None
-    return _merged_if(first, second, _is_kernel)
+    return merged_if(first, second, _is_kernel)
 
 
 def in_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same of what is written in parts of one shape, which are computed beside one another."""
     if not _are_elements(first, second):
         return None
-    return _merged_if(first, second, _writes_parts)
-
-
-def _merged_if(
-    first: KernelOp, second: KernelOp, is_fit: Callable[[KernelOp], bool]
-) -> KernelOp | None:
-    """A kernel of both, if it is fit."""
-    kernel = merged(first, second)
-    if kernel is None or is_fit(kernel):
-        return kernel
-    kernel.erase()
-    return None
+    return merged_if(first, second, _writes_parts)
 
 
 def _writes_parts(kernel: KernelOp) -> bool:

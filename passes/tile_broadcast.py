@@ -17,7 +17,7 @@ from tiledialect.dialects.tile.base import broadcast, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ElementwiseOp, IndexOp, MulOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ops_in import ops_of
 
@@ -125,9 +125,7 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
 
 
 def _is_given(value: SSAValue) -> bool:
-    while isinstance(value.owner, ReshapeOp):
-        value = value.owner.operand
-    return isinstance(value, BlockArgument)
+    return isinstance(before_reshapes(value), BlockArgument)
 
 
 def _give(value: SSAValue, source: SSAValue) -> None:

@@ -81,12 +81,16 @@ def _drop_constant(value: SSAValue | None) -> None:
         Rewriter.erase_op(value.owner)
 
 
+def all_of(block: Block) -> Operation | None:
+    """The op that does all that a block does, beside indices and constants; None if several do."""
+    ops = [op for op in block.ops if not isinstance(op, IndexOp | arith.ConstantOp)]
+    return ops[0] if len(ops) == 1 else None
+
+
 def branch_outside(loop: ForOp, env: Env) -> None:
     """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
-    branch = loop.block.last_op
+    branch = all_of(loop.block)
     if not isinstance(branch, IfOp) or branch.otherwise is not None:
-        return
-    if any(not isinstance(x, IndexOp | arith.ConstantOp) for x in loop.block.ops if x != branch):
         return
     scope = NestScope(env=env)
     lane, condition = str(scope.name(loop.index)), scope.condition(branch)

@@ -8,7 +8,7 @@ from functools import reduce
 from math import inf, prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, gpu
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
-from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer import (
     Comparison,
@@ -31,6 +31,7 @@ from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.builder import is_local
 from tiledialect.lowering.nest.conditions import (
     Guarded,
+    all_of,
     is_guarded,
     is_uniform,
     parts_of,
@@ -289,9 +290,8 @@ class Peeler:
 def _places(block: Block) -> Iterator[Block]:
     """The block, and the bodies of serial loops that hold all that is in it."""
     yield block
-    loops = [op for op in block.ops if not isinstance(op, IndexOp | arith.ConstantOp)]
-    match loops:
-        case [ForOp() as loop] if loop.role.data.role is Role.SERIAL and loop.extent is not None:
+    match all_of(block):
+        case ForOp() as loop if loop.role.data.role is Role.SERIAL and loop.extent is not None:
             yield from _places(loop.block)
         case _:
             return

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.control import ForOp, IfOp
-from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.index.integer import (
     Comparison,
     Condition,
@@ -29,7 +27,7 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
-from tiledialect.lowering.nest.conditions import is_uniform, parts_of, set_condition
+from tiledialect.lowering.nest.conditions import all_of, is_uniform, parts_of, set_condition
 from tiledialect.lowering.nest.scope import NestScope
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import WRITTEN_OUT, Role
@@ -56,12 +54,12 @@ class Tile:
     @staticmethod
     def of(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> Tile | None:
         """The largest one with these lanes, inside a loop if given; None if it has no branch."""
-        branch = _all_of(lanes.block)
+        branch = all_of(lanes.block)
         if not isinstance(branch, IfOp) or branch.otherwise is not None:
             return None
         loops = [lanes]
         while isinstance(outer := loops[0].parent_op(), ForOp) and _is_written_out(outer):
-            if outer is outermost or _all_of(outer.block) is not loops[0]:
+            if outer is outermost or all_of(outer.block) is not loops[0]:
                 break
             loops.insert(0, outer)
         return Tile(loops, branch, NestScope(env=env))
@@ -145,12 +143,6 @@ class Tile:
 
 def _is_written_out(loop: ForOp) -> bool:
     return loop.role.data.role in WRITTEN_OUT
-
-
-def _all_of(block: Block) -> Operation | None:
-    """The op that does all that a block does."""
-    ops = [op for op in block.ops if not isinstance(op, IndexOp | arith.ConstantOp)]
-    return ops[0] if len(ops) == 1 else None
 
 
 def split_tiles(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> None:

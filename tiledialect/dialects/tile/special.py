@@ -345,6 +345,13 @@ def _agree(a: Shape, b: Shape) -> bool:
     return all(DYNAMIC_INDEX in (m, n) or m == n for m, n in zip(a, b, strict=True))
 
 
+def before_reshapes(value: SSAValue) -> SSAValue:
+    """What reshapes make a value of; the value itself if none do."""
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.operand
+    return value
+
+
 SPECIAL_OPS: tuple[type[Operation], ...] = (
     GatherOp,
     ScatterOp,
