@@ -122,6 +122,22 @@ class Machine:
         lines = {v: n * shares[v] for v, n in own.items()}
         return lines if sum(lines.values()) > self.nearest * rows else own
 
+    def gain(
+        self,
+        apart: Iterable[Traffic],
+        together: Iterable[Traffic],
+        again: float = 0.0,
+        note: str = "",
+    ) -> Gain:
+        """What kernels cost, and those in their place, which do some operations again."""
+        apart, together = [*apart], [*together]
+        less, more = (in_millions(sum(t.moved for t in side)) for side in (together, apart))
+        why = f"moving {less} MB instead of {more} MB" + note
+        if again:
+            why += f", with {in_millions(again)} million operations again"
+        taken = sum(t.time for t in together) + again / self.operations
+        return Gain(sum(t.time for t in apart), taken, why)
+
     def microseconds(self, time: float) -> str:
         """Bytes that could be moved as the time that moving them takes."""
         return f"{time / self.bandwidth / 1e3:.1f} us"
@@ -158,16 +174,6 @@ def in_millions(count: float) -> str:
     """A number for people to read, in millions: three digits, or all that are before the point."""
     millions = count / 1e6
     return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
-
-
-def computing_again(count: float) -> str:
-    """How many operations one kernel does again that two do once, in words."""
-    return f"with {in_millions(count)} million operations again"
-
-
-def moving(together: float, apart: float) -> str:
-    """How many bytes one kernel moves, and two, in words."""
-    return f"moving {in_millions(together)} MB instead of {in_millions(apart)} MB"
 
 
 def size_of(value: SSAValue) -> int:

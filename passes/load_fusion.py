@@ -7,14 +7,7 @@ from math import prod
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import (
-    Gain,
-    Machine,
-    computing_again,
-    moving,
-    operations,
-    size_of,
-)
+from tiledialect.passes.fusion_cost import Gain, Machine, operations, size_of
 from tiledialect.passes.kernel_merging import merged, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 
@@ -42,11 +35,8 @@ def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Mach
     """What one kernel takes, and what two."""
     elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
     again = elements / len(first.outputs) * operations(first.block.ops)
-    apart, both = [*map(machine.traffic, (first, second))], machine.traffic(kernel)
-    why = moving(both.moved, sum(t.moved for t in apart))
-    if again:
-        why += f", {computing_again(again)}"
-    return Gain(sum(t.time for t in apart), both.time + again / machine.operations, why)
+    apart = map(machine.traffic, (first, second))
+    return machine.gain(apart, [machine.traffic(kernel)], again)
 
 
 def points_of(kernel: KernelOp) -> int:

@@ -13,14 +13,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import (
-    Gain,
-    Machine,
-    computing_again,
-    moving,
-    operations,
-    size_of,
-)
+from tiledialect.passes.fusion_cost import Gain, Machine, operations, size_of
 from tiledialect.passes.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.load_fusion import is_elementwise, points_of
 from tiledialect.passes.row_ends import Parted
@@ -53,15 +46,12 @@ def recomputing_gain(
     """
     whole = first if parted is None else parted.whole
     rest = () if parted is None else (parted.rest,)
-    apart = [*map(machine.traffic, (whole, *found))]
-    together = [*map(machine.traffic, (*rest, *found.values()))]
     count, again = operations(first.block.ops), 0.0
     for user in found:
         again += count * _evaluations(first, user)
     again -= count * size_of(first.outputs[0])
-    moved = moving(sum(t.moved for t in together), sum(t.moved for t in apart))
-    taken = sum(t.time for t in together) + again / machine.operations
-    return Gain(sum(t.time for t in apart), taken, f"{moved}, {computing_again(again)}")
+    apart, together = (whole, *found), (*rest, *found.values())
+    return machine.gain(map(machine.traffic, apart), map(machine.traffic, together), again)
 
 
 def _evaluations(first: KernelOp, user: KernelOp) -> int:

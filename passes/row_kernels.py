@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Rows, check_results, names_in, shape
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.passes.fusion_cost import Gain, Machine, computing_again, moving
+from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import merged
 
 
@@ -45,14 +45,10 @@ def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machi
 
 def rows_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
     """What a row kernel takes, and what those that it is made of do."""
-    apart, both = [*map(machine.traffic, members)], machine.traffic(kernel)
-    why = moving(both.moved, sum(t.moved for t in apart))
+    both, note = machine.traffic(kernel), ""
     if both.groups < machine.groups:
-        why += f", with {both.groups} work-groups where {machine.groups} keep the device busy"
-    if again := _points_again(kernel):
-        why += f", {computing_again(again)}"
-    together = both.time + again / machine.operations
-    return Gain(sum(t.time for t in apart), together, why)
+        note = f", with {both.groups} work-groups where {machine.groups} keep the device busy"
+    return machine.gain(map(machine.traffic, members), [both], _points_again(kernel), note)
 
 
 def _points_again(kernel: KernelOp) -> int:

@@ -6,7 +6,7 @@ from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.fusion_cost import Gain, Machine, moving
+from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.kernel_merging import merged
 from tiledialect.passes.load_fusion import is_elementwise
 
@@ -44,6 +44,4 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
 
 def sibling_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two."""
-    apart, both = [*map(machine.traffic, (first, second))], machine.traffic(kernel)
-    why = moving(both.moved, sum(t.moved for t in apart))
-    return Gain(sum(t.time for t in apart), both.time, why)
+    return machine.gain(map(machine.traffic, (first, second)), [machine.traffic(kernel)])

@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, read_elements, taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, moving, size_of
+from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, size_of
 from tiledialect.passes.kernel_merging import merged, merged_if, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.leaves import SHORT_ROW
@@ -100,10 +100,8 @@ def _is_kernel(kernel: KernelOp) -> bool:
 
 def tap_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two: neighbours that several points read are in a cache."""
-    apart = [_traffic(k, machine) for k in (first, second)]
-    both = machine.traffic(kernel)
-    why = moving(both.moved, sum(t.moved for t in apart))
-    return Gain(sum(t.time for t in apart), both.time, why)
+    apart = (_traffic(k, machine) for k in (first, second))
+    return machine.gain(apart, [machine.traffic(kernel)])
 
 
 def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:
