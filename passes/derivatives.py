@@ -34,6 +34,11 @@ UnaryRule = Callable[[TensorBuilder, SSAValue, SSAValue, SSAValue], SSAValue]
 """From the operand ``x``, the result ``y`` and the cotangent ``g``."""
 
 
+def can_flow(value: SSAValue) -> bool:
+    """Whether cotangents flow through a value: it may hold reals."""
+    return et.may_be_float(getattr(value.type, "element_type", value.type))
+
+
 def _unary(rule: UnaryRule) -> Rule:
     return lambda b, op, g: (rule(b, op.operands[0], op.results[0], g),)
 

@@ -33,9 +33,10 @@ from tiledialect.errors import TileError
 from tiledialect.names import to_hint
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.contraction_gradient import contraction_gradient
-from tiledialect.passes.derivatives import DERIVATIVES
+from tiledialect.passes.derivatives import DERIVATIVES, can_flow
 from tiledialect.passes.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.tile_specialize import check_cotangent_types, specialize
+from tiledialect.passes.unfelt import unfelt
 from tiledialect.signature import argument_names, find_function, miscounted, result_names
 
 
@@ -130,7 +131,7 @@ def cotangent_types(
 def _apply(function: func.FuncOp, step: Gradient, *, is_last: bool) -> None:
     """Make a specialized function its gradient, in place."""
     args = zip(argument_names(function), function.body.block.args, strict=True)
-    reals = {name for name, a in args if _is_real(tensor_type(a).element_type)}
+    reals = {name for name, a in args if et.may_be_float(tensor_type(a).element_type)}
     wrt = tuple(n for n in step.wrt if n in reals) if step.only_reals else step.wrt
     integers = ", ".join(n for n in step.wrt if n not in reals)
     if not wrt:
@@ -195,19 +196,15 @@ def _chosen_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
     names = argument_names(function)
     types = [tensor_type(a).element_type for a in function.body.block.args]
     if not wrt:
-        return [k for k, t in enumerate(types) if _is_real(t)]
+        return [k for k, t in enumerate(types) if et.may_be_float(t)]
     check_names(wrt, names)
     for name in wrt:
-        if not _is_real(types[names.index(name)]):
+        if not et.may_be_float(types[names.index(name)]):
             raise TileError(
                 f"{name} holds {types[names.index(name)]}: "
                 "there is no gradient with respect to integers"
             )
     return [names.index(name) for name in wrt]
-
-
-def _is_real(t: Attribute) -> bool:
-    return t == et.any_type or et.is_float(t)
 
 
 @dataclass
@@ -252,7 +249,8 @@ class _Differentiator:
             # A custom gradient is the only way through its op.
             sources = op.inputs if isinstance(op, CustomGradientOp) else op.operands
             if any(v in self.active for v in sources):
-                self.active.update(r for r in op.results if _can_flow(r))
+                self.active.update(r for r in op.results if can_flow(r))
+        self.active -= unfelt(self.active)
 
     def _add_cotangents(self, returned: func.ReturnOp) -> tuple[str, ...]:
         """An argument for the cotangent of each output; their names."""
@@ -263,7 +261,7 @@ class _Differentiator:
             argument = block.insert_arg(output.type, len(block.args))
             argument.name_hint = to_hint(name)
             # That of an output of integers is not used.
-            if _can_flow(output):
+            if can_flow(output):
                 self._accumulate(b, output, argument)
         return added
 
@@ -329,10 +327,6 @@ class _Differentiator:
         function.arg_attrs = ArrayAttr([*argument_attrs, *map(_cotangent, added, outputs_named)])
         function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, sources)])
         region_dce(function.body)
-
-
-def _can_flow(value: SSAValue) -> bool:
-    return _is_real(getattr(value.type, "element_type", value.type))
 
 
 def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:

@@ -51,6 +51,11 @@ def is_float(t: Attribute) -> bool:
     return isinstance(t, Float16Type | BFloat16Type | Float32Type | Float64Type | RealType)
 
 
+def may_be_float(t: Attribute) -> bool:
+    """Whether ``t`` is a floating-point type, or open."""
+    return t == any_type or is_float(t)
+
+
 def is_unsigned(t: Attribute) -> bool:
     """Whether ``t`` is an unsigned integer type."""
     return isinstance(t, IntegerType) and t.signedness.data == Signedness.UNSIGNED
