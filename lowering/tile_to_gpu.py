@@ -58,7 +58,7 @@ def nest_passes(
     """
     return (
         NestPipelinePass(),
-        NestPeelPass(copies=False, edges=edges),
+        NestPeelPass(copies=False, branches=not edges, edges=edges),
         *((NestSplitTilesPass(),) if edges else ()),
         NestInterleaveStoresPass(),
         NestHalveVectorsPass(),

@@ -10,7 +10,7 @@ from math import inf, prod
 from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.ancestors import ancestors
@@ -44,6 +44,8 @@ from tiledialect.schedule.leaves import Role
 
 LEAST_SHARE = 0.25
 """Which share of the work-groups the interior has, at least."""
+MUCH = 4096
+"""Operations of a branch in whose time its test is lost: a hundred cycles in long vectors."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class Test:
         uses = self.op.result.uses if isinstance(self.op, LoadOp) else ()
         is_copy = bool(uses) and all(isinstance(use.operation, StoreOp) for use in uses)
         return is_copy and self.uniform_in_lanes
+
+    @property
+    def is_of_much(self) -> bool:
+        """Whether it costs no time, as all lanes agree on it and it says whether much is done."""
+        return isinstance(self.op, IfOp) and self.uniform_in_lanes and _work(self.op) >= MUCH
 
 
 def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Condition | None:
@@ -96,9 +103,10 @@ def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Conditi
 class Peeler:
     """Peels the nest of one function."""
 
-    def __init__(self, function: gpu.FuncOp, *, copies: bool, edges: bool):
+    def __init__(self, function: gpu.FuncOp, *, copies: bool, branches: bool, edges: bool):
         self.function = function
         self.copies = copies
+        self.branches = branches
         self.edges = edges
         self.scope = NestScope()
 
@@ -187,7 +195,10 @@ class Peeler:
 
     def _matters(self, test: Test) -> bool:
         """Whether the body is written twice to be rid of a test."""
-        return self.copies or not test.hides_in_copy
+        is_free = (not self.copies and test.hides_in_copy) or (
+            not self.branches and test.is_of_much
+        )
+        return not is_free
 
     def _share(self, conditions: Sequence[Condition], names: Sequence[str]) -> float:
         """For which share of the values of names all conditions hold, at most."""
@@ -287,6 +298,13 @@ class Peeler:
         self._drop(tests)
 
 
+def _work(op: Operation) -> int:
+    """How many operations the loops and branches in an op do, at most."""
+    steps = op.extent or 1 if isinstance(op, ForOp) else 1
+    inside = (x for region in op.regions for block in region.blocks for x in block.ops)
+    return steps * (sum(map(_work, inside)) if op.regions else 1)
+
+
 def _places(block: Block) -> Iterator[Block]:
     """The block, and the bodies of serial loops that hold all that is in it."""
     yield block
@@ -346,6 +364,9 @@ class NestPeelPass(PassWithFlags):
     copies: bool = True
     """Whether also to be rid of tests that only copies make, which cost no time but space."""
 
+    branches: bool = True
+    """Whether also to be rid of tests whether much is done, which cost CPUs no time but space."""
+
     edges: bool = False
     """Whether all loops, those of the edge too, are split where a test tells lanes apart."""
 
@@ -353,4 +374,4 @@ class NestPeelPass(PassWithFlags):
         """Peel every kernel."""
         for function in ops_of(op, gpu.FuncOp):
             if WHOLE not in function.attributes:
-                Peeler(function, copies=self.copies, edges=self.edges).run()
+                Peeler(function, copies=self.copies, branches=self.branches, edges=self.edges).run()
