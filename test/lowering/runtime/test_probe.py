@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,6 +146,19 @@ def test_outcomes(code: str, reason: str, kept: Path, monkeypatch: pytest.Monkey
     assert probe.reasons(every) == {BEST: reason}
     (file,) = kept.iterdir()
     assert json.loads(file.read_text()) == {"device": str(BEST), "reason": reason}
+
+
+def test_waiting_for_others_does_not_count(kept: Path, monkeypatch: pytest.MonkeyPatch):
+    """A busy machine is no reason to refuse a device, as what is found is kept."""
+    code = f"import time; time.sleep(2.5); print('{probe.MARK}\"\"')"
+    monkeypatch.setattr(probe, "COMMAND", code)
+    monkeypatch.setattr(probe, "TIME_LIMIT", 0.5)
+    every = {BEST: devices.opencl_device(BEST)}
+    assert probe.reasons(every) == {BEST: "does not finish a small kernel in 0.5 s"}
+    probe.forget_failures()
+    began = time.monotonic()
+    monkeypatch.setattr(probe, "_waited", lambda pid: time.monotonic() - began)
+    assert probe.reasons(every) == {BEST: ""}
 
 
 def test_a_device_is_tried_once(kept: Path, monkeypatch: pytest.MonkeyPatch):
