@@ -526,6 +526,61 @@ def test_inputs_need_types():
         lift.array("N", NoneAttr())
 
 
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda x: x >> lift.pad2(1, 1), r"give pad2\(1, 1, boundary\) or .*, not 2 arguments"),
+        (lambda x: x >> lift.pad2(1, 1, 2, lift.clamp), "or .*, not 4 arguments"),
+        (lambda x: x >> lift.slide2(3, 1, 3), r"give slide2\(size, step\) or .*, not 3 arguments"),
+        (lambda x: lift.generate(), "generate takes sizes, and a function of as many indices"),
+        (lambda x: x >> lift.gather(3), "gather takes an index function, not 3"),
+        (lambda x: x >> lift.gather(lambda i: None), "None is no index expression"),
+        (lambda x: x >> lift.gather(lambda i: i + 0.5), "0.5 is no index expression"),
+        (lambda x: x >> lift.scatter(print), "None is no index expression"),
+        (lambda x: x >> lift.gather(lambda i: x[0]), "at: f32> is no index expression"),
+        (lambda x: x * 2**200, "the number is too large for f32"),
+        (lambda x: x * 10**400, "the number is too large for f32"),
+        (lambda x: 1e300 * x, r"1e\+300 is too large for f32"),
+        (lambda x: lift.where(True, x, x), "where takes a condition of the program, not True"),
+        (
+            lambda x: lift.cast(x, "f32"),
+            "cast takes a type of numbers, such as lift.f32, not 'f32'",
+        ),
+        (max, "it is not known what max takes: give a lambda"),
+        (lambda *, x: x, "the inputs of program are given by place, but x is not"),
+        (lambda **x: x, r"the inputs of program are given by place, but \*\*x is not"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_lifts_words(build, words):
+    with pytest.raises(TileError, match=words):
+        lift.fun(N, build)
+
+
+def test_fun_takes_functions():
+    with pytest.raises(TileError, match="fun takes a function, not None"):
+        lift.fun()
+    total = td.compile(lift.fun(N, N, lift.add))
+    assert total.reference(a=X, b=X).tolist() == (2 * X).tolist()
+    roots = lift.map(lift.sqrt) >> lift.map(lift.neg)
+    np.testing.assert_allclose(td.compile(lift.fun(N, roots)).reference(X), -np.sqrt(X))
+
+
+def test_sizes_of_numpy():
+    f = td.compile(lift.fun(N, lambda x: x >> lift.split(np.int64(4))))
+    assert f.reference(X).shape == (2, 4)
+
+
+@pytest.mark.parametrize(("size", "words"), [("N / 3", "8 / 3"), ("N - 10", "-2")])
+def test_sizes_in_functions_are_checked_for_a_call(size, words):
+    """Also those that no array has."""
+    f = td.compile(
+        lift.fun(N, lambda x: x >> lift.map(lambda e: e + lift.cast(lift.size(size), lift.f32)))
+    )
+    for run in (f.reference, f):
+        with pytest.raises(TileError, match=f"a size is {words}; it must be an integer"):
+            run(X)
+
+
 def test_programs_are_compiled_before_they_are_called():
     program = lift.fun(N, lambda x: x)
     with pytest.raises(TileError, match=r"compile program to call it with arrays"):

@@ -97,6 +97,8 @@ class Selection:
 
 
 Atom = Variable | Quotient | Remainder | Extremum | Selection
+ATOMS = (Variable, Quotient, Remainder, Extremum, Selection)
+"""The same for `isinstance`, which is slow for a union."""
 Product = tuple[Atom, ...]
 """In the order of ``product_of``; ``()`` is 1."""
 
@@ -154,6 +156,8 @@ class Expr:
                     raise ValueError(f"{value} has a coefficient that is no integer")
                 return Expr.collect((product_of(map(Variable, m)), int(c)) for m, c in value)
             case _:
+                if not isinstance(value, ATOMS):  # pyright: ignore[reportUnnecessaryIsInstance]
+                    raise TypeError(f"{value!r} is no index expression")
                 return Expr((((value,), 1),))
 
     @staticmethod

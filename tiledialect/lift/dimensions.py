@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tiledialect.dialects.lift.attributes import Boundary
+from tiledialect.errors import TileError
 from tiledialect.lift.functions import Function, compose
 from tiledialect.lift.patterns import AnyFunction, map, pad, pad_constant, slide, transpose, zip
+from tiledialect.lift.tracing import place
 from tiledialect.lift.values import AnySize, Value
 
 
@@ -22,6 +24,9 @@ def map3(function: AnyFunction) -> Function:
 
 def pad2(top: AnySize, bottom: AnySize, *rest: Any) -> Function:
     """Pads both axes: ``pad2(1, 1, clamp)``, or ``pad2(top, bottom, left, right, clamp)``."""
+    if len(rest) not in (1, 3):
+        how = "pad2(1, 1, boundary) or pad2(top, bottom, left, right, boundary)"
+        raise TileError(f"give {how}, not {2 + len(rest)} arguments", place())
     *ends, boundary = rest
     left, right = ends or (top, bottom)
     return compose(map(pad(left, right, boundary)), pad(top, bottom, boundary))
@@ -46,6 +51,9 @@ def pad_constant3(before: AnySize, after: AnySize, constant: Any) -> Function:
 
 def slide2(size: AnySize, step: AnySize, *columns: AnySize) -> Function:
     """The windows of rows and columns: of one size, or ``slide2(rows, step, columns, step)``."""
+    if len(columns) not in (0, 2):
+        how = "slide2(size, step) or slide2(rows, step, columns, step)"
+        raise TileError(f"give {how}, not {2 + len(columns)} arguments", place())
     across = slide(*(columns or (size, step)))
     return compose(map(transpose), slide(size, step), map(across))
 

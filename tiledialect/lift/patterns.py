@@ -113,12 +113,15 @@ def as_vector(size: AnySize) -> Function:
 
 def _reordering(kind: type[LiftOp], function: Callable[..., Any]) -> Function:
     where, name = place(), kind.pattern()
+    if not callable(function):
+        raise TileError(f"{name} takes an index function, not {function!r}", where)
+    takes_size = _takes_size(function)
 
     def apply(value: Any) -> Value:
         t = _checked(value, name, where).array_type(name)
         taken = {n for size in sizes_of(t) for n in size.names}
         variable = next(v for v in ("i", "j", "k", "_i") if v not in taken)
-        extra = [expression(value.size)] if len(inspect.signature(function).parameters) > 1 else []
+        extra = [expression(value.size)] if takes_size else []
         try:
             index_map = IndexMap.of(lambda i: function(i, *extra), variable)
         except (TypeError, ValueError, AttributeError) as error:
@@ -128,6 +131,14 @@ def _reordering(kind: type[LiftOp], function: Callable[..., Any]) -> Function:
         return Value(emit(lambda: kind.make(value.ssa, map=IndexMapAttr(index_map)), where))
 
     return Function(name, apply, where)
+
+
+def _takes_size(function: Callable[..., Any]) -> bool:
+    """Whether an index function takes the size of the array, too."""
+    try:
+        return len(inspect.signature(function).parameters) > 1
+    except (TypeError, ValueError):  # of what is built into Python
+        return False
 
 
 def gather(function: Callable[..., Any]) -> Function:
@@ -394,6 +405,8 @@ def let(function: AnyFunction) -> Function:
 def generate(*sizes_and_function: Any) -> Value:
     """The array of these sizes whose elements are the function of their indices."""
     where = place()
+    if not sizes_and_function:
+        raise TileError("generate takes sizes, and a function of as many indices", where)
     *sizes, function = sizes_and_function
     axes = [to_size(size, where) for size in sizes]
 

@@ -79,12 +79,12 @@ def fun(*types_and_function: Any) -> Any:
     of values, or a dictionary of values with names.
     """
     where = place()
-    *types, function = types_and_function
+    *types, function = types_and_function or (None,)
     if not callable(function):
         raise TileError(f"fun takes a function, not {function!r}", where)
-    parameters = [
-        p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty
-    ]
+    name = getattr(function, "__name__", "")
+    name = name if name.isidentifier() else "program"
+    parameters = _parameters(name, function, where)
     if not types:
         annotations = _annotations(function, where)
         missing = next((p for p in parameters if p not in annotations), None)
@@ -95,9 +95,23 @@ def fun(*types_and_function: Any) -> Any:
         given = count(len(types), "type", "types")
         inputs = count(len(parameters), "input", "inputs")
         raise TileError(f"fun is given {given} for {inputs}", where)
-    name = function.__name__ if function.__name__.isidentifier() else "program"
     module = _traced(name, function, parameters, types, where)
     return Program(name, function, module, len(types))
+
+
+def _parameters(name: str, function: Callable[..., Any], where: SourceSpan | None) -> Sequence[str]:
+    """What the inputs of a program are called: parameters without a default."""
+    if isinstance(function, Function) and function.parameters:
+        return function.parameters
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise TileError(f"it is not known what {name} takes: give a lambda", where) from None
+    open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    needed = [p for p in found if p.default is p.empty]
+    if other := next((p for p in needed if p.kind in open_ended), None):
+        raise TileError(f"the inputs of {name} are given by place, but {other} is not", where)
+    return [p.name for p in needed]
 
 
 def _annotations(function: Callable[..., Any], where: SourceSpan | None) -> dict[str, Any]:

@@ -118,7 +118,11 @@ def scalar_op(name: str, operands: Sequence[SSAValue]) -> Operation:
 def constant(number: float, t: Attribute) -> Operation:
     """The number as a constant of a type."""
     if is_real(t):
-        return arith.ConstantOp(FloatAttr(float(number), cast(AnyFloat, t)))
+        try:
+            return arith.ConstantOp(FloatAttr(float(number), cast(AnyFloat, t)))
+        except OverflowError:
+            text = f"{number:.6g}" if isinstance(number, float) else "the number"
+            raise TileError(f"{text} is too large for {t}", place()) from None
     if not et.holds(et.concrete(t) if isinstance(t, IndexType) else t, number):
         raise TileError(f"{number} is no {t}", place())
     return arith.ConstantOp(IntegerAttr(int(number), cast(IntegerType, t)))

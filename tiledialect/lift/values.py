@@ -33,8 +33,8 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
             if any(name.startswith("_") for name in found.names):
                 raise TileError(f"the name of a size does not begin with '_': {size!r}")
             return found
-        if isinstance(size, int | Size) and not isinstance(size, bool):
-            return Size.of(size)
+        if isinstance(size, int | np.integer | Size) and not isinstance(size, bool):
+            return Size.of(int(size) if isinstance(size, np.integer) else size)
     except TileError as error:
         raise TileError(error.message, where) from None
     raise TileError(f"{size!r} is no size: give a number or a text such as 'N / 4'", where)
@@ -307,6 +307,8 @@ def converted(value: Value, t: Attribute, where: SourceSpan | None) -> Value:
 def cast(value: Any, t: Attribute) -> Value:
     """A number, or the numbers of an array, in another type."""
     where = place()
+    if not isinstance(t, Attribute) or not is_number(t):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"cast takes a type of numbers, such as lift.f32, not {t!r}", where)
     found = to_value(value, None, where)
     if isinstance(found.type, TensorType):
         shape = sizes_of(found.type)
@@ -321,6 +323,8 @@ def cast(value: Any, t: Attribute) -> Value:
 def where(condition: Value, yes: Any, no: Any) -> Value:
     """``yes`` where the condition holds, else ``no``."""
     at = place()
+    if not isinstance(condition, Value):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"where takes a condition of the program, not {condition!r}", at)
     like = _number_of(yes if isinstance(yes, Value) else no)
     a, b = (to_value(v, like if is_number_like(v) else None, at) for v in (yes, no))
     if isinstance(condition.type, TensorType):

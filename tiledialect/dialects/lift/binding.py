@@ -22,6 +22,7 @@ from tiledialect.dialects.lift.types import (
     sizes_of,
     substituted,
 )
+from tiledialect.dialects.lift.values import SizeOp
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 
@@ -65,8 +66,8 @@ def _bind_results(op: Operation, values: Values) -> None:
             raise
         if t != value.type:
             Rewriter.replace_value_with_new_type(value, t)
-    if isinstance(op, ReorderOp):
-        op.inferred_type()  # which checks the map for the size that is known now
+    if isinstance(op, ReorderOp | SizeOp):
+        op.inferred_type()  # which checks the map, or the size, for what is known now
 
 
 def bound(attribute: Attribute, values: Values) -> Attribute:
