@@ -102,7 +102,7 @@ def sampled(
     found, described = kernels(name, device)
     kernel = max(found, key=lambda k: kernel_facts(found[k]).points)
     op = found[kernel]
-    candidates = ranked(kernel_facts(op), described)
+    candidates = ranked(kernel_facts(op, described), described)
     numbers = [*range(min(best, len(candidates)))]
     rest = range(len(numbers), len(candidates))
     numbers += sorted(random.Random(0).sample(rest, min(others, len(rest))))

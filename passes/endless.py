@@ -47,7 +47,7 @@ def seconds(kernel: KernelOp, device: Device) -> float:
     """How long a kernel is thought to take by its schedule; 0 if it is short."""
     if points(kernel) < MANY_POINTS or kernel.schedule is None:
         return 0.0
-    return cost(Model(kernel_facts(kernel), kernel.schedule.data, device)).seconds
+    return cost(Model(kernel_facts(kernel, device), kernel.schedule.data, device)).seconds
 
 
 def duration(taken: float) -> str:

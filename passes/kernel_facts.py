@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -14,12 +15,14 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.loads import broadcast, sources
 from tiledialect.dialects.tile.rows import Map, Rows, reduced_by, shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.taps import index_at
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.row_passes import joined, passes_of
+from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.leaves import LoopIndex
 
@@ -35,8 +38,8 @@ COSTLY = {
 Access = Sequence[IndexExpr]
 
 
-def kernel_facts(kernel: KernelOp) -> Facts:
-    """The facts of a kernel; those of a contraction's indices need its domain."""
+def kernel_facts(kernel: KernelOp, device: Device | None = None) -> Facts:
+    """The facts of a kernel, for a device; those of a contraction's indices need its domain."""
     if kernel.axes is not None:
         return _row_facts(kernel)
     op = kernel.contraction
@@ -55,12 +58,12 @@ def kernel_facts(kernel: KernelOp) -> Facts:
     before = [v for v in op.inputs if isinstance(v.owner, Operation)]
     producers = makers(before, {c.result for c in kernel.contractions})
     found = contraction_facts(op)
-    # What is computed where it is loaded is as large as what it is computed of, or larger.
-    inside = tuple(
-        _tensor(reader.numbers[value], value, access.data)
-        for value, access in zip(op.inputs, op.accesses, strict=True)
-        if value in reader.numbers
-    )
+    inside: tuple[Tensor, ...] = ()
+    for value, access in zip(op.inputs, op.accesses, strict=True):
+        if value in reader.numbers:
+            whole = _tensor(reader.numbers[value], value, access.data)
+            read = reader.sources(op, value, whole) if found.points <= prod(whole.shape) else ()
+            inside += read if _are_read_again(read, found, device) else (whole,)
     later = [x for x in kernel.block.ops if x is not op and x not in producers]
     counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
     return Facts(
@@ -75,7 +78,19 @@ def kernel_facts(kernel: KernelOp) -> Facts:
         _cost(later),
         found.constraints,
         joined_bytes=found.joined_bytes,
+        loaded=frozenset(t.number for t in inside if kernel.values[t.number] not in op.inputs),
     )
+
+
+def _are_read_again(read: Sequence[Tensor], found: Facts, device: Device | None) -> bool:
+    """Whether the inputs that an operand is computed of are what counts: they can be staged.
+
+    On GPUs only where each serves several results: work-items that share sums read across them.
+    """
+    results = {name for name in found.output_indices if found.extents[name] > 1}
+    if device is not None and device.kind is Kind.CPU:
+        return bool(read)
+    return bool(read) and all(not t.names.issuperset(results) for t in read)
 
 
 def contraction_facts(op: ContractionOp) -> Facts:
@@ -108,6 +123,17 @@ class _Reader:
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
         self.numbers = {v: k for k, v in enumerate(kernel.values)}
+
+    def sources(self, op: ContractionOp, value: SSAValue, whole: Tensor) -> tuple[Tensor, ...]:
+        """The inputs of which an operand is computed where it is loaded, if all are smaller.
+
+        What is as large as an input counts as read itself: so it can be staged, computed.
+        """
+        found = sources(value, whole.access or ())
+        if found is None or any(v in op.inputs for v in found):
+            return ()
+        read = tuple(_tensor(self.numbers[v], v, access) for v, access in found.items())
+        return read if all(prod(t.shape) < prod(whole.shape) for t in read) else ()
 
     def outputs(self, access: Access) -> tuple[Tensor, ...]:
         """What the kernel writes, at an access."""
@@ -148,7 +174,7 @@ def _operands(
     if isinstance(op, PrngValueOp | PrngStateOp | ScatterOp):
         access = None
     for value in op.operands:
-        yield value, None if access is None else _broadcast(value, access)
+        yield value, None if access is None else broadcast(value, access)
 
 
 def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, Access | None]]:
@@ -163,12 +189,6 @@ def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, 
             yield value, at
     if op.default is not None:
         yield op.default, access
-
-
-def _broadcast(value: SSAValue, access: Access) -> Access:
-    own = shape(value)
-    aligned = access[len(access) - len(own) :]
-    return tuple(IndexExpr() if n == 1 else e for e, n in zip(aligned, own, strict=True))
 
 
 def _tensor(number: int, value: SSAValue, access: Access | None) -> Tensor:

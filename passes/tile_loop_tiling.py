@@ -84,7 +84,7 @@ def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate |
 
 def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
     """The candidates for a kernel, the best first; the default one is there, or the only one."""
-    facts = kernel_facts(kernel)
+    facts = kernel_facts(kernel, device)
     first = unweighed_for(kernel, facts, device)
     if first is not None and first.family in ONLY:
         return [first]
@@ -97,7 +97,7 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
 
 def choose(kernel: KernelOp, device: Device) -> None:
     """Give a kernel the best schedule that it can run by."""
-    facts = kernel_facts(kernel)
+    facts = kernel_facts(kernel, device)
     first = unweighed_for(kernel, facts, device) or best_or_default(facts, device)
     if not _runs(kernel, first):
         explained_choice(kernel, device)
@@ -187,7 +187,8 @@ class TileLoopTilingPass(PassWithFlags):
                 reasons.append(f"{name}: a work-item for each element, as no device is described")
             elif self.explain:
                 weighed = explained_choice(kernel, device)
-                reasons.append(explained(name, kernel, kernel_facts(kernel), device, weighed))
+                facts = kernel_facts(kernel, device)
+                reasons.append(explained(name, kernel, facts, device, weighed))
             elif (key := likeness(kernel)) in chosen:
                 kernel.schedule = chosen[key]
             else:

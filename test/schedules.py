@@ -12,6 +12,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import STAGING, KernelOp
+from tiledialect.dialects.tile.loads import is_loaded
 from tiledialect.dialects.tile.rows import reduced_by
 from tiledialect.schedule.leaves import (
     PARALLEL,
@@ -91,7 +92,7 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
     places = [(x.index, x.stride) for x in order if x.role not in PARALLEL]
     for number, value in enumerate(kernel.values):
         shape = shape_of(tensor_type(value)) or ()
-        is_read = value in kernel.contraction.inputs
+        is_read = value in kernel.contraction.inputs or is_loaded(value, kernel.contraction)
         for _ in range(draw(st.sampled_from([0, 1, 1, 2])) if is_read else 0):
             local = draw(st.booleans()) or prod(shape) > MOST_WRITTEN_OUT
             asynchronous = local and draw(st.sampled_from([False, False, True]))

@@ -8,7 +8,7 @@ kernel computes itself is in no memory: it is computed where it would be loaded.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -23,6 +23,7 @@ from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.loads import sources
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
 from tiledialect.index.simplify import simplify, simplify_condition
@@ -131,22 +132,48 @@ class Staging:
         self.operands = [Operand(v, tuple(a), n) for v, a, n in operands]
         staged = kernel.kernel.values
         self.numbers = [staged.index(v) if v in staged else -1 for v in values]
+        self.sources = [self._sources(operand) for operand in self.operands]
+        """What operands are computed of, by the numbers of the inputs; None if that is unknown."""
+
+    def _sources(self, operand: Operand) -> Mapping[int, Operand] | None:
+        if self.kernel.kernel.axes is not None:
+            return None
+        found = sources(operand.value, operand.access)
+        return None if found is None else {v.index: Operand(v, a) for v, a in found.items()}
 
     def stages_of(self, operand: int) -> tuple[Stage, ...]:
         """The stages of an operand, the outermost first."""
-        own = [s for s in self.kernel.schedule.stages if s.operand == self.numbers[operand]]
+        return self._stages(self.numbers[operand])
+
+    def _stages(self, number: int) -> tuple[Stage, ...]:
+        """The stages of one of the kernel's values."""
+        own = [s for s in self.kernel.schedule.stages if s.operand == number]
         return tuple(sorted(own, key=lambda s: (place_of(s, self.kernel.leaves), not s.local)))
+
+    def _tiled(self) -> Iterator[tuple[int, Operand]]:
+        """What may have tiles: operands, and what they are computed of, with their numbers."""
+        yield from zip(self.numbers, self.operands, strict=True)
+        for own in self.sources:
+            yield from (own or {}).items()
 
     @property
     def unstaged_names(self) -> frozenset[str]:
         """The steps that move operands which are read where the schedule's loops alone say."""
         return frozenset(
             name
-            for k, operand in enumerate(self.operands)
+            for k in range(len(self.operands))
             if self.numbers[k] >= 0 and not self.stages_of(k)
+            for operand in self._read_in_memory(k)
             for axis in operand.access
             for name in axis.names
         )
+
+    def _read_in_memory(self, k: int) -> Iterable[Operand]:
+        """What is read where it lies for an operand that is not staged."""
+        own = self.sources[k]
+        if own is None:
+            return (self.operands[k],)
+        return (source for number, source in own.items() if not self._stages(number))
 
     def needs_tests(self, operand: int) -> bool:
         """Whether it must be tested that an operand is read inside.
@@ -179,17 +206,17 @@ class Staging:
     @contextmanager
     def scope(self) -> Generator[None]:
         """Tiles that are copied inside are forgotten afterwards."""
-        before = [list(operand.tiles) for operand in self.operands]
+        before = [(operand, list(operand.tiles)) for _, operand in self._tiled()]
         yield
-        for operand, tiles in zip(self.operands, before, strict=True):
+        for operand, tiles in before:
             operand.tiles = tiles
 
     # -- copying ---------------------------------------------------------------------------
 
     def copy(self, k: int) -> None:
         """The copies that are made before leaf ``k``."""
-        for number, operand in enumerate(self.operands):
-            for stage in self.stages_of(number):
+        for number, operand in self._tiled():
+            for stage in self._stages(number):
                 if place_of(stage, self.kernel.leaves) == k:
                     self._copy(operand, stage)
 
@@ -317,7 +344,7 @@ class Staging:
         return self.nest.scalars.select(self.nest.truth(inside), value, neutral)
 
     def _computed(
-        self, operand: Operand, coordinates: Sequence[Expr], inside: Condition = ALWAYS
+        self, operand: Operand, coordinates: Sequence[Expr], inside: Condition
     ) -> SSAValue:
         """The element of an operand that is computed in the kernel; any value if not ``inside``."""
         elements = Elements(self.nest, self.kernel.memory, tuple(coordinates), inside)
@@ -328,15 +355,24 @@ class Staging:
     def read(self, number: int) -> SSAValue:
         """The element of an operand at the loops being built, from the nearest tile."""
         operand = self.operands[number]
-        if operand.to_compute:
-            return self._computed(operand, [self.kernel.expr(e) for e in operand.access])
-        memory, place, _ = self.source(number)
+        if not operand.to_compute:
+            return self._read(operand)
+        own = self.sources[number] or {}
+        known = {source.value: self._read(source) for source in own.values() if source.tiles}
+        coordinates = tuple(self.kernel.expr(e) for e in operand.access)
+        elements = Elements(self.nest, self.kernel.memory, coordinates, known=known)
+        return elements.at(operand.value)
+
+    def _read(self, operand: Operand) -> SSAValue:
+        memory, place, _ = self._source(operand)
         t = storage_type(element_type(operand.value))
         return _converted(self.nest, self.nest.load(memory, place), t)
 
     def source(self, number: int) -> Source:
         """Where the element of an operand at the loops being built is, in the nearest tile."""
-        operand = self.operands[number]
+        return self._source(self.operands[number])
+
+    def _source(self, operand: Operand) -> Source:
         if not operand.tiles:
             coordinates = [self.kernel.expr(e) for e in operand.access]
             inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))

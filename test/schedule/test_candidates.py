@@ -146,6 +146,13 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((2, 5, 16, 16), (2, 5, 16, 16)),
         "contractions on GPUs",
     ),
+    "distances of all pairs": (
+        """function (A[N, D], B[M, D]) -> (O) {
+            Y = abs(reshape(A, N, 1, D) - reshape(B, 1, M, D)); O[i, j: N, M] = >(Y[i, j, d]);
+        }""",
+        ((21, 13), (35, 13)),
+        "contractions on GPUs",
+    ),
     "several short rows": (
         "function (X[M, N]) -> (O) { S[m, 0 : M, 1] = +(X[m, n]); O = X - S; }",
         ((12, 40),),
@@ -278,6 +285,58 @@ def test_groups_of_few_channels_are_normalized_line_after_line(groups: int, toge
     assert found is not None
     written = [leaf.extent for leaf in found.schedule.leaves if leaf.role is Role.UNROLL]
     assert written == [together] * (together > 1)
+
+
+def test_distances_have_lanes_along_points_of_which_a_work_group_has_a_transposed_copy() -> None:
+    """Not along the axes of space, whose sums would be joined lane by lane."""
+    arguments = [type_of(np.empty((n, 20), "f4")) for n in (400, 300)]
+    source = PROGRAMS["distances of all pairs"][0]
+    kernel = kernel_of(compile_module(load(source), None, arguments, after="tile-fuse"))
+    facts = kernel_facts(kernel, LONG_VECTORS)
+    assert [t.number for t in facts.inputs] == [0, 1]
+    assert facts.loaded == {0, 1}
+    found = best(facts, LONG_VECTORS)
+    assert found is not None
+    (stage,) = found.schedule.stages
+    assert found.schedule.leaves[-1].index == facts.outputs[0].contiguous[0]
+    assert (stage.operand, stage.order) == (1, (0, 2, 1))
+    kernel.schedule = ScheduleAttr(found.schedule)
+    kernel.verify_()
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 5, 17), (33, 100, 2), (20, 7, 130)])
+def test_distances_of_all_pairs_and_their_gradients(
+    sizes: tuple[int, int, int], device: td.Device
+) -> None:
+    """Whole numbers, so that sums are exact: quotients of them, too, where lanes have no points."""
+    n, m, d = sizes
+    f = td.compile(
+        """function (A[N, D], B[M, D]) -> (S, Q) {
+            X = reshape(A, N, 1, D) - reshape(B, 1, M, D); Y = X * X; S[i, j: N, M] = +(Y[i, j, d]);
+            Z = reshape(as_int(A, 32), N, 1, D) / reshape(as_int(B, 32), 1, M, D);
+            Q[i, j: N, M] = >(Z[i, j, d]);
+        }""",
+        device=device,
+    )
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 9, (k, d)).astype(np.float32) for k in (n, m))
+    for actual, expected in zip(f(a, b), f.reference(a, b), strict=True):
+        assert np.array_equal(actual, expected)
+    cotangents = [np.ones((n, m), np.float32), np.ones((n, m), np.int32)]
+    gradient = f.gradient(wrt=("A", "B"))
+    for actual, expected in zip(
+        gradient(a, b, *cotangents), gradient.reference(a, b, *cotangents), strict=True
+    ):
+        assert np.array_equal(actual, expected)
+
+
+def test_what_is_as_large_as_an_input_of_it_counts_as_read_itself() -> None:
+    """So it can be staged when it has been computed."""
+    source = "function (A[N, D], B[D]) -> (O) { X = A * B; O[i: N] = +(X[i, d]); }"
+    arguments = [type_of(np.empty(shape, "f4")) for shape in ((400, 20), (20,))]
+    kernel = kernel_of(compile_module(load(source), None, arguments, after="tile-fuse"))
+    facts = kernel_facts(kernel, LONG_VECTORS)
+    assert [t.number for t in facts.inputs] == [2] and not facts.loaded
 
 
 def test_all_that_windows_slide_over_is_staged() -> None:

@@ -31,7 +31,8 @@ def copies(facts: Facts, device: Device) -> Iterator[GlobalStage]:
     along = set(facts.outputs[0].contiguous)
     for tensor in facts.inputs:
         is_often = facts.points >= OFTEN * prod(tensor.shape)
-        if is_often and tensor.access is not None and read.count(tensor.number) == 1:
+        is_operand = tensor.access is not None and tensor.number not in facts.loaded
+        if is_often and is_operand and read.count(tensor.number) == 1:
             wanted = along & tensor.names or set(facts.reduced_indices)
             yield from (GlobalStage(tensor.number, order) for order in _orders(tensor, wanted))
 

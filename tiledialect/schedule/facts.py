@@ -220,6 +220,8 @@ class Facts:
     """What each element of the outputs costs then."""
     constraints: tuple[Constraint, ...] = ()
     """What is tested at points beside that all tensors are accessed inside their bounds."""
+    loaded: frozenset[int] = frozenset()
+    """The inputs that are no operands: these are computed of them where they are loaded."""
     is_rows: bool = False
     """Whether it is a row kernel: several contractions over some of the axes."""
     kept: tuple[int, ...] = ()

@@ -36,6 +36,7 @@ from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.counts import extreme_counted
 from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.loads import is_loaded
 from tiledialect.dialects.tile.parts import Part, check_shapes, parts_yielded
 from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.scan import ScanOp
@@ -93,7 +94,7 @@ class KernelOp(IRDLOperation):
     stand with the count of its points that have its value. The results are of one
     shape; where copies put some together of parts, the kernel runs over the elements of a part.
     What elementwise ops make of inputs before the contraction takes it is computed where that
-    would be loaded, and can be staged like an input.
+    would be loaded, and can be staged like an input; so can the inputs of which it is computed.
 
     A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
     between and after them, and its indices are the axes. Every contraction reads and writes at
@@ -306,7 +307,8 @@ class KernelOp(IRDLOperation):
         """Check that a stage is of use, and one that keeps a value that is computed."""
         value = self.values[stage.operand]
         op = self.contraction
-        if self.axes is None and (op is None or value not in op.inputs):
+        is_read = op is not None and (value in op.inputs or is_loaded(value, op))
+        if self.axes is None and not is_read:
             raise VerifyException(f"{name_of(value)} is staged, but no contraction here reads it")
         is_kept = self.axes is not None and not isinstance(value, BlockArgument)
         if is_kept and stage != Stage(stage.operand, local=False):
