@@ -923,3 +923,21 @@ def test_rows_of_columns_are_read_as_a_whole_where_they_are_near():
 
     assert has_whole_rows(169, 500)
     assert not has_whole_rows(12544, 500)
+
+
+def test_copies_of_planes_are_whole_where_the_first_cache_holds_them():
+    b, c, y, x, yc, xc, j, i = (
+        IndexExpr.of(name) for name in ("b", "c", "y", "x", "p", "q", "j", "i")
+    )
+    picture, maxima = (8, 33, 57, 57), (8, 33, 29, 29)
+    at, shared = (b, c, yc + 2 * y, xc + 2 * x), (b, c, y + j, x + i)
+    sizes = {"b": 8, "c": 33, "p": 2, "y": 29, "q": 2, "x": 29, "j": 2, "i": 2}
+    inputs = (tensor(0, picture, *at), tensor(1, maxima, *shared), tensor(2, maxima, *shared))
+    case = replace(facts(6, sizes, tensor(0, picture, *at), *inputs), combination="cond")
+    device = described(
+        Kind.CPU,
+        {"compute_units": 2, "native_vector_width": 16, "cache_sizes": (48 << 10, 1 << 20)},
+    )
+    found = choice.best(case, device)
+    assert found is not None
+    assert {s.at for s in found.schedule.stages} == {("c", 1)}

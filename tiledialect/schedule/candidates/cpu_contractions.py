@@ -310,7 +310,8 @@ def _blocks(
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
             several = (_serial(r, counts, columns, groups, even=even) for even in (False, True))
             for blocks in dict.fromkeys(several):
-                yield from _in_blocks(facts, r, tile, blocks, is_end=columns in (1, whole))
+                is_end = columns in (1, whole)
+                yield from _in_blocks(facts, r, tile, blocks, device, is_end=is_end)
     if whole > 1 and r.rows and len(r.sums) == 1:
         everything = tuple(t.number for t in facts.inputs if t.shape)
         for wanted in PACKED_GROUPS:
@@ -322,7 +323,13 @@ def _blocks(
 
 
 def _in_blocks(
-    facts: Facts, r: Roles, tile: Shape, blocks: tuple[tuple[str, int], ...], *, is_end: bool
+    facts: Facts,
+    r: Roles,
+    tile: Shape,
+    blocks: tuple[tuple[str, int], ...],
+    device: Device,
+    *,
+    is_end: bool,
 ) -> Iterator[Shape]:
     """Which operands are staged where, if a work-group has these tiles."""
     for staged in _packings(facts, r, tile):
@@ -330,10 +337,38 @@ def _in_blocks(
             continue
         moving = {n for t in facts.inputs if t.number in staged for n in t.names}
         several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
-        # Of copies that take as long the smallest comes first: it is nearer when it is read.
-        for inside in (*reversed(several), ""):
+        shape = tile._replace(blocks=blocks, packed=staged)
+        for inside in _places(facts, r, shape, several, device):
             for parts in _parts(facts, r, is_plain=not staged):
-                yield tile._replace(blocks=blocks, packed=staged, inside=inside, parts=parts)
+                yield shape._replace(inside=inside, parts=parts)
+
+
+def _places(
+    facts: Facts, r: Roles, s: Shape, several: Sequence[str], device: Device
+) -> Sequence[str]:
+    """Inside which index copies may be made; of those that take as long the first one is best.
+
+    The largest that the first cache holds are: what is read right after it is written waits until
+    all of that is in the cache, unless it was written as one vector. Of others the smallest is
+    nearer.
+    """
+    sizes = {inside: _staged_bytes(facts, r, s, inside) for inside in (*reversed(several), "")}
+    near = {inside for inside, size in sizes.items() if size <= device.cache_sizes[0]}
+    return sorted(sizes, key=lambda k: (k not in near, -sizes[k] if k in near else sizes[k]))
+
+
+def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
+    """How many bytes the copies take that are made for each step of an index."""
+    after = [name for name, _ in s.blocks].index(inside) + 1 if inside else 0
+    tile = {**dict(s.tile), r.n: s.lanes * s.columns}
+    body = [(name, 1, size) for name, size in tile.items()]
+    body += [(name, 1, facts.extents[name]) for name in r.sums]
+    total = 0
+    for t in (t for t in facts.inputs if t.number in s.packed):
+        own = s.blocks[after:] if inside in t.names else s.blocks
+        steps = (*((name, tile.get(name, 1), count) for name, count in own), *body)
+        total += prod(t.walk.extents(steps)) * t.bytes
+    return total
 
 
 def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
