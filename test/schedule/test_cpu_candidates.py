@@ -941,3 +941,19 @@ def test_copies_of_planes_are_whole_where_the_first_cache_holds_them():
     found = choice.best(case, device)
     assert found is not None
     assert {s.at for s in found.schedule.stages} == {("c", 1)}
+
+
+def test_steps_between_which_other_residue_classes_lie_are_tried_as_lanes():
+    b, c, y, x, yc, xc, j, i = (
+        IndexExpr.of(name) for name in ("b", "c", "y", "x", "p", "q", "j", "i")
+    )
+    # Pictures and channels fill vectors better, but their elements lie far apart.
+    picture, maxima = (32, 64, 28, 28), (32, 64, 14, 14)
+    at, shared = (b, c, yc + 2 * y, xc + 2 * x), (b, c, y + j, x + i)
+    sizes = {"b": 32, "c": 64, "p": 2, "y": 14, "q": 2, "x": 14, "j": 2, "i": 2}
+    inputs = (tensor(0, picture, *at), tensor(1, maxima, *shared), tensor(2, maxima, *shared))
+    case = replace(facts(6, sizes, tensor(0, picture, *at), *inputs), combination="cond")
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    found = choice.best(case, device)
+    assert found is not None
+    assert [s.index for s in found.schedule.leaves if s.role is Role.VECTOR] == ["x"]

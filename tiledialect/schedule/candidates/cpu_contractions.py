@@ -154,7 +154,9 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
         least = filled[first]
         others = [n for n in others if filled[n] > least or (are_apart and filled[n] == least)]
         others.sort(key=lambda name: (-filled[name], -extents[name]))
-        for n in others[:OTHERS]:
+        # Between steps along the axis of a residue class lie only the elements of other classes.
+        near = {n for e in output.access or () if first in e.names for n in e.names}
+        for n in (*others[:OTHERS], *(name for name in others[OTHERS:] if name in near)):
             yield from _roles(facts, outputs, n, width)
 
 
