@@ -50,9 +50,14 @@ class Rows:
         return prod(self.shape[axis] for axis in self.summed)
 
     @property
+    def size(self) -> int:
+        """How many elements all rows have."""
+        return prod(self.shape)
+
+    @property
     def count(self) -> int:
         """How many rows there are."""
-        return prod(self.shape) // max(1, self.length)
+        return self.size // max(1, self.length)
 
     @property
     def kept(self) -> Shape:

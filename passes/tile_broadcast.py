@@ -51,8 +51,8 @@ PRODUCTS: dict[Combination, type[ElementwiseOp]] = {
 def _of_elements(op: ContractionOp) -> list[Operation] | None:
     """The elementwise op that a contraction is which sums one product for each element.
 
-    One operand has all elements, in their places. The other may be repeated along axes that it
-    lacks, by a contraction of its own. Such ops join others of their shape.
+    One operand has all elements, in their places. The other may be repeated along axes of size 1,
+    or along such that it lacks, by a contraction of its own. Such ops join others of their shape.
     """
     kind = PRODUCTS.get(op.combination.data)
     if kind is None or len(op.inputs) != 2 or op.constraints.data or op.default is not None:
@@ -65,15 +65,21 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
         return None
     sizes = dict(zip(names, whole, strict=True))
     reads = [[e.variable for e in access.data] for access in op.accesses]
+    stretched = [
+        _is_stretched(access.data, value, op.output.data, whole)
+        for access, value in zip(op.accesses, op.inputs, strict=True)
+    ]
     if names not in reads or not all(
-        _are_places(r, v, sizes) for r, v in zip(reads, op.inputs, strict=True)
+        one or _are_places(r, v, sizes)
+        for one, r, v in zip(stretched, reads, op.inputs, strict=True)
     ):
         return None
     made: list[Operation] = []
     operands: list[SSAValue] = []
     # First those that have all elements, so that either order makes the same op.
-    for read, value in sorted(zip(reads, op.inputs, strict=True), key=lambda r: r[0] != names):
-        if read == names:
+    inputs = zip(reads, op.inputs, stretched, strict=True)
+    for read, value, one in sorted(inputs, key=lambda r: r[0] != names):
+        if read == names or one:
             operands.append(value)
             continue
         # Names by place, so that whatever repeats the same alike is the same op.
@@ -89,6 +95,17 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
         new.location = op.location
     made[-1].results[0].name_hint = op.result.name_hint
     return made
+
+
+def _is_stretched(
+    access: Sequence[IndexExpr], value: SSAValue, output: Sequence[IndexExpr], whole: Sequence[int]
+) -> bool:
+    """Whether broadcasting reads a tensor so: it has all axes, some of them of size 1."""
+    shape = shape_of(tensor_type(value)) or ()
+    if len(shape) != len(whole):
+        return False
+    axes = zip(access, output, shape, whole, strict=True)
+    return all((a == e and n == m) or (a == IndexExpr() and n == 1) for a, e, n, m in axes)
 
 
 def _are_places(

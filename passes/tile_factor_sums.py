@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
+from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.passes.change_indices import set_domain
@@ -43,7 +44,11 @@ class Sums:
         self.waits: dict[SSAValue, int] = {}
         """How many aggregates have to be known, one after another, before a value is."""
         self.known: dict[Key, ContractionOp] = {}
-        """The sums that are there."""
+        """The sums that are there, with axes of size 1 where they sum."""
+        self.dropping: dict[Key, ContractionOp] = {}
+        """Those that have no axes where they sum."""
+        self.products: dict[frozenset[SSAValue], SSAValue] = {}
+        """The products that are there."""
         for op in list(function.body.block.ops):
             self._enter(op)
             if isinstance(op, ContractionOp) and is_sum_of_rows(op):
@@ -56,8 +61,11 @@ class Sums:
         aggregates = isinstance(op, ContractionOp) and bool(_summed(op))
         for result in op.results if isinstance(op, TileOp) else ():
             self.waits[result] = before + aggregates
+        if isinstance(op, MulOp):
+            self.products.setdefault(frozenset(op.operands), op.results[0])
         if isinstance(op, ContractionOp) and is_sum_of_rows(op):
-            self.known.setdefault(_key(op, op.inputs[0]), op)
+            there = self.dropping if _drops_axes(op) else self.known
+            there.setdefault(_key(op, op.inputs[0]), op)
 
     def _factor(self, op: ContractionOp) -> None:
         """Replace a sum by sums that wait for less, if there are such."""
@@ -80,41 +88,57 @@ class Sums:
             else:
                 total = _emit(made, (SubOp if term.negative else AddOp).make(total, part))
         assert total is not None
+        if _drops_axes(op):
+            total = _emit(made, _without_axes(op, total))
         for new in made:
             new.location = op.location
             self._enter(new)
         Rewriter.insert_op(made, InsertPoint.before(op))
         total.name_hint = op.result.name_hint
-        op.result.replace_all_uses_with(total)
-        if self.known.get(_key(op, value)) is op:
-            del self.known[_key(op, value)]
-        Rewriter.erase_op(op)
+        self._replace(op, total)
         for new in [x for x in made if isinstance(x, ContractionOp)]:
             self._factor(new)
+
+    def _replace(self, op: ContractionOp, by: SSAValue) -> None:
+        """Let a sum be something else."""
+        op.result.replace_all_uses_with(by)
+        for there in (self.known, self.dropping):
+            if there.get(key := _key(op, op.inputs[0])) is op:
+                del there[key]
+        Rewriter.erase_op(op)
 
     def _part(self, op: ContractionOp, term: Term, made: list[Operation]) -> SSAValue:
         """The sum of a term: that of its cores' product, times what is constant."""
         core, *others = term.cores
         for other in others:
-            core = _emit(made, MulOp.make(core, other))
-            self._enter(made[-1])
-        total = self.known.get(_key(op, core))
+            factors = frozenset((core, other))
+            if factors not in self.products:
+                _emit(made, MulOp.make(core, other))
+                self._enter(made[-1])
+            core = self.products[factors]
+        total = self.known.get(_key(op, core)) or self._kept(_key(op, core))
         if total is None:
-            total = ContractionOp(
-                Aggregation.add,
-                Combination.none,
-                op.output.data,
-                [(core, op.accesses.data[0].data)],
-                shape=shape_of(tensor_type(op.result)) or (),
-            )
-            if op.domain is not None:
-                set_domain(total, total.space())
+            total = _with_axes(op, core)
             made.append(total)
             self._enter(total)
         part = total.result
         for kind, factor in term.factors:
             part = _emit(made, kind.make(part, factor))
         return part
+
+    def _kept(self, key: Key) -> ContractionOp | None:
+        """A sum that is there without axes where it sums, now with them."""
+        if (op := self.dropping.get(key)) is None:
+            return None
+        total = _with_axes(op, op.inputs[0])
+        result = _without_axes(op, total.result)
+        for new in (total, result):
+            new.location = op.location
+            self._enter(new)
+        Rewriter.insert_op([total, result], InsertPoint.before(op))
+        result.result.name_hint = op.result.name_hint
+        self._replace(op, result.result)
+        return total
 
 
 class Row:
@@ -143,14 +167,16 @@ class Row:
     def terms(self, value: SSAValue, wait: int) -> list[Term] | None:
         """A value as a sum of terms; None if a part of it is constant, or of another shape.
 
-        What waits for less than ``wait`` aggregates stays as it is: so a mean that is subtracted
-        does, as without it the sum would lose its precision.
+        A sum that waits for less than ``wait`` aggregates stays as it is: so a mean that is
+        subtracted does, as without it the sum would lose its precision.
         """
         if shape_of(tensor_type(value)) != self.shape or self.constant(value) is not None:
             return None
         op = value.owner
         whole = [Term((value,))]
-        if self.waits.get(value, 0) < wait or tensor_type(value).element_type != self.type:
+        if tensor_type(value).element_type != self.type:
+            return whole
+        if self.waits.get(value, 0) < wait and isinstance(op, AddOp | SubOp):
             return whole
         match op:
             case NegOp():
@@ -166,6 +192,8 @@ class Row:
                 return self._product(op.operands[0], op.operands[1], wait) or whole
             case DivOp():
                 return self._scaled(op.operands[0], DivOp, op.operands[1], wait) or whole
+            case ContractionOp() if _multiplies(op):
+                return self._product(op.inputs[0], op.inputs[1], wait) or whole
             case _:
                 return whole
 
@@ -194,16 +222,48 @@ class Row:
 
 
 def is_sum_of_rows(op: ContractionOp) -> bool:
-    """Whether an op sums over axes of a tensor of real numbers, which have size 1 then."""
+    """Whether an op sums over axes of a tensor of real numbers: these have size 1 then, or go."""
     if not op.is_static or op.aggregation.data is not Aggregation.add or len(op.inputs) != 1:
         return False
     if op.constraints.data or op.default is not None or not _summed(op):
         return False
     if not isinstance(tensor_type(op.result).element_type, Float32Type | Float64Type):
         return False
-    return op.result.type != op.inputs[0].type and _keeps_axes(
-        op.accesses.data[0].data, op.output.data
-    )
+    access, output = op.accesses.data[0].data, op.output.data
+    if op.result.type != op.inputs[0].type and _keeps_axes(access, output):
+        return True
+    return _drops_axes(op) and _keeps_axes(access, access)
+
+
+def _drops_axes(op: ContractionOp) -> bool:
+    """Whether the result has the other axes of what is summed alone."""
+    summed = _summed(op)
+    return [e for e in op.accesses.data[0].data if e.variable not in summed] == [*op.output.data]
+
+
+def _with_axes(op: ContractionOp, value: SSAValue) -> ContractionOp:
+    """The sum of another tensor over the axes of a sum, which have size 1 in its result."""
+    access, summed = op.accesses.data[0].data, _summed(op)
+    output = [IndexExpr() if e.variable in summed else e for e in access]
+    sizes = zip(shape_of(tensor_type(value)) or (), access, strict=True)
+    shape = tuple(1 if e.variable in summed else size for size, e in sizes)
+    total = ContractionOp(Aggregation.add, Combination.none, output, [(value, access)], shape=shape)
+    if op.domain is not None:
+        set_domain(total, total.space())
+    return total
+
+
+def _without_axes(op: ContractionOp, total: SSAValue) -> ReshapeOp:
+    """A sum with axes of size 1 in the shape of a sum without them."""
+    return ReshapeOp.of(total, shape_of(tensor_type(op.result)) or ())
+
+
+def _multiplies(op: ContractionOp) -> bool:
+    """Whether an op is the product of its operands, broadcast."""
+    is_product = op.combination.data is Combination.mul and len(op.inputs) == 2
+    is_plain = is_product and op.is_static and not op.constraints.data and op.default is None
+    accesses = (a.data for a in op.accesses)
+    return is_plain and not _summed(op) and all(_keeps_axes(op.output.data, a) for a in accesses)
 
 
 def _spreads(op: ContractionOp) -> bool:
@@ -225,8 +285,9 @@ def _summed(op: ContractionOp) -> set[str]:
 
 def _key(op: ContractionOp, value: SSAValue) -> Key:
     """What sums of a value have in common if they are the same."""
-    accesses = zip(op.accesses.data[0].data, op.output.data, strict=True)
-    return value, tuple(k for k, (a, b) in enumerate(accesses) if a != b)
+    summed = _summed(op)
+    axes = (k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed)
+    return value, tuple(axes)
 
 
 def _emit(made: list[Operation], op: Operation) -> SSAValue:
@@ -238,10 +299,10 @@ class TileFactorSumsPass(ModulePass):
     """Takes factors that are the same in all of a row out of sums over rows.
 
     The sum of `x / s`, where `s` has one element for each row, is the sum of `x`, divided by `s`;
-    and a sum of several such terms is the sum of theirs. That is done where what remains to be
-    summed waits for fewer aggregates, one after another: the gradients of a softmax or a layer
-    normalization then read their rows in fewer phases. What is added to an element, such as a
-    mean that is subtracted, stays in the sum. Types are f32 and f64.
+    and a sum of several such terms is the sum of theirs, also where products are contractions. That
+    is done where what remains to be summed waits for fewer aggregates, one after another: the
+    gradients of a softmax or a layer normalization then read their rows in fewer phases. What is
+    added to an element, such as a mean that is subtracted, stays in the sum. Types are f32 and f64.
     """
 
     name = "tile-factor-sums"

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
 from tiledialect.passes.part_corrections import Chosen
-from tiledialect.passes.row_parts import FEW_ROWS, Group, group_of, split_rows
+from tiledialect.passes.row_parts import FEW_ROWS, Group, group_of, sources_of, split_rows
 from tiledialect.passes.split_choice import results_with, weighed_splits
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.device import Device, Kind, device_of
@@ -42,9 +42,9 @@ class TileSplitRowsPass(ModulePass):
     what their means or maxima differ by from the row's. What is summed beside them of the same
     tensors is, too.
 
-    Without `parts` this is done on GPUs whose units too few rows would leave idle, where the cost
-    model splits the sums anyway, and where rows are longer than work-groups can keep, and would be
-    read again for what is chosen by comparison.
+    Without `parts` this is done where too few rows would leave units idle, so that the cost model
+    splits the sums anyway, and on GPUs where rows are longer than work-groups can keep, and would
+    be read again for what is chosen by comparison.
     """
 
     name = "tile-split-rows"
@@ -59,7 +59,7 @@ class TileSplitRowsPass(ModulePass):
         if self.parts is not None and self.parts < 2:
             raise TileError(f"{self.parts} are too few parts to split rows into")
         device = device_of(op)
-        if self.parts is None and (device is None or device.kind is not Kind.GPU):
+        if self.parts is None and device is None:
             return
         replaced = set[ContractionOp]()
         for contraction in ops_of(op, ContractionOp):
@@ -81,6 +81,9 @@ class TileSplitRowsPass(ModulePass):
             fit = (a for a in rows.summed if rows.shape[a] % self.parts == 0)
             return next(((a, self.parts) for a in fit), None)
         assert device is not None
+        if device.kind is Kind.CPU:
+            wanted = _as_split(leader, device, precision_of(module))
+            return _near(group, *wanted, device) if wanted is not None else None
         if group.is_kept(device):
             return None
         wanted = _as_split(leader, device, precision_of(module))
@@ -107,6 +110,17 @@ def _as_split(leader: ContractionOp, device: Device, precision: str) -> tuple[in
     split = min((s for s in found.splits if s.is_known), key=lambda s: s.seconds)
     names = [e.names[0] for e in leader.accesses.data[0].data]
     return names.index(split.index), split.parts
+
+
+def _near(group: Group, axis: int, parts: int, device: Device) -> tuple[int, int] | None:
+    """The axis and so many parts of rows that a core's second cache holds what is read of one.
+
+    It is read once for the means or maxima, and once for what needs them.
+    """
+    read = sources_of((v for op in group.ops for v in op.inputs), group.rows)
+    size = sum(group.rows.size * element_bytes(tensor_type(v).element_type) for v in read)
+    fit = ceil_div(2 * size, device.second_cache)
+    return _divisor(group.rows.shape[axis], max(parts, fit), axis)
 
 
 def _as_too_long(group: Group, leader: ContractionOp, device: Device) -> tuple[int, int] | None:

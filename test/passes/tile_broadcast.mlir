@@ -151,6 +151,18 @@ func.func @products(%x: tensor<3x4xf32>, %z: tensor<3x4xf32>, %r: tensor<3xf32>)
 
 // -----
 
+// An operand with axes of size 1 is broadcast as it is.
+// CHECK-LABEL: @stretched
+// CHECK-NEXT:    %y = tile.mul %x, %s : (tensor<3x4xf32>, tensor<1x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT:    func.return %y, %y
+func.func @stretched(%x: tensor<3x4xf32>, %s: tensor<1x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %y = tile.contraction add(%s[0, j] mul %x[i, j]) -> [i, j] : (tensor<1x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %z = tile.contraction add(%x[r, c] mul %s[0, c]) -> [r, c] : (tensor<3x4xf32>, tensor<1x4xf32>) -> tensor<3x4xf32>
+  func.return %y, %z : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
 // These are none: no operand has all elements; places are transposed, moved or bounded; several are summed; there
 // are elements beside; the result has another type.
 // CHECK-LABEL: @no_products

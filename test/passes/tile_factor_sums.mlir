@@ -102,3 +102,38 @@ func.func @of_three(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>, %Z: tensor<4x8xf32
   %T = tile.contraction add(%R[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
   func.return %T : tensor<4x1xf32>
 }
+
+// -----
+
+// The gradients of a batch normalization: sums that have no axes where they sum, products that are contractions,
+// and what waits for nothing but has a factor in common. A product, and a sum of it, is there once.
+// CHECK-LABEL: func.func @gradients(
+// CHECK-NEXT: %V = tile.contraction add(%X[r, c]) -> [0, c]
+// CHECK-NEXT: %[[Y:.*]] = tile.contraction add(%Y[r, c]) -> [0, c] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+// CHECK-NEXT: %B = tile.reshape %[[Y]] to [] : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT: %[[XY:.*]] = tile.mul %Y, %X
+// CHECK-NEXT: %[[S:.*]] = tile.contraction add(%[[XY]][r, c]) -> [0, c]
+// CHECK-NEXT: %[[D:.*]] = tile.div %[[S]], %V
+// CHECK-NEXT: %G = tile.reshape %[[D]] to [] : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT: %[[SW:.*]] = tile.mul %[[S]], %W
+// CHECK-NEXT: %A = tile.div %[[SW]], %V
+// CHECK-NEXT: %[[YW:.*]] = tile.mul %[[Y]], %W
+// CHECK-NEXT: %[[YWV:.*]] = tile.mul %[[YW]], %V
+// CHECK-NEXT: %[[XV:.*]] = tile.mul %V, %V
+// CHECK-NEXT: %C = tile.sub %[[YWV]], %[[XV]]
+// CHECK-NEXT: func.return %B, %G, %A, %C
+func.func @gradients(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>, %W: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) {
+  %V = tile.contraction add(%X[r, c]) -> [0, c] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %B = tile.contraction add(%Y[r, c]) -> [c] : (tensor<4x8xf32>) -> tensor<8xf32>
+  %Z = tile.div %X, %V : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %P = tile.mul %Y, %Z : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %G = tile.contraction add(%P[r, c]) -> [c] : (tensor<4x8xf32>) -> tensor<8xf32>
+  %Q = tile.mul %Y, %W : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %R = tile.mul %Q, %Z : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %A = tile.contraction add(%R[r, c]) -> [0, c] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %T = tile.contraction add(%Q[r, c] mul %V[0, c]) -> [r, c] : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %U = tile.contraction add(%V[0, c] mul %X[r, c]) -> [r, c] : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %D = tile.sub %T, %U : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %C = tile.contraction add(%D[r, c]) -> [0, c] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  func.return %B, %G, %A, %C : tensor<8xf32>, tensor<8xf32>, tensor<1x8xf32>, tensor<1x8xf32>
+}
