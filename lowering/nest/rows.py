@@ -133,11 +133,13 @@ class RowNest:
     def first(self) -> int:
         """The number of the first leaf inside a work-item over an axis that is aggregated.
 
-        Without one, that of the first of the innermost leaves that are written out.
+        Rows that are written out around it are computed together, phase by phase, so that what one
+        waits for the others do, too. Without such a leaf, the number of the first of the innermost
+        leaves that are written out.
         """
         for k, leaf in enumerate(self.leaves):
             if k >= self.kernel.parallel and leaf.index in self.reduced:
-                return k
+                return max(self.kernel.parallel, first_written_out(self.leaves[:k]))
         return first_written_out(self.leaves)
 
     @cached_property

@@ -186,6 +186,23 @@ func.func @some_rows(%X: tensor<11x6xf32>) -> tensor<11x6xf32> {
   func.return %O : tensor<11x6xf32>
 }
 
+// Rows of one vector that are written out together are computed phase by phase, not one after the other.
+// CHECK-LABEL: void short_rows_0_
+// CHECK:       float4 {{.*}} = vload4(0, x + [[V:.*]]);
+// CHECK:       float4 {{.*}} = vload4(0, x + [[V]] + 4);
+// CHECK:       float2 {{.*}}.s01
+// CHECK:       vstore4({{.*}}, 0, o + [[V]]);
+// CHECK-NEXT:  {{.*}}vstore4({{.*}}, 0, o + [[V]] + 4);
+func.func @short_rows(%X: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %O = tile.kernel(%x = %X : tensor<8x4xf32>) -> tensor<8x4xf32> axes <d0 = 0 to 8, d1 = 0 to 4>
+      schedule <group.x 4*d0 : 2, serial 2*d0 : 2, unroll d0 : 2, vector d1 : 4> {
+    %s = tile.contraction add(%x[d0, d1]) -> [d0, 0] : (tensor<8x4xf32>) -> tensor<8x1xf32>
+    %o = tile.mul %x, %s : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+    tile.yield %o : tensor<8x4xf32>
+  }
+  func.return %O : tensor<8x4xf32>
+}
+
 // Of columns that vectors do not fill the last step goes back, over what is summed once more.
 // CHECK-LABEL: void columns_0_
 // CHECK:           for (int i = 0; i < 9; ++i) {
