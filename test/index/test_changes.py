@@ -316,6 +316,35 @@ def test_an_equality_does_not_visit_a_square():
     assert both(space) == "[v0] <- [v0 - v1], 0 <= v1 < 1"
 
 
+def frames(count: int, size: int, step: int, offset: int = 0) -> IndexSpace:
+    """Frames that are added where they overlap, `O[step*i + j] = +(F[i, j])`."""
+    return IndexSpace((step * I + J - offset,), (step * count + size,), ((I, J),), ((count, size),))
+
+
+def test_overlapping_frames_are_not_searched():
+    overlapping = "[v0_0 + 16*v0_1] <- [v0_1 - v1_0, v0_0 + 16*v1_0], 0 <= v0_0 < 16"
+    assert both(frames(50, 64, 16)) == overlapping
+    assert both(frames(70, 64, 16)) == overlapping
+    assert both(frames(2, 64, 16)).endswith("[v1, v0 - 16*v1]")
+    assert both(frames(64, 3, 16)).startswith("[v0_0 + 16*v0_1]")
+
+
+def test_taps_that_a_dilation_parts_stay():
+    assert both(frames(3, 33, 24, 24)) == "[v0] <- [v1, v0 - 24*v1 + 24]"
+    assert both(frames(3, 600, 12, 12)) == "[v0] <- [v1, v0 - 12*v1 + 12]"
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(8, 20), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_frames(count, size, step, offset):
+    space = frames(count, size, step, offset)
+    reduced = reduce(space)
+    check_same_points(space, reduced, listed(space))
+    defracted = defract(reduced.space)
+    check_same_points(reduced.space, defracted, listed(reduced.space))
+    check_owners(defracted.space)
+
+
 def test_constraints_merged_and_dropped():
     limits = (below(I, 7), below(I - 1, 9), below(J, 20), below(7 - I, 7))
     space = IndexSpace((I, J), (9, 9), ((I,),), ((9,),), limits)

@@ -6,6 +6,10 @@ the expressions with the fewest values (parallel ones merged; user's constraints
 output's and the inputs' indices). Being index expressions, the new variables are integers at
 every point, and those that are not single variables of the old space get a fractional inverse,
 which ``defract`` removes. (PlaidML's ``reduce``.)
+
+Of the values of an expression those count that are left once the others are known: where
+``128*m + t`` is, ``t < 512`` has 4 of them, fewer than ``m < 500``. It takes the place of one that
+has ``FEWER`` times as many, as in sums of overlapping frames.
 """
 
 from __future__ import annotations
@@ -19,6 +23,11 @@ from .expr import Constraint, IndexExpr
 from .lattice import Echelon, Matrix, hermite, inverse, is_member
 from .parallel import merge_parallel, without_redundant
 from .sets import is_empty, ranges
+
+FEWER = 8
+"""How many times fewer values an expression must have to be preferred to one of a smaller range:
+it becomes digits of a mixed radix, which loops walk less evenly. Taps that a dilation parts are
+not preferred to by places, whose remainders are fewer only as far as the padding is larger."""
 
 
 @remembered
@@ -55,7 +64,30 @@ def _basis(space: IndexSpace) -> list[Constraint]:
             break
         if found.add(coefficients(constraint.expr, space.variables)):
             basis.append(constraint)
-    return basis
+    return _with_fewer_values(space, basis, others)
+
+
+def _with_fewer_values(
+    space: IndexSpace, basis: list[Constraint], others: tuple[Constraint, ...]
+) -> list[Constraint]:
+    """The basis with expressions of far fewer values, if there are such, beside the output's.
+
+    An expression that contains that of the basis whose place it takes ``step`` times leaves one
+    value in ``step``, as the determinant of the basis becomes so many times larger.
+    """
+    rows = [coefficients(c.expr, space.variables) for c in others]
+    if all(abs(factor) < FEWER for row in rows for factor in row):
+        return basis
+    chosen = list(basis)
+    for constraint, row in zip(others, rows, strict=True):
+        solved = inverse([coefficients(c.expr, space.variables) for c in chosen])
+        for k, taken in enumerate(chosen):
+            step = abs(sum(a * b[k] for a, b in zip(row, solved, strict=True)))
+            few = FEWER * constraint.bound.constant <= taken.bound.constant * step
+            if few and taken.expr not in space.output:
+                chosen[k] = constraint
+                break
+    return chosen
 
 
 def _is_smaller(space: IndexSpace, basis: list[Constraint]) -> bool:
