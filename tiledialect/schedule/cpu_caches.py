@@ -37,6 +37,8 @@ BEGIN_CYCLES = 60.0
 """Cycles until what comes from far away is foreseen, along a row of which more is read."""
 FEW_ROWS = 32
 """Up to how often an element is used for it to be read as it lies: some whole rows at a time."""
+STREAMS = 32
+"""How many rows a core reads ahead at a time, at most."""
 READ_TWICE = 2
 """How often an element is read at most for it to matter in which pieces."""
 
@@ -113,20 +115,16 @@ class CpuCaches(CpuBody):
         )
         if is_packed:
             return cycles
-        if row >= SCATTERED_ROWS:
-            cycles *= 1 + (SCATTERED - 1) * self._share_scattered(walk, row, run)
-        if row and row % (PAGE // 2) == 0:
+        is_once = self.facts.points <= READ_TWICE * prod(walk.tensor.shape)
+        if row >= SCATTERED_ROWS or walk.elements(self.inner_steps) * size > STREAMS * run:
+            # Of what is read but once neighbours are foreseen, and come along.
+            is_in_pieces = row < SCATTERED_ROWS or run < row
+            share = min(1.0, AHEAD / run) if is_in_pieces else 0.0
+            cycles *= 1 + (SCATTERED - 1) * (share if is_once else 1.0)
+        # Whole lines that nobody reads again may share their places of the first cache.
+        if row and row % (PAGE // 2) == 0 and not (is_once and run >= LINE):
             cycles *= SCATTERED
         return cycles
-
-    def _share_scattered(self, walk: Walk, row: int, run: int) -> float:
-        """Which share of what is read in pieces of rows comes from places that are not foreseen.
-
-        What is read but once is, where a piece follows near by: neighbours come along with it.
-        """
-        if row >= PAGE or self.facts.points > READ_TWICE * prod(walk.tensor.shape):
-            return 1.0
-        return min(1.0, AHEAD / run) if run < row else 0.0
 
     def goes_by(self, walk: Walk) -> bool:
         """Whether an operand is read as it lies, each vector seldom, though more than twice."""
