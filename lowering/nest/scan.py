@@ -142,12 +142,23 @@ class ScanNest:
 
     def build(self) -> None:
         """The whole kernel."""
-        with self.kernel.loops(range(self.first)):
+        with self.kernel.loops(range(self.first)), self.kernel.at_steps(self._from_the_end()):
             carry = self.buffer(self.rows, "carry")
             with self.kernel.loops(self.rows):
                 self.store(self._start(), carry, self.place(self.rows))
             shared = self._shared() if self.own.items is not None else ()
             self._steps(0, carry, shared)
+
+    def _from_the_end(self) -> dict[str, Expr]:
+        """The steps of work-groups that have blocks, the last one first.
+
+        What the blocks come to was read before, the last one last: a GPU's last cache still has it.
+        """
+        if self.op.start is None or self.own.items is None:
+            return {}
+        leaves = enumerate(self.kernel.leaves[: self.first])
+        last = {step_name(k): x.extent - 1 for k, x in leaves if x.role is Role.GROUP}
+        return {name: Expr.const(n) - self.kernel.steps[name] for name, n in last.items()}
 
     def _steps(self, position: int, carry: Parts, shared: Sequence[Parts]) -> None:
         if position < len(self.own.steps):

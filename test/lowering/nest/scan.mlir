@@ -39,3 +39,17 @@ func.func @runs(%X: tensor<3x21xf32>, %K: tensor<3x21xf32>) -> tensor<3x21xf32> 
   }
   func.return %R : tensor<3x21xf32>
 }
+
+// What blocks come to was read before, that of the last one last: work-groups begin with that one.
+// CHECK: nest.for %{{.*}} : group.x to 3
+// CHECK: nest.load %p[-%d0 + 2]
+// CHECK: nest.load %x[-8*%d0 + 4*%d0_1 + %d0_2 + 16]
+// CHECK: nest.store %{{.*}}, %s[-8*%d0 + 4*%d0_1 + %d0_4 + 16]
+func.func @blocks(%X: tensor<24xf32>, %P: tensor<3xf32>) -> tensor<24xf32> {
+  %R = tile.kernel(%x = %X : tensor<24xf32>, %p = %P : tensor<3xf32>) -> tensor<24xf32>
+    schedule <group.x 8*d0 : 3, local.x 4*d0 : 2, vector d0 : 4> {
+    %s = tile.scan add %x axis 0 every 8 from %p : (tensor<24xf32>, tensor<3xf32>) -> tensor<24xf32>
+    tile.yield %s : tensor<24xf32>
+  }
+  func.return %R : tensor<24xf32>
+}
