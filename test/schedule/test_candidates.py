@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 import pytest
@@ -337,6 +338,17 @@ def test_what_is_as_large_as_an_input_of_it_counts_as_read_itself() -> None:
     kernel = kernel_of(compile_module(load(source), None, arguments, after="tile-fuse"))
     facts = kernel_facts(kernel, LONG_VECTORS)
     assert [t.number for t in facts.inputs] == [2] and not facts.loaded
+
+
+def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
+    arguments = [type_of(np.empty(shape, "f4")) for shape in ((64, 128), (3, 3))]
+    module = compile_module(load(PROGRAMS["stencil"][0]), None, arguments, after="tile-fuse")
+    found = FAMILIES["windows"](kernel_facts(kernel_of(module)), DEVICES["gpu"])
+    unrolled = [
+        prod(leaf.extent for leaf in schedule.leaves if leaf.role is Role.UNROLL)
+        for schedule in found
+    ]
+    assert max(unrolled) == 8 * 3 * 3
 
 
 def test_all_that_windows_slide_over_is_staged() -> None:

@@ -164,6 +164,21 @@ def test_a_lone_group_waits_for_tiles_that_its_products_do_not_hide():
         assert (more.waiting > rest.waiting) is (device is lone)
 
 
+def test_vectors_that_begin_anywhere_in_local_memory_are_loaded_element_by_element():
+    plain = tiled(512, 512, 512, 4)
+
+    def of_pad(pad: int) -> Model:
+        first, second = plain.stages
+        own = Stage(1, local=False, at=("k", 1), vector=4)
+        stages = (first, replace(second, pad=pad), own)
+        return Model(product(512, 512, 512), replace(plain, stages=stages), GPU)
+
+    whole, apart = of_pad(4), of_pad(1)
+    assert [m.reads[1][2] for m in (whole, apart)] == [4, 1]
+    assert cost(apart).local > cost(whole).local
+    assert cost(apart).arithmetic > cost(whole).arithmetic
+
+
 def test_few_last_groups_wait_for_memory_like_others():
     thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
     pairs = replace(GPU, local_mem_unit=24 << 10)

@@ -35,6 +35,9 @@ AHEAD_REGISTERS = 1.5
 TEST_REGISTERS = 32
 """Registers for the tests of sizes that tiles do not divide."""
 
+PAIR = 2
+"""A vector of so many words is loaded in the time of as many loads of a word."""
+
 
 class Copy(NamedTuple):
     """A stage, where it is copied, and what is copied there."""
@@ -182,12 +185,29 @@ class Model:
             if copies and not copies[-1].stage.local:
                 place = copies[-1].place
                 width = copies[-1].stage.vector
+                if width > PAIR and not self._begin_aligned(walk, copies):
+                    width = 1
             elif last is not None and last.role is Role.VECTOR and self.is_row(walk, last):
                 width = last.extent
             width = min(width, self.device.max_vector_width) if not self.is_cpu else width
             touched = walk.elements(self.steps[place:])
             found.append((walk, self.trips(place) * touched / width, width))
         return found
+
+    def _begin_aligned(self, walk: Walk, copies: Sequence[Copy]) -> bool:
+        """Whether vectors that an item loads from local memory begin at multiples of themselves.
+
+        GPUs load others element by element: of a row of 4 with two taps beside it, say.
+        """
+        tiles, own = [c for c in copies if c.stage.local], copies[-1]
+        if self.is_cpu or not tiles:
+            return True
+        tile, vector = tiles[-1], own.stage.vector
+        sizes = zip(walk.extents(tile.inside), self.pitches(tile, walk), strict=True)
+        outside = [self.step_in(tile, step) for step in tile.inside if step not in own.inside]
+        # Of the axis along which neighbours lie the pitch is 1.
+        apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
+        return all(place % vector == 0 for place in (*apart, *outside))
 
     def is_row(self, walk: Walk, leaf: Leaf, apart: int = 1) -> bool:
         """Whether the leaf goes along neighbours where the tensor is read from, or elements of

@@ -33,8 +33,8 @@ LANES_AT_EDGES = 256
 """How many lanes of taps that cross an edge are written out at most, one by one."""
 MOST_CLASSES = 16
 """How many residue classes the output of windows has at most."""
-WRITTEN_OUT = 64
-"""How many taps of neighbouring windows are written out at most."""
+WRITTEN_OUT = {Kind.CPU: 64, Kind.GPU: 72}
+"""How many taps of neighbouring windows are written out at most; on GPUs 8 windows of 3 x 3."""
 
 
 def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -74,7 +74,7 @@ def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> 
 
 
 def _tiles(
-    facts: Facts, beside: str | None, taps: list[str], written_out: int = WRITTEN_OUT
+    facts: Facts, beside: str | None, taps: list[str], written_out: int
 ) -> Iterator[tuple[int, int]]:
     """How many neighbouring windows are written out, and how many of the taps' loops."""
     most = facts.extents[beside] if beside is not None else 1
@@ -94,7 +94,7 @@ def _on_gpu(
     first, beside = order[0], sliding(facts, source, order, taps)
     plain = source.strides.get(first) == 1 and not _meets(source, first, taps)
     width = lanes(device, [source], facts.extents[first]) if plain else 1
-    for count, inside in _tiles(facts, beside, taps):
+    for count, inside in _tiles(facts, beside, taps, WRITTEN_OUT[device.kind]):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         if beside is not None:
@@ -114,7 +114,7 @@ def _on_cpu(
         return
     # At an edge along the vector, each lane has tests of its own.
     is_slid = _meets(source, first, taps)
-    at_edges = LANES_AT_EDGES // width if is_slid else WRITTEN_OUT
+    at_edges = LANES_AT_EDGES // width if is_slid else WRITTEN_OUT[device.kind]
     # Lines that are written in two pieces with others between them are written twice.
     columns = 1 if is_slid else vectors_of_line(source, width, facts.extents[first])
     for count, inside in _tiles(facts, beside, taps, at_edges // columns):
