@@ -145,6 +145,13 @@ def test_other_groups_hide_how_groups_of_short_sums_begin_and_end():
     assert all(e.seconds > best.seconds for e in few) and any(e.arithmetic < items for e in few)
 
 
+def test_what_is_fetched_late_is_waited_for():
+    late = replace(GPU, latency=2 * GPU.latency)
+    schedule = tiled(512, 512, 512, 4)
+    waits = [estimate(512, schedule, device).waiting for device in (GPU, late)]
+    assert 0 < waits[0] < waits[1]
+
+
 def test_what_waits_for_memory_is_slower_by_lone_groups():
     thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
     lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 24))

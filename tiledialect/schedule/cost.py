@@ -28,10 +28,11 @@ from tiledialect.schedule.model import Model, in_sectors
 
 OVERLAP_LOSS = 0.3
 """How much of what is not the bottleneck shows all the same."""
-LATENCY = {Kind.GPU: 0.4e-6, Kind.CPU: 0.006e-6}
-"""Seconds until what a step fetches from memory is there: a CPU has asked for rows before."""
-BARRIER = {Kind.GPU: 0.1e-6, Kind.CPU: 0.0}
-"""Seconds that a barrier costs if no other group runs: until stores are seen and loads are back."""
+WAIT = {Kind.GPU: 4 / 7, Kind.CPU: 1.0}
+"""Which share of the device's latency a step waits for what it fetches: some is in a cache."""
+BARRIER = {Kind.GPU: 1 / 7, Kind.CPU: 0.0}
+"""What a barrier costs if no other group runs, in latencies: until stores are seen and loads are
+back."""
 SEEN = 0.25
 """Which share of the waiting for what is not fetched ahead other groups do not hide."""
 LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
@@ -46,9 +47,9 @@ rows, whose many work-items load all the time."""
 LAST_WAVE = 0.5
 """How long the last groups take at least, beside a full wave of them, where memory counts: they
 wait for it as long as others, however few they are."""
-FAR, NEAR = 0.7e-6, 0.3e-6
-"""Seconds until a tile is there for which all units of a GPU ask at about the same time, from
-global memory and from the last cache."""
+NEAR = 3 / 7
+"""Which share of the latency passes until a tile is there for which all units of a GPU ask at about
+the same time, if the last cache has it."""
 UNHIDDEN = 0.5
 """Which share of the time shows that tiles fetched ahead by a lone group take longer than its
 products: in each step all of it waits for the last piece."""
@@ -70,8 +71,8 @@ SCHEDULERS = 4
 """How many sub-groups a unit of a GPU issues from at a time."""
 WARPS_FOR_HALF = 0.9
 """With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
-ENDS = 0.9e-6
-"""Seconds from a group's start until it computes, and from its last product until it ends."""
+ENDS = 9 / 7
+"""Latencies from a group's start until it computes, and from its last product until it ends."""
 WARPS_FOR_ENDS = 8
 """With how many sub-groups of others a unit does as much in that time as at any other."""
 CYCLES_A_WORD = 0.5
@@ -215,13 +216,13 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
 
     Each works for ``own`` seconds, which all share, and waits for what it fetches by itself.
     """
-    kind = m.device.kind
+    kind, latency = m.device.kind, m.device.latency * 1e-6
     ahead = any(s.copies > 1 for s in m.schedule.stages) or m.is_cpu
-    wait = waits * LATENCY[kind]
+    wait = waits * latency * WAIT[kind]
     alone = max(own, wait) if ahead else own + wait
     seen = 0.0 if ahead else SEEN * wait
     # What is not fetched ahead overwrites what is read: a barrier before, and one after.
-    barriers = waits * BARRIER[kind] * (1 if ahead else 2)
+    barriers = waits * latency * BARRIER[kind] * (1 if ahead else 2)
     rounds, last = divmod(groups, resident)
     return sum(
         times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
@@ -239,7 +240,8 @@ def _ends(m: Model, groups: int, resident: int) -> float:
     if m.is_cpu or not all(copied):
         return 0.0
     others = (resident - 1) * m.items / m.device.sub_group_size
-    return ENDS * (groups - resident) * max(0.0, 1 - others / WARPS_FOR_ENDS)
+    hidden = min(1.0, others / WARPS_FOR_ENDS)
+    return ENDS * m.device.latency * 1e-6 * (groups - resident) * (1 - hidden)
 
 
 def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
@@ -250,7 +252,7 @@ def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
     device, ahead = m.device, any(stage.copies > 1 for stage in m.schedule.stages)
     if m.is_cpu or m.facts.is_rows or not ahead:
         return 0.0
-    latency = NEAR + (FAR - NEAR) * min(1.0, far)
+    latency = device.latency * 1e-6 * (NEAR + (1 - NEAR) * min(1.0, far))
     products = m.points * m.facts.operations * m.items * device.compute_units
     step = waits * latency - products / (device.arithmetic * 1e9)
     return UNHIDDEN * max(0.0, groups * step + m.facts.read / (device.bandwidth * 1e9))

@@ -64,6 +64,9 @@ class Device:
     """Multiplications and additions of floats, in GFLOP/s."""
     launch: float
     """What starting a kernel costs, in microseconds."""
+    latency: float
+    """Microseconds until what is fetched from memory is there: on a GPU while all units ask for
+    something, on a CPU, which asks for rows ahead, what still shows."""
     kept: float = 0.0
     """The most MiB seen to be read and written no slower through the caches; 0: unknown."""
     loads_first: bool = False
@@ -121,6 +124,7 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
         "work_items_unit": 1024,
         "cache_sizes": (32 * KIB, 4 * MIB),
         "launch": 5.0,
+        "latency": 0.7,
     },
     Kind.CPU: {
         "compute_units": 4,
@@ -135,6 +139,7 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
         "work_items_unit": 1,
         "cache_sizes": (32 * KIB, MIB, 16 * MIB),
         "launch": 10.0,
+        "latency": 0.006,
     },
 }
 """What a device of each kind has of which nothing else is known."""
