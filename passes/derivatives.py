@@ -156,13 +156,13 @@ def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     if shape is None or index_shape is None or result_shape is None:
         raise TileError.at(op, "the gradient of scatter needs to know shapes: specialize first")
     points = [IndexExpr.of(f"i{k}") for k in range(len(index_shape))]
-    rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - len(index_shape))]
+    rest = [IndexExpr.of(f"r{k}") for k in range(len(result_shape) - 1)]
     place = IndexExpr.of("v")
     rows = b.insert(ew.IndexOp.along(g, 0))
     contraction = ContractionOp(
         Aggregation.add,
         Combination.cond,
-        [*points, *rest],
+        [*points, *rest] if shape else [],
         [
             (rows, [place, *(IndexExpr() for _ in result_shape[1:])]),
             (indices, points),

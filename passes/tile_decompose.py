@@ -69,6 +69,7 @@ class DecomposeScatter(RewritePattern):
             return
         points = [IndexExpr.of(f"i{k}") for k in range(len(indices))]
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]
+        read = [*points, *rest] if updates else []
         place = IndexExpr.of("v")
         column = op.like
         made: list[Operation] = []
@@ -96,7 +97,7 @@ class DecomposeScatter(RewritePattern):
             [
                 (rows.result, [place, *(IndexExpr() for _ in range(1, axes))]),
                 (op.indices, points),
-                (op.updates, [*points, *rest]),
+                (op.updates, read),
             ],
             shape=shape,
         )

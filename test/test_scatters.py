@@ -30,6 +30,15 @@ FEW_ROWS = """function (I[P], V[N], D[P, R]) -> (O) {
   O[v, r: N, R] = +(ROWS[v] == INSIDE[p] ? D[p, r]);
 }"""
 """What `gather` has as its gradient."""
+HISTOGRAM = """function (I[P], V[N]) -> (C, S, T) {
+  ROWS = index(V, 0);
+  C[v: N] = +(ROWS[v] == I[p]);
+  E = reshape(ROWS, N, 1) == I ? 2.5 : 0.0;
+  S[v: N] = +(E[v, p]);
+  F = reshape(ROWS, N, 1) == I;
+  T[v: N] = +(F[v, p]);
+}"""
+"""Indices are counted, by a contraction and by elementwise ops."""
 SCATTER = "function (D[P, Q, R], I[P, Q], V[N]) -> (O) { O = scatter(D, I, V); }"
 TYPES = (np.int32, np.int8, np.uint64)
 
@@ -65,6 +74,23 @@ def test_on_devices(device: Any):
     # Intel's compiler ended the process on the last of an odd number of columns.
     few = (indices((50,), np.int32), numbers((2,)), numbers((50, 3)))
     run_together([*cases, of("few_rows", FEW_ROWS, *few)], device)
+
+
+def test_histograms(device: Any):
+    """Also of reals, some of which are no whole numbers, no numbers, infinite, or no rows."""
+    cases: list[Case] = []
+    for size, rows in ((1, 100), (17, 8), (60, 33)):
+        rng = np.random.default_rng(size)
+        real = (rng.integers(-10, 2 * rows + 10, size) / 2).astype(np.float32)
+        real[:5] = (-0.0, np.nan, np.inf, -np.inf, 3e38)[:size]
+        whole = rng.integers(-3, rows + 3, size)
+        for kind, i in (
+            ("f32", real),
+            ("i32", whole.astype(np.int32)),
+            ("u8", np.abs(whole).astype(np.uint8)),
+        ):
+            cases.append(of(f"h_{kind}_{size}_{rows}", HISTOGRAM, i, numbers((rows,))))
+    run_together(cases, device)
 
 
 @pytest.mark.parametrize("kind", Kind)

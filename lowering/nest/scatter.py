@@ -21,6 +21,7 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer import Condition, Expr, both, floordiv, less, less_equal, mod
@@ -103,12 +104,19 @@ class ScatterNest:
             at = self._coordinates(row)
             rest = slice(self.axis + 1, None)
             condition = self.kernel.in_bounds(at[rest], self.shape[rest])
-            updates = self.kernel.memory(self.op.updates)
-            value = self.nest.load(updates, [*point, *at[rest]], condition)
-            value = self.nest.scalars.convert(value, element_type(self.op.updates), self.type)
+            value = self._value([*point, *at[rest]], condition)
             before = self.nest.load(self.output, at, condition)
             total = self.nest.scalars.apply("tile.add", [before, value], self.type)
             self.nest.store(total, self.output, at, condition)
+
+    def _value(self, place: Sequence[Expr], condition: Condition) -> SSAValue:
+        """What is added at a place of the updates, which may be a number."""
+        updates = self.op.updates
+        if isinstance(updates.owner, ConstantOp):
+            return self.nest.scalars.constant(updates.owner.number, self.type)
+        place = place if static_shape(updates) else []
+        value = self.nest.load(self.kernel.memory(updates), place, condition)
+        return self.nest.scalars.convert(value, element_type(updates), self.type)
 
     def row(self, index: SSAValue) -> SSAValue:
         """The row that an index names, or -1, as an i64."""

@@ -17,7 +17,7 @@ def scattered(updates: Array, indices: Array, like: Array) -> Array:
     out = np.zeros((len(like), *updates.shape[indices.ndim :]), updates.dtype)
     for place in np.ndindex(indices.shape):
         if 0 <= indices[place] < len(like):
-            out[indices[place]] += updates[place]
+            out[indices[place]] += updates[place] if updates.ndim else updates
     return out
 
 
@@ -65,6 +65,8 @@ CASES = [
     ),
     scatter("rows", reals(5, 4), places(5), reals(6, 1)),
     scatter("elements", reals(9), places(9), reals(6)),
+    scatter("one_number", reals(), places(9), reals(6)),
+    scatter("one_number_to_blocks", integers(low=2, high=3), places(2, 4), reals(6)),
     scatter("blocks", reals(2, 4, 3), places(2, 4), reals(6, 3)),
     scatter("to_one_place", reals(8, 2), np.zeros(8, np.int32), reals(3, 2)),
     scatter("out_of_range", reals(20, 2), integers(20, low=-3, high=9), reals(6, 2)),

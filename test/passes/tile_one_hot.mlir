@@ -45,7 +45,7 @@ func.func @gradient(%I: tensor<6xi32>, %W: tensor<10xf16>, %D: tensor<6x4xf16>) 
 // -----
 
 // These stay: another aggregation, what is compared with numbers that are no rows, indices that
-// are read beside the rows, real indices, and few rows.
+// are read beside the rows, rows that reals name, and few rows.
 // CHECK-LABEL: @others
 // CHECK-COUNT-5: tile.contraction
 func.func @others(%I: tensor<6xi32>, %F: tensor<6xf32>, %W: tensor<10x4xf32>, %D: tensor<6x4xf32>, %S: tensor<3xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>, tensor<4x4xf32>, tensor<6x4xf32>, tensor<3x4xf32>) {
@@ -58,4 +58,72 @@ func.func @others(%I: tensor<6xi32>, %F: tensor<6xf32>, %W: tensor<10x4xf32>, %D
   %3 = tile.contraction add(%rows[v, 0] eq %F[p] cond %W[v, r]) -> [p, r] : (tensor<10x4xi32>, tensor<6xf32>, tensor<10x4xf32>) -> tensor<6x4xf32>
   %4 = tile.contraction add(%few[v] eq %I[p] cond %D[p, r]) -> [v, r] : (tensor<3xi32>, tensor<6xi32>, tensor<6x4xf32>) -> tensor<3x4xf32>
   func.return %0, %1, %2, %3, %4 : tensor<6x4xf32>, tensor<6x4xf32>, tensor<4x4xf32>, tensor<6x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// What is only counted: ones are added. So they are where elementwise ops compare, and choose a number;
+// reals name rows where they are whole numbers.
+// CHECK-LABEL: @histogram
+// CHECK-NEXT: %number = tile.constant 1 : tensor<i32>
+// CHECK-NEXT: %O = tile.scatter %number, %I, %W : (tensor<i32>, tensor<6xi32>, tensor<10xf32>) -> tensor<10xi32>
+// CHECK-NEXT: return %O
+func.func @histogram(%I: tensor<6xi32>, %W: tensor<10xf32>) -> tensor<10xi32> {
+  %rows = tile.index %W axis 0 : (tensor<10xf32>) -> tensor<10xi32>
+  %O = tile.contraction add(%I[p] eq %rows[v]) -> [v] : (tensor<6xi32>, tensor<10xi32>) -> tensor<10xi32>
+  func.return %O : tensor<10xi32>
+}
+
+// CHECK-LABEL: @chosen
+// CHECK: %number = tile.constant 0.5 : tensor<f32>
+// CHECK: %whole = tile.cmp_eq %X, %floor : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xi1>
+// CHECK: %place = tile.select %{{.*}}, %X, %{{.*}} : (tensor<6xi1>, tensor<6xf32>, tensor<index>) -> tensor<6xf32>
+// CHECK-NEXT: %converted = tile.cast %place : (tensor<6xf32>) -> tensor<6xi32>
+// CHECK-NEXT: %O = tile.scatter %number, %converted, %W : (tensor<f32>, tensor<6xi32>, tensor<10xf32>) -> tensor<10xf32>
+func.func @chosen(%X: tensor<6xf32>, %W: tensor<10xf32>) -> tensor<10xf32> {
+  %rows = tile.index %W axis 0 : (tensor<10xf32>) -> tensor<10xi32>
+  %column = tile.reshape %rows to [] : tensor<10xi32> -> tensor<10x1xi32>
+  %row = tile.reshape %X to [] : tensor<6xf32> -> tensor<1x6xf32>
+  %equal = tile.cmp_eq %column, %row : (tensor<10x1xi32>, tensor<1x6xf32>) -> tensor<10x6xi1>
+  %half = tile.constant 0.5 : tensor<!tile.real>
+  %zero = tile.constant 0.0 : tensor<!tile.real>
+  %chosen = tile.select %equal, %half, %zero : (tensor<10x6xi1>, tensor<!tile.real>, tensor<!tile.real>) -> tensor<10x6xf32>
+  %O = tile.contraction add(%chosen[n, j]) -> [n] domain <n = 0 to 10, j = 0 to 6> : (tensor<10x6xf32>) -> tensor<10xf32>
+  func.return %O : tensor<10xf32>
+}
+
+// CHECK-LABEL: @weighted
+// CHECK: %O = tile.scatter %Y, %I, %W : (tensor<6xf32>, tensor<6xi32>, tensor<10xf32>) -> tensor<10xf32>
+func.func @weighted(%I: tensor<6xi32>, %Y: tensor<6xf32>, %W: tensor<10xf32>) -> tensor<10xf32> {
+  %rows = tile.index %W axis 0 : (tensor<10xf32>) -> tensor<10xi32>
+  %column = tile.reshape %rows to [] : tensor<10xi32> -> tensor<10x1xi32>
+  %equal = tile.cmp_eq %column, %I : (tensor<10x1xi32>, tensor<6xi32>) -> tensor<10x6xi1>
+  %zero = tile.constant 0.0 : tensor<!tile.real>
+  %chosen = tile.select %equal, %Y, %zero : (tensor<10x6xi1>, tensor<6xf32>, tensor<!tile.real>) -> tensor<10x6xf32>
+  %O = tile.contraction add(%chosen[n, j]) -> [n] domain <n = 0 to 10, j = 0 to 6> : (tensor<10x6xf32>) -> tensor<10xf32>
+  func.return %O : tensor<10xf32>
+}
+
+// -----
+
+// On a CPU with vectors of 16 few rows are counted faster by comparing with each; more rows of f16 than
+// it can tell from one another, what is taken elsewhere, and other windows of it stay, too.
+// CHECK-LABEL: @compared
+// CHECK-COUNT-4: tile.contraction add
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "type" = "cpu", "native_vector_width" = 16 : i64>>} {
+  func.func @compared(%I: tensor<600xi32>, %F: tensor<600xf16>, %W: tensor<20xf32>, %L: tensor<300xf32>) -> (tensor<20xi32>, tensor<300xi32>, tensor<300xf32>, tensor<300xi32>) {
+    %rows = tile.index %W axis 0 : (tensor<20xf32>) -> tensor<20xi32>
+    %more = tile.index %L axis 0 : (tensor<300xf32>) -> tensor<300xi32>
+    %column = tile.reshape %more to [] : tensor<300xi32> -> tensor<300x1xi32>
+    %equal = tile.cmp_eq %column, %I : (tensor<300x1xi32>, tensor<600xi32>) -> tensor<300x600xi1>
+    %one = tile.constant 1.0 : tensor<!tile.real>
+    %half = tile.constant 0.5 : tensor<!tile.real>
+    %chosen = tile.select %equal, %one, %half : (tensor<300x600xi1>, tensor<!tile.real>, tensor<!tile.real>) -> tensor<300x600xf32>
+    %0 = tile.contraction add(%rows[v] eq %I[p]) -> [v] : (tensor<20xi32>, tensor<600xi32>) -> tensor<20xi32>
+    %1 = tile.contraction add(%more[v] eq %F[p]) -> [v] : (tensor<300xi32>, tensor<600xf16>) -> tensor<300xi32>
+    %2 = tile.contraction add(%chosen[n, j]) -> [n] : (tensor<300x600xf32>) -> tensor<300xf32>
+    %3 = tile.contraction add(%equal[n, j]) -> [n] where 0 <= j - 3 < 100 : (tensor<300x600xi1>) -> tensor<300xi32>
+    func.return %0, %1, %2, %3 : tensor<20xi32>, tensor<300xi32>, tensor<300xf32>, tensor<300xi32>
+  }
 }

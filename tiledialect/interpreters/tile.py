@@ -160,6 +160,7 @@ class TileFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Sums of slices; real numbers are summed in float64 and rounded once."""
         updates, indices, like = args
+        updates = updates if updates.ndim else np.broadcast_to(updates, indices.shape)
         element_type = _element_type(op.result)
         dtype = np.float64 if et.is_float(element_type) else numeric.NUMPY_TYPES[element_type]
         total = np.zeros((op.part_count, len(like), *updates.shape[indices.ndim :]), dtype)

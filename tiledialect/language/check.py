@@ -425,7 +425,7 @@ def _rank(function: str, arguments: list[Kind]) -> int | None:
         case "gather", [int(values), int(indices)]:
             return indices + values - 1
         case "scatter", [int(updates), int(indices), _]:
-            return updates - indices + 1
+            return updates - indices + 1 if updates else 1
         case (("gather" | "scatter"), _):
             return None
         case _:

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --print-op-generic | filecheck %s --check-prefix GENERIC
 // RUN: tile-opt %s --print-op-generic | tile-opt | filecheck %s
 
-%V, %W, %I, %U, %A, %S, %N = "test.op"() : () -> (tensor<9x8xf32>, tensor<1x8xf32>, tensor<4x3xi32>, tensor<4x3x8xf32>, tensor<*x!tile.any>, tensor<3x2048xui32>, index)
+%V, %W, %I, %U, %A, %S, %N, %C = "test.op"() : () -> (tensor<9x8xf32>, tensor<1x8xf32>, tensor<4x3xi32>, tensor<4x3x8xf32>, tensor<*x!tile.any>, tensor<3x2048xui32>, index, tensor<f32>)
 
 // CHECK: tile.gather %V, %I : (tensor<9x8xf32>, tensor<4x3xi32>) -> tensor<4x3x8xf32>
 // GENERIC: "tile.gather"(%V, %I) : (tensor<9x8xf32>, tensor<4x3xi32>) -> tensor<4x3x8xf32>
@@ -15,6 +15,9 @@
 // CHECK-NEXT: tile.scatter %U, %I, %V parts 5 : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<5x9x8xf32>
 // GENERIC: "tile.scatter"(%U, %I, %V) <{parts = 5 : index}> : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<5x9x8xf32>
 %scatter_parts = tile.scatter %U, %I, %V parts 5 : (tensor<4x3x8xf32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<5x9x8xf32>
+
+// CHECK-NEXT: tile.scatter %C, %I, %V : (tensor<f32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9xf32>
+%counted = tile.scatter %C, %I, %V : (tensor<f32>, tensor<4x3xi32>, tensor<9x8xf32>) -> tensor<9xf32>
 
 // CHECK-NEXT: tile.sum_to %U, %W : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
 // GENERIC: "tile.sum_to"(%U, %W) : (tensor<4x3x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>

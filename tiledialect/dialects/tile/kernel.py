@@ -253,7 +253,8 @@ class KernelOp(IRDLOperation):
     def _verify_results(self) -> None:
         contractions = self.contractions
         scans = [op for op in self.block.ops if isinstance(op, ScanOp)]
-        others = [op for op in self.block.ops if not isinstance(op, ScatterOp | YieldOp)]
+        beside = (ScatterOp, ConstantOp, YieldOp)
+        others = [op for op in self.block.ops if not isinstance(op, beside)]
         if self.scatter is not None and (others or len(self.outputs) > 1):
             raise VerifyException(f"{name_of(self.scatter.result)} must be alone in its kernel")
         if scans and (contractions or len(scans) > 1):

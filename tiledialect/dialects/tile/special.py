@@ -75,7 +75,8 @@ class ScatterOp(TileOp):
 
     The reverse of `tile.gather`: `updates` has the indices' axes, then those of a slice; the
     result has a first axis of the size of `like`'s and then those of a slice. Slices for one
-    place are summed (bools as integers); an index outside the result is left out.
+    place are summed (bools as integers); an index outside the result is left out. A number as
+    `updates`, without axes, is added for each index: so indices are counted.
 
     With `parts n` the indices, in order, are divided into so many parts of the same number, but
     for the last; the result has another first axis, along which it is that of each part.
@@ -129,8 +130,8 @@ class ScatterOp(TileOp):
             return make_type(None, element_type)
         if not like:
             raise VerifyException(f"scatter needs an axis, but {name_of(self.like)} is a scalar")
-        rank = len(indices)
-        if len(updates) < rank or not _agree(updates[:rank], indices):
+        rank = len(indices) if updates else 0
+        if len(updates) < rank or not _agree(updates[:rank], indices[:rank]):
             raise VerifyException(
                 f"{name_of(self.updates)} ({format_shape(updates)}) must begin with the axes "
                 f"of {name_of(self.indices)} ({format_shape(indices)})"
