@@ -48,6 +48,7 @@ ODD = {
     "bandwidth": (0.5, 20.0, 3000.0),
     "arithmetic": (1.0, 200.0, 60000.0),
     "launch": (0.0, 10.0, 500.0),
+    "latency": (0.0, 0.1, 20.0),
     "sub_group_size": (0, 1, 8, 64),
     "registers": (4, 16, 64, 255),
     "local_mem_unit": (0, 1024, 1 << 18),
