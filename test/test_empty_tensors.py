@@ -123,6 +123,22 @@ def test_patterns(shape: tuple[int, ...], device: td.Device):
     check(f, [np.ones(shape, np.float32)])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "function (A) -> (B) { B = A + A; }",
+        "function (A[N, M, K]) -> (B) { B[k, i, j: K, N, M] = =(A[i, j, k]); }",
+        "function (A[N, M, K]) -> (B) { B[i, 0, k: N, 1, 0*K] = >(A[i, j, k]); }",
+    ],
+)
+def test_many_rows_of_nothing(text: str, device: td.Device):
+    """No work-item is started for what has no elements, however long its other axes are."""
+    a = np.broadcast_to(np.int8(1), (2**20, 0, 2**20))
+    f = td.compile(text, device=device)
+    assert f(a).size == 0
+    assert f.gradient()(a.astype(np.float32), f(a.astype(np.float32))).shape == a.shape
+
+
 def test_the_shape_of_a_scalar(device: td.Device):
     f = td.compile("function (A[]) -> (S) { S = shape(A); }", device=device)
     check(f, [np.float32(1)])

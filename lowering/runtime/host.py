@@ -215,7 +215,9 @@ class _Host:
         if module is None or kernel is None:
             raise _unsupported(op, f"there is no kernel @{'::@'.join(path)}")
         self._check_arguments(op, kernel, functions)
-        if 0 in (*groups, x, y, z):
+        # What writes no elements may have as many work-items as these would have rows.
+        writes = any(access(p, functions).writes for p in kernel.body.block.args)
+        if 0 in (*groups, x, y, z) or not writes:
             return
         parts = parts_of(kernel) if isinstance(kernel, gpu.FuncOp) else ()
         args: list[int | Scalar] = []
