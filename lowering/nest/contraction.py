@@ -9,18 +9,22 @@ that only says that an operand is read inside its tensor needs no test if the op
 the copy writes the neutral element there.
 
 What counts the points that have the value of a maximum or minimum goes over them once more, when
-that is known.
+that is known. A copy has the neutral element outside of the operand, which may be the maximum: it
+reads one that has NaN there, or compares the places, where that takes less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -29,8 +33,9 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.index.integer import Expr, equal
+from tiledialect.index.integer import Expr, equal, less, less_equal
 from tiledialect.index.sets import Guard
+from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.nest.accumulators import Accumulator, Places, combined, neutral_operands
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.guards import Guards, Test
@@ -38,8 +43,9 @@ from tiledialect.lowering.nest.instruction import InstructionNest
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.last_steps import LastColumns
 from tiledialect.lowering.nest.staging import Staging
-from tiledialect.schedule.leaves import first_written_out
+from tiledialect.schedule.leaves import Role, first_written_out
 from tiledialect.schedule.output_box import always_lands, visited
+from tiledialect.schedule.tiles import step_name
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class Pass:
     """The element of an operand at the loops being built, by number."""
     flag: Accumulator | None = None
     """Whether points landed, if that must be known."""
+    lands: Callable[[], Iterable[SSAValue]] = tuple
+    """When the point at the loops being built counts, if that has not been tested."""
 
 
 @dataclass(frozen=True)
@@ -117,15 +125,29 @@ class ContractionNest:
 
     @cached_property
     def counted(self) -> Staging:
-        """What is read to be counted: equal to nothing outside of the operand."""
+        """What is read to be counted: what has been read, or equal to nothing outside of that."""
         assert self.count is not None
-        last_output = len(self.op.output.data)
-        if all(g.source < last_output for g in sets.guards(self.space, self.kernel.ranges)):
+        if not self._padded_axes or self._has_lanes_apart:
             return self.staging
         found = zip(self.count.inputs, neutral_operands(self.count), strict=True)
         neutral = [value for operand, value in found if operand is not self.op.result]
         access = [e.substitute(self.kernel.values) for e in self.op.accesses.data[0].data]
         return Staging(self.kernel, self.op.inputs, [access], neutral)
+
+    @property
+    def _has_lanes_apart(self) -> bool:
+        """Whether vectors of what is read are shuffled out of others.
+
+        To compare the places of their lanes takes less than to do that again; than to copy
+        and load neighbours again it takes more.
+        """
+        accesses = self.staging.operands[0].access
+        return any(abs(e.coefficient(n)) > 1 for e in accesses for n in self._lanes & {*e.names})
+
+    @cached_property
+    def _lanes(self) -> set[str]:
+        """The steps that are lanes."""
+        return {step_name(k) for k, leaf in enumerate(self.leaves) if leaf.role is Role.VECTOR}
 
     @cached_property
     def output_tests(self) -> tuple[Test, ...]:
@@ -238,7 +260,8 @@ class ContractionNest:
                 return self._result(acc, flag, self._elements())
             return self.counted.read(0)
 
-        self._go_over(Pass(op, self.counted, found, read), tests)
+        lands = self._lands if self.counted is self.staging else tuple
+        self._go_over(Pass(op, self.counted, found, read, lands=lands), tests)
         found.join()
         return found
 
@@ -276,9 +299,51 @@ class ContractionNest:
                 with self.kernel.loops([k]):
                     self._points(k + 1, later, what)
                 return
-            acc.add(combined(what.op, self.nest.scalars, acc.type, what.read))
+            acc.add(self._value(what))
             if flag is not None:
                 flag.set()
+
+    def _value(self, what: Pass) -> SSAValue:
+        """What is aggregated at the loops being built."""
+        scalars, t = self.nest.scalars, what.acc.type
+        value = combined(what.op, scalars, t, what.read)
+        for test in what.lands():
+            value = scalars.select(test, value, scalars.constant(0, t))
+        return value
+
+    def _lands(self) -> Iterator[SSAValue]:
+        """Whether what is read at the loops being built is none of what is beside the operand.
+
+        That is the neutral element, which may be the aggregate.
+        """
+        operand = self.staging.operands[0]
+        if self.staging.needs_tests(0):
+            return
+        shape = static_shape(operand.value)
+        for axis, size in ((operand.access[k], shape[k]) for k in self._padded_axes):
+            place = self.kernel.expr(axis)
+            tests = (("ge", 0, less_equal(0, place)), ("lt", size, less(place, size)))
+            for kind, bound, is_inside in tests:
+                if (condition := simplify_condition(is_inside, self.nest.env)) == ALWAYS:
+                    continue
+                yield (
+                    self._compared(kind, place, bound)
+                    if self._lanes & {*axis.names}
+                    else self.nest.truth(condition)
+                )
+
+    @cached_property
+    def _padded_axes(self) -> list[int]:
+        """The axes of the first operand beyond which elements of the output read."""
+        first = len(self.op.output.data)
+        found = {g.source - first for g in sets.guards(self.space, self.kernel.ranges)}
+        return [k for k in range(len(self.op.accesses.data[0].data)) if k in found]
+
+    def _compared(self, kind: str, place: Expr, bound: int) -> SSAValue:
+        """Whether that holds of a place, as a comparison of numbers: lanes may differ in them."""
+        nest = self.nest
+        number = nest.emit(arith.IndexCastOp(nest.index(place), i32))
+        return nest.scalars.compare(kind, number, nest.scalars.constant(bound, i32), i32)
 
     def _refuse(self, tests: Sequence[Test], flag: Accumulator | None) -> None:
         """Refuse an instruction for a box of which some points do not count."""

@@ -56,6 +56,16 @@ def test_gradients_share_among_equals(name: str, device: td.Device):
 
 
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+def test_what_is_counted_is_copied_once(device: td.Device):
+    gradient = td.compile(PROGRAMS["along"], device=device).gradient()
+    gradient = gradient.with_schedules({"O": SCHEDULES[2].format(n=6, x8=3)})
+    first = gradient.opencl("6x45xf32", "6x23xf32").split("__kernel")[1]
+    assert first.count("__local") == 1
+    if device.type == "cpu":
+        assert "float8" in first
+
+
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_all_schedules_count_alike(schedule: str, device: td.Device):
     for name in ("padded", "along", "whole"):
