@@ -104,11 +104,14 @@ def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
     at_elements = _shapes(first) == _shapes(user) or (contraction is None and _repeats(first, user))
     arguments = dict(zip(user.inputs, user.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
+    # Each is come to in many ways: in a long chain there are more than can be followed.
+    reached = set(pending)
     while pending:
         for use in pending.pop().uses:
             op = use.operation
             if isinstance(op, ElementwiseOp):
-                pending += op.results
+                pending += {op.res} - reached
+                reached.add(op.res)
             elif isinstance(op, ContractionOp):
                 if op is not contraction or use.index >= len(op.inputs):
                     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -21,6 +22,9 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.passes.change_indices import set_domain
+
+MOST_TERMS = 64
+"""How many terms a sum is taken apart into at most: `a + a` has twice as many each time."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,8 @@ class Row:
         self.waits = waits
         summed = _summed(op)
         self.axes = [k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed]
+        # A value is asked for more than once by each of what is computed with it.
+        self.terms = cache(self._terms)
 
     def constant(self, value: SSAValue) -> SSAValue | None:
         """What a value is in all of a row; None if it is not constant there."""
@@ -164,7 +170,7 @@ class Row:
         is_constant = all(k < missing or shape[k - missing] == 1 for k in self.axes)
         return value if missing >= 0 and is_constant else None
 
-    def terms(self, value: SSAValue, wait: int) -> list[Term] | None:
+    def _terms(self, value: SSAValue, wait: int) -> list[Term] | None:
         """A value as a sum of terms; None if a part of it is constant, or of another shape.
 
         A sum that waits for less than ``wait`` aggregates stays as it is: so a mean that is
@@ -184,7 +190,7 @@ class Row:
                 return [replace(t, negative=not t.negative) for t in found] if found else whole
             case AddOp() | SubOp():
                 left, right = (self.terms(v, wait) for v in op.operands)
-                if not left or not right:
+                if not left or not right or len(left) + len(right) > MOST_TERMS:
                     return whole
                 turned = isinstance(op, SubOp)
                 return [*left, *(replace(t, negative=t.negative != turned) for t in right)]
