@@ -245,8 +245,9 @@ class _Specializer:
             except ZeroDivisionError:
                 raise TileError.at(op, _division_by_zero(op)) from None
             if not et.holds(et.index, size):
-                name = name_of(op.results[0])
-                raise TileError.at(op, f"the dimension {name} does not fit 64 bits")
+                value = op.results[0]
+                what = f"the dimension {name_of(value)}" if value.name_hint else "a size here"
+                raise TileError.at(op, f"{what} does not fit 64 bits")
             return size
         raise TileError.at(op, f"{op.name} does not compute a size")
 

@@ -112,7 +112,8 @@ def test_integers_in_a_contraction_are_rounded_to_the_type_they_meet(device: Any
     ("body", "said"),
     [
         ("O[i: N] = +(A[i + (N - 2)*j]);", "nothing bounds the index j"),
-        ("".join(f"D{k + 1} = D{k}*D{k}; " for k in range(28)) + "O = A * D28;", "does not fit 64 bits"),
+        ("".join(f"D{k + 1} = D{k}*D{k}; " for k in range(28)) + "O = A * D28;", "the dimension D6 does not fit 64 bits"),
+        ("O[i, j: N, 99 * N**20] = +(A[i]);".replace("N**20", "*".join("N" * 70)), "a size here does not fit 64"),
     ],
 )  # fmt: skip
 def test_what_dimensions_make_wrong(body: str, said: str):
