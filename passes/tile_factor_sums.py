@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -74,8 +73,7 @@ class Sums:
     def _factor(self, op: ContractionOp) -> None:
         """Replace a sum by sums that wait for less, if there are such."""
         (value,) = op.inputs
-        row = Row(op, self.waits)
-        terms = row.terms(value, self.waits.get(value, 0))
+        terms = Row(op, self.waits).terms(value)
         if terms is None or not any(t.factors for t in terms):
             return
         cores = [core for term in terms for core in term.cores]
@@ -149,13 +147,14 @@ class Row:
     """What is summed over the rows of a tensor, taken apart."""
 
     def __init__(self, op: ContractionOp, waits: dict[SSAValue, int]):
-        self.shape = shape_of(tensor_type(op.inputs[0])) or ()
+        (value,) = op.inputs
+        self.shape = shape_of(tensor_type(value)) or ()
         self.type = tensor_type(op.result).element_type
         self.waits = waits
+        self.wait = waits.get(value, 0)
         summed = _summed(op)
         self.axes = [k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed]
-        # A value is asked for more than once by each of what is computed with it.
-        self.terms = cache(self._terms)
+        self.known: dict[SSAValue, list[Term] | None] = {}
 
     def constant(self, value: SSAValue) -> SSAValue | None:
         """What a value is in all of a row; None if it is not constant there."""
@@ -170,54 +169,76 @@ class Row:
         is_constant = all(k < missing or shape[k - missing] == 1 for k in self.axes)
         return value if missing >= 0 and is_constant else None
 
-    def _terms(self, value: SSAValue, wait: int) -> list[Term] | None:
-        """A value as a sum of terms; None if a part of it is constant, or of another shape.
+    def terms(self, value: SSAValue) -> list[Term] | None:
+        """A value as a sum of terms; None if a part of it is constant, or of another shape."""
+        # Operands come first: a long chain would be too deep a recursion.
+        pending = [value]
+        while pending:
+            if pending[-1] in self.known:
+                pending.pop()
+            elif unknown := [v for v in self._parts(pending[-1]) if v not in self.known]:
+                pending += unknown
+            else:
+                self.known[pending[-1]] = self._of_parts(pending[-1])
+        return self.known[value]
 
-        A sum that waits for less than ``wait`` aggregates stays as it is: so a mean that is
-        subtracted does, as without it the sum would lose its precision.
+    def _has_terms(self, value: SSAValue) -> bool:
+        return shape_of(tensor_type(value)) == self.shape and self.constant(value) is None
+
+    def _parts(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The operands that the terms of a value come of; none if it is a term itself.
+
+        A sum that waits for fewer aggregates stays as it is: so a mean that is subtracted does, as
+        without it the sum would lose its precision.
         """
-        if shape_of(tensor_type(value)) != self.shape or self.constant(value) is not None:
+        if not self._has_terms(value) or tensor_type(value).element_type != self.type:
+            return ()
+        match op := value.owner:
+            case AddOp() | SubOp() if self.waits.get(value, 0) == self.wait:
+                return op.operands
+            case NegOp() | MulOp() | DivOp():
+                return op.operands
+            case ContractionOp() if _multiplies(op):
+                return op.inputs
+            case _:
+                return ()
+
+    def _of_parts(self, value: SSAValue) -> list[Term] | None:
+        if not self._has_terms(value):
             return None
-        op = value.owner
         whole = [Term((value,))]
-        if tensor_type(value).element_type != self.type:
-            return whole
-        if self.waits.get(value, 0) < wait and isinstance(op, AddOp | SubOp):
-            return whole
-        match op:
+        parts = self._parts(value)
+        match value.owner:
+            case _ if not parts:
+                return whole
             case NegOp():
-                found = self.terms(op.operands[0], wait)
+                found = self.known[parts[0]]
                 return [replace(t, negative=not t.negative) for t in found] if found else whole
             case AddOp() | SubOp():
-                left, right = (self.terms(v, wait) for v in op.operands)
+                left, right = (self.known[v] for v in parts)
                 if not left or not right or len(left) + len(right) > MOST_TERMS:
                     return whole
-                turned = isinstance(op, SubOp)
+                turned = isinstance(value.owner, SubOp)
                 return [*left, *(replace(t, negative=t.negative != turned) for t in right)]
-            case MulOp():
-                return self._product(op.operands[0], op.operands[1], wait) or whole
             case DivOp():
-                return self._scaled(op.operands[0], DivOp, op.operands[1], wait) or whole
-            case ContractionOp() if _multiplies(op):
-                return self._product(op.inputs[0], op.inputs[1], wait) or whole
+                return self._scaled(parts[0], DivOp, parts[1]) or whole
             case _:
-                return whole
+                return self._product(*parts) or whole
 
     def _scaled(
-        self, value: SSAValue, kind: type[MulOp | DivOp], by: SSAValue, wait: int
+        self, value: SSAValue, kind: type[MulOp | DivOp], by: SSAValue
     ) -> list[Term] | None:
         """The terms of a value, each times something that is constant; None if that is not."""
-        factor = self.constant(by)
-        found = self.terms(value, wait) if factor is not None else None
+        factor, found = self.constant(by), self.known[value]
         if factor is None or found is None:
             return None
         return [replace(t, factors=(*t.factors, (kind, factor))) for t in found]
 
-    def _product(self, a: SSAValue, b: SSAValue, wait: int) -> list[Term] | None:
+    def _product(self, a: SSAValue, b: SSAValue) -> list[Term] | None:
         """The terms of a product, of which one factor is constant, or each is a single term."""
-        if found := self._scaled(a, MulOp, b, wait) or self._scaled(b, MulOp, a, wait):
+        if found := self._scaled(a, MulOp, b) or self._scaled(b, MulOp, a):
             return found
-        left, right = self.terms(a, wait), self.terms(b, wait)
+        left, right = self.known[a], self.known[b]
         if left is None or right is None or len(left) > 1 or len(right) > 1:
             return None
         (x,), (y,) = left, right

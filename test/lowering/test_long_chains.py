@@ -29,3 +29,11 @@ def test_a_long_chain_is_summed():
 def test_a_long_chain_of_choices_is_summed():
     f = summed("(X < 2 ? X + 1 : X)")
     np.testing.assert_array_equal(f(NUMBERS), 2 + 2 + 2 + 3)
+
+
+def test_a_long_chain_of_factors_of_rows_is_summed():
+    chain = "".join(f" Y{k + 1} = Y{k} * M;" for k in range(STEPS))
+    source = f"M[i, 0: N, 1] = >(X[i, j]); Y0 = X - M; {chain} S[i: N] = +(Y{STEPS}[i, j]);"
+    f = td.compile(f"function (X[N, K]) -> (S) {{ {source} }}")
+    x = np.array([[1, 1, 0.5], [-1, -2, -1.25]], np.float32)
+    np.testing.assert_allclose(f(x), [-0.5, -1.25], rtol=1e-6)
