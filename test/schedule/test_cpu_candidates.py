@@ -150,6 +150,23 @@ def test_the_best_is_the_first_of_all(case: Facts, device: Device):
             assert least_cpu_seconds(model) <= candidate.estimate.seconds
 
 
+@pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
+@pytest.mark.parametrize("last", [77, 3])
+def test_outer_products_are_written_row_by_row(last: int, device: Device):
+    """But for rows that are no vectors. Nothing is summed, whatever the operands have in common."""
+    sizes = {"b": 100, "i": 65, "j": last}
+    row = 65 * IndexExpr.of("b") + IndexExpr.of("i")
+    first, second = tensor(0, (6500,), row), tensor(1, (100, last), "b", "j")
+    case = facts(3, sizes, tensor(0, (100, 65, last), "b", "i", "j"), first, second)
+    assert bool(list(cpu_contractions(case, device))) == (last == 3)
+    found = choice.best(case, device)
+    assert found is not None
+    check(case.indices, found.schedule, [1, 2])
+    if last == 77:
+        assert found.family == "streams"
+        assert [x.index for x in found.schedule.leaves if x.role is not Role.GROUP][-1] == "j"
+
+
 @pytest.mark.parametrize("columns", [37, 127, 1001])
 def test_columns_that_vectors_do_not_fill_are_summed_several_vectors_at_a_time(columns: int):
     device = replace(DEVICES["wide"], compute_units=2)
