@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
@@ -52,6 +52,8 @@ class Sums:
         """Those that have no axes where they sum."""
         self.products: dict[frozenset[SSAValue], SSAValue] = {}
         """The products that are there."""
+        self.scales: set[SSAValue] = set()
+        """What elementwise ops compute of the greatest or least of something."""
         for op in list(function.body.block.ops):
             self._enter(op)
             if isinstance(op, ContractionOp) and is_sum_of_rows(op):
@@ -64,6 +66,8 @@ class Sums:
         aggregates = isinstance(op, ContractionOp) and bool(_summed(op))
         for result in op.results if isinstance(op, TileOp) else ():
             self.waits[result] = before + aggregates
+        if _is_extreme(op) or (not aggregates and not self.scales.isdisjoint(op.operands)):
+            self.scales.update(op.results)
         if isinstance(op, MulOp):
             self.products.setdefault(frozenset(op.operands), op.results[0])
         if isinstance(op, ContractionOp) and is_sum_of_rows(op):
@@ -73,7 +77,7 @@ class Sums:
     def _factor(self, op: ContractionOp) -> None:
         """Replace a sum by sums that wait for less, if there are such."""
         (value,) = op.inputs
-        terms = Row(op, self.waits).terms(value)
+        terms = Row(op, self.waits, self.scales).terms(value)
         if terms is None or not any(t.factors for t in terms):
             return
         cores = [core for term in terms for core in term.cores]
@@ -146,8 +150,9 @@ class Sums:
 class Row:
     """What is summed over the rows of a tensor, taken apart."""
 
-    def __init__(self, op: ContractionOp, waits: dict[SSAValue, int]):
+    def __init__(self, op: ContractionOp, waits: dict[SSAValue, int], scales: set[SSAValue]):
         (value,) = op.inputs
+        self.scales = scales
         self.shape = shape_of(tensor_type(value)) or ()
         self.type = tensor_type(op.result).element_type
         self.waits = waits
@@ -228,21 +233,29 @@ class Row:
     def _scaled(
         self, value: SSAValue, kind: type[MulOp | DivOp], by: SSAValue
     ) -> list[Term] | None:
-        """The terms of a value, each times something that is constant; None if that is not."""
+        """The terms of a value, each times something that is constant; None if that is not.
+
+        What is divided by the greatest element stays so: without that it may be too large to be
+        summed, or too small.
+        """
         factor, found = self.constant(by), self.known[value]
-        if factor is None or found is None:
+        if factor is None or found is None or factor in self.scales:
             return None
         return [replace(t, factors=(*t.factors, (kind, factor))) for t in found]
 
     def _product(self, a: SSAValue, b: SSAValue) -> list[Term] | None:
-        """The terms of a product, of which one factor is constant, or each is a single term."""
+        """The terms of a product, of which one factor is constant, or each is a single term.
+
+        What is squared keeps its factors: `(x / s)**2` is near 1 where `x**2` may be 0 or infinite.
+        """
         if found := self._scaled(a, MulOp, b) or self._scaled(b, MulOp, a):
             return found
         left, right = self.known[a], self.known[b]
         if left is None or right is None or len(left) > 1 or len(right) > 1:
             return None
         (x,), (y,) = left, right
-        if not x.factors and not y.factors:
+        is_square = not {*x.cores}.isdisjoint(y.cores)
+        if is_square or (not x.factors and not y.factors):
             return None
         factors = (*x.factors, *y.factors)
         return [Term((*x.cores, *y.cores), factors, x.negative != y.negative)]
@@ -260,6 +273,11 @@ def is_sum_of_rows(op: ContractionOp) -> bool:
     if op.result.type != op.inputs[0].type and _keeps_axes(access, output):
         return True
     return _drops_axes(op) and _keeps_axes(access, access)
+
+
+def _is_extreme(op: Operation) -> bool:
+    """Whether an op takes the greatest or least of some elements."""
+    return isinstance(op, ContractionOp) and op.aggregation.data in EXTREMES and bool(_summed(op))
 
 
 def _drops_axes(op: ContractionOp) -> bool:
@@ -329,7 +347,9 @@ class TileFactorSumsPass(ModulePass):
     and a sum of several such terms is the sum of theirs, also where products are contractions. That
     is done where what remains to be summed waits for fewer aggregates, one after another: the
     gradients of a softmax or a layer normalization then read their rows in fewer phases. What is
-    added to an element, such as a mean that is subtracted, stays in the sum. Types are f32 and f64.
+    added to an element, such as a mean that is subtracted, stays in the sum; so does what keeps
+    numbers near 1, such as a greatest element that is divided by, or a factor of what is squared.
+    Types are f32 and f64.
     """
 
     name = "tile-factor-sums"

@@ -43,12 +43,36 @@ func.func @terms(%X: tensor<4x8xf64>, %Y: tensor<4x8xf64>) -> tensor<4x1xf64> {
 // CHECK-NEXT: [[Q:%[0-9]+]] = tile.div [[T]], %S
 // CHECK-NEXT: %T = tile.div [[Q]], %S
 func.func @product(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>) -> tensor<4x1xf32> {
-  %S = tile.contraction max(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %S = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
   %A = tile.div %Y, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
   %B = tile.div %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
   %P = tile.mul %A, %B : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %T = tile.contraction add(%P[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
   func.return %T : tensor<4x1xf32>
+}
+
+// -----
+
+// What is divided by its greatest element stays near 1, and so does what is squared once it is divided.
+// CHECK-LABEL: func.func @scaled(
+// CHECK:      %U = tile.contraction add(%E[r, c]) -> [r, 0]
+// CHECK:      %V = tile.contraction add(%G[r, c]) -> [r, 0]
+// CHECK:      %W = tile.contraction add(%I[r, c]) -> [r, 0]
+func.func @scaled(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>) {
+  %A = tile.abs %X : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %M = tile.contraction max(%A[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %N = tile.neg %M : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %D = tile.div %X, %N : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %E = tile.mul %D, %Y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %U = tile.contraction add(%E[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %S = tile.contraction add(%A[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %F = tile.div %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %G = tile.mul %F, %F : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %V = tile.contraction add(%G[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %H = tile.mul %F, %Y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %I = tile.mul %H, %X : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %W = tile.contraction add(%I[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %U, %V, %W : tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>
 }
 
 // -----
