@@ -10,9 +10,8 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.passes.surprises import placed
-from tiledialect.schedule.cost import cost
+from tiledialect.schedule.choice import estimated, modelled
 from tiledialect.schedule.device import Device, device_of
-from tiledialect.schedule.model import Model
 
 MANY_POINTS = 10**9
 """Kernels of fewer points are not worth an estimate: no device takes a minute for them."""
@@ -47,7 +46,8 @@ def seconds(kernel: KernelOp, device: Device) -> float:
     """How long a kernel is thought to take by its schedule; 0 if it is short."""
     if points(kernel) < MANY_POINTS or kernel.schedule is None:
         return 0.0
-    return cost(Model(kernel_facts(kernel, device), kernel.schedule.data, device)).seconds
+    facts = kernel_facts(kernel, device)
+    return estimated(modelled(facts, kernel.schedule.data, device)).seconds
 
 
 def duration(taken: float) -> str:
