@@ -87,7 +87,14 @@ def _names(function: func.FuncOp) -> dict[int, str]:
 
 
 def _copied(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
-    """The results of a kernel that copies a value to so many places."""
+    """The results of kernels that copy a value to so many places."""
+    most = MAX_ARGUMENTS - 1
+    parts = (places[k : k + most] for k in range(0, len(places), most))
+    return [copy for part in parts for copy in _copied_once(origin, part)]
+
+
+def _copied_once(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
+    """The results of one kernel that does."""
     body = Block(arg_types=[origin.type])
     body.args[0].name_hint = origin.name_hint
     same = IdentOp.create(operands=[body.args[0]], result_types=[origin.type])

@@ -6,8 +6,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from xdsl.dialects import gpu
 
 import tiledialect as td
+from tiledialect.loading import parse_mlir
+from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 
 TWICE = {
     "argument": "function (X[N, M], Y[N, M]) -> (A, B, C) { A = X; B = X; C = reshape(Y, M, N); }",
@@ -47,6 +50,19 @@ def test_results_of_their_own(device: td.Device, name: str, shape: tuple[int, in
         ours[...] = 7
         others = [r for r in results if r is not ours]
         assert all(map(np.array_equal, before, others))
+
+
+@pytest.mark.parametrize("value", ("X", "X * X"))
+def test_more_results_than_a_kernel_has_arguments(value: str) -> None:
+    """Several kernels write what is returned 250 times."""
+    names = [f"O{k}" for k in range(250)]
+    made = " ".join(f"{name} = R;" for name in names)
+    source = f"function (X[N]) -> ({', '.join(names)}) {{ R = {value}; {made} }}"
+    function, x = td.compile(source), np.arange(5, dtype=np.float32)
+    program = function.mlir(x)
+    kernels = [op for op in parse_mlir(program, "program").walk() if isinstance(op, gpu.FuncOp)]
+    assert all(len(kernel.body.block.args) <= MAX_ARGUMENTS for kernel in kernels)
+    assert all(np.array_equal(ours, x if value == "X" else x * x) for ours in function(x))
 
 
 GRADIENTS = (
