@@ -42,34 +42,39 @@ def kernel_facts(kernel: KernelOp, device: Device | None = None) -> Facts:
     """The facts of a kernel, for a device; those of a contraction's indices need its domain."""
     if kernel.axes is not None:
         return _row_facts(kernel)
-    op = kernel.contraction
-    reader = _Reader(kernel)
-    if op is None:
-        access = [IndexExpr.of(index.name) for index in kernel.indices]
-        # Parts count as tensors by themselves.
-        parts, yielded = kernel.parts, [*enumerate(kernel.yield_op.values)]
-        own = [(k, [p.value for p in parts[v]] if v in parts else [v]) for k, v in yielded]
-        return Facts(
-            kernel.indices,
-            reader.reads([v for _, values in own for v in values], access),
-            tuple(_tensor(k, v, access) for k, values in own for v in values),
-            operations=_cost(kernel.block.ops),
-        )
-    before = [v for v in op.inputs if isinstance(v.owner, Operation)]
-    producers = makers(before, {c.result for c in kernel.contractions})
-    found = contraction_facts(op)
-    inside: tuple[Tensor, ...] = ()
-    for value, access in zip(op.inputs, op.accesses, strict=True):
-        if value in reader.numbers:
-            whole = _tensor(reader.numbers[value], value, access.data)
-            read = reader.sources(op, value, whole) if found.points <= prod(whole.shape) else ()
-            inside += read if _are_read_again(read, found, device) else (whole,)
-    later = [x for x in kernel.block.ops if x is not op and x not in producers]
-    counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
+    if kernel.contraction is None:
+        return _elementwise_facts(kernel)
+    return _facts_around(kernel.contraction, kernel, device)
+
+
+def _elementwise_facts(kernel: KernelOp) -> Facts:
+    """Those of a kernel without loops over points."""
+    access = [IndexExpr.of(index.name) for index in kernel.indices]
+    # Parts count as tensors by themselves.
+    parts, yielded = kernel.parts, [*enumerate(kernel.yield_op.values)]
+    own = [(k, [p.value for p in parts[v]] if v in parts else [v]) for k, v in yielded]
     return Facts(
         kernel.indices,
-        # What is outside is unequal where it is counted, so that tiles are others.
-        inside * 2 if counted and any(padded_indices(found, t) for t in inside) else inside,
+        _Reader(kernel).reads([v for _, values in own for v in values], access),
+        tuple(_tensor(k, v, access) for k, values in own for v in values),
+        operations=_cost(kernel.block.ops),
+    )
+
+
+def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) -> Facts:
+    """Those of a contraction, with what its kernel computes before and after it."""
+    reader, found = _Reader(kernel), contraction_facts(op)
+    before = [v for v in op.inputs if isinstance(v.owner, Operation)]
+    producers = makers(before, {c.result for c in kernel.contractions})
+    later = [x for x in kernel.block.ops if x is not op and x not in producers]
+    counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
+    inputs = reader.operands(op, found, device)
+    if counted and any(padded_indices(found, t) for t in inputs):
+        # What is outside is unequal where it is counted: that has tiles of its own.
+        inputs *= 2
+    return Facts(
+        kernel.indices,
+        inputs,
         reader.outputs(op.output.data),
         found.aggregation,
         found.combination,
@@ -78,7 +83,7 @@ def kernel_facts(kernel: KernelOp, device: Device | None = None) -> Facts:
         _cost(later),
         found.constraints,
         joined_bytes=found.joined_bytes,
-        loaded=frozenset(t.number for t in inside if kernel.values[t.number] not in op.inputs),
+        loaded=frozenset(t.number for t in inputs if kernel.values[t.number] not in op.inputs),
     )
 
 
@@ -87,10 +92,9 @@ def _are_read_again(read: Sequence[Tensor], found: Facts, device: Device | None)
 
     On GPUs only where each serves several results: work-items that share sums read across them.
     """
+    is_cpu = device is not None and device.kind is Kind.CPU
     results = {name for name in found.output_indices if found.extents[name] > 1}
-    if device is not None and device.kind is Kind.CPU:
-        return bool(read)
-    return bool(read) and all(not t.names.issuperset(results) for t in read)
+    return bool(read) and (is_cpu or not any(t.names.issuperset(results) for t in read))
 
 
 def contraction_facts(op: ContractionOp) -> Facts:
@@ -124,7 +128,20 @@ class _Reader:
         self.kernel = kernel
         self.numbers = {v: k for k, v in enumerate(kernel.values)}
 
-    def sources(self, op: ContractionOp, value: SSAValue, whole: Tensor) -> tuple[Tensor, ...]:
+    def operands(
+        self, op: ContractionOp, found: Facts, device: Device | None
+    ) -> tuple[Tensor, ...]:
+        """What a contraction reads: operands, or the inputs of which these are computed."""
+        read: tuple[Tensor, ...] = ()
+        for value, access in zip(op.inputs, op.accesses, strict=True):
+            if value in self.numbers:
+                whole = _tensor(self.numbers[value], value, access.data)
+                is_once = found.points <= prod(whole.shape)
+                own = self._sources(op, value, whole) if is_once else ()
+                read += own if _are_read_again(own, found, device) else (whole,)
+        return read
+
+    def _sources(self, op: ContractionOp, value: SSAValue, whole: Tensor) -> tuple[Tensor, ...]:
         """The inputs of which an operand is computed where it is loaded, if all are smaller.
 
         What is as large as an input counts as read itself: so it can be staged, computed.

@@ -44,8 +44,8 @@ GAIN = 0.9
 MORE_PARTS = 0.98
 """More parts of sums of a GPU's columns than another split has must take at most this share of its
 time: they have more groups, which read more places of memory at a time."""
-HANDOVER = 1e-6
-"""Seconds that a GPU takes from a kernel's last loads until the next one has its first."""
+HANDOVER = {Kind.GPU: 10 / 7, Kind.CPU: 0.0}
+"""Latencies of the device from a kernel's last loads until the next one has its first."""
 LEAST_TILE = 16 * 16
 """How many results a group has at least if it has a tile of a product."""
 FEW_ROWS = 2
@@ -282,7 +282,7 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
         # What fills a tensor with one number is fused away, or short.
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
-    between = HANDOVER if device.kind is Kind.GPU else 0.0
+    between = HANDOVER[device.kind] * device.latency * 1e-6
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
         if between + sum(seconds) >= enough:

@@ -79,22 +79,27 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
     # First those that have all elements, so that either order makes the same op.
     inputs = zip(reads, op.inputs, stretched, strict=True)
     for read, value, one in sorted(inputs, key=lambda r: r[0] != names):
-        if read == names or one:
-            operands.append(value)
-            continue
-        # Names by place, so that whatever repeats the same alike is the same op.
-        places = {name: IndexExpr.of(f"i{k}") for k, name in enumerate(names)}
-        access = [places[name] for name in read]
-        spread = ContractionOp(
-            Aggregation.add, Combination.none, [*places.values()], [(value, access)], shape=whole
-        )
-        made.append(spread)
-        operands.append(spread.result)
+        if read != names and not one:
+            made.append(_spread(value, read, names, whole))
+            (value,) = made[-1].results
+        operands.append(value)
     made.append(kind.create(operands=operands, result_types=[t]))
     for new in made:
         new.location = op.location
     made[-1].results[0].name_hint = op.result.name_hint
     return made
+
+
+def _spread(
+    value: SSAValue, read: Sequence[str | None], names: Sequence[str | None], whole: tuple[int, ...]
+) -> ContractionOp:
+    """A tensor with the axes that are read, repeated along all others."""
+    # Names by place, so that whatever repeats the same alike is the same op.
+    places = {name: IndexExpr.of(f"i{k}") for k, name in enumerate(names)}
+    access = [places[name] for name in read]
+    return ContractionOp(
+        Aggregation.add, Combination.none, [*places.values()], [(value, access)], shape=whole
+    )
 
 
 def _is_stretched(

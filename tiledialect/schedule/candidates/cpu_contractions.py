@@ -32,7 +32,8 @@ TILES = (
 MOST_ROWS = {1: 24, 2: 12}
 """How many rows tiles of so many vectors have at most that hold all rows, or half of them."""
 PICTURES = 8
-"""How many rows along pictures are as good as whole rows."""
+"""From how many pictures on rows along them, which need no tests at edges, are as good as all rows
+of a picture."""
 MOST_TILES = 4
 """How many tiles are looked at in all blocks."""
 FEW_USES = 16
@@ -219,9 +220,8 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     for lanes in r.lanes:
         vectors = ceil_div(facts.extents[r.n], lanes)
         is_row = lanes == width and abs(output.strides.get(r.n, 0)) == 1
-        # Rows along pictures leave out what is padded: if there are enough, others do no better.
-        whole = vectors if is_row and all(facts.extents[n] < PICTURES for n in along[2:]) else 0
-        for rows, columns in (*TILES, *_fitted(facts, r, whole)):
+        are_few = all(facts.extents[n] < PICTURES for n in along[2:])
+        for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
             if columns > vectors:
                 continue
             between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
@@ -243,16 +243,16 @@ def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
     return 1 < elements < vectors
 
 
-def _fitted(facts: Facts, r: Roles, whole: int) -> Iterator[tuple[int, int]]:
+def _fitted(facts: Facts, r: Roles, channels: int | None) -> Iterator[tuple[int, int]]:
     """Tiles that leave no rest where there are few rows: of plain products, and of all channels.
 
-    These lie side by side, in so many whole vectors.
+    These lie side by side, in so many whole vectors, if tiles of them may do better than others.
     """
     extent = facts.extents[r.rows[0]] if r.rows else 1
     is_product, is_slid = not _is_window(facts), _is_slid(facts, r.n)
     for columns, most in MOST_ROWS.items():
         rows = ceil_div(extent, ceil_div(extent, most))
-        fits = is_product or (columns == whole and not is_slid)
+        fits = is_product or (columns == channels and not is_slid)
         if fits and extent <= 2 * most and (rows, columns) not in TILES:
             yield rows, columns
 
