@@ -135,7 +135,7 @@ def compiled(program: Program, build: bool) -> Times:
     ours = [b - a for a, b in pairwise(ends)]
     ours[0] += loaded - imported
     building = time.process_time()
-    made = [next(iter(f._specializations.values())) for f in functions]
+    made = [next(iter(f._specializations.values())) for f in functions]  # pyright: ignore[reportPrivateUsage]
     for function, own in zip(functions, made, strict=True):
         if build:
             own.executable(lane_of(queue_for(function.device)), True)

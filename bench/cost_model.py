@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from statistics import median
@@ -22,7 +23,7 @@ from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.lowering.runtime.compiling import lowered
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import ranked
-from tiledialect.schedule.device import device_of
+from tiledialect.schedule.device import Device, device_of
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -76,11 +77,13 @@ def types(shapes: Shapes) -> tuple[str, ...]:
     return tuple("x".join(map(str, shape)) + "xf32" for shape in shapes)
 
 
-def kernels(name: str, device: td.Device) -> tuple[dict[str, KernelOp], object]:
+def kernels(name: str, device: td.Device) -> tuple[Mapping[str, KernelOp], Device]:
     """The kernels of a workload before they are scheduled, and the device as the model sees it."""
     f, shapes = function(name, device)
     module = lowered(f._program, f.types(types(shapes), {}), device, "tile-fuse")  # pyright: ignore[reportPrivateUsage]
-    return named_kernels(module), device_of(module)
+    described = device_of(module)
+    assert described is not None
+    return named_kernels(module), described
 
 
 def build(task: tuple[str, str, str, str]) -> str:

@@ -84,7 +84,8 @@ def by_hand_device(program: cl.Program, launch: tuple[Any, ...], arrays: list[An
 
     def call() -> Any:
         out = cla.Array(queue, arrays[0].shape, arrays[0].dtype)
-        kernel(queue, global_size, local_size, *(a.data for a in (*arrays, out)))
+        buffers: list[Any] = [a.data for a in (*arrays, out)]
+        kernel(queue, global_size, local_size, *buffers)
         return out
 
     return call

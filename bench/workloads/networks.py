@@ -48,7 +48,7 @@ def _digits_at(n: int, side: int, *channels: int) -> Problem:
 
 
 BLOCKS: dict[Scale, tuple[int, ...]] = {"test": (1,), "cpu": STAGES[50], "gpu": STAGES[50]}
-NETWORKS = {
+NETWORKS: dict[Scale, ResidualNetwork] = {
     "test": ResidualNetwork(BLOCKS["test"], 2, 2, 4),
     "cpu": ResidualNetwork(BLOCKS["cpu"], 64, 2, 56),
     "gpu": ResidualNetwork(BLOCKS["gpu"], 64, 32, 56),
@@ -82,7 +82,7 @@ WORKLOADS: list[Workload] = [
     ),
     Workload(
         "network/residual 50",
-        {s: Problem(n.text, n.shapes) for s, n in NETWORKS.items()},
+        {scale: Problem(n.text, n.shapes) for scale, n in NETWORKS.items()},
         torch=_torch_residual,
         flops=_residual_flops,
         gradients=NETWORKS["cpu"].weights,
