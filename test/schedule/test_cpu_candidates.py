@@ -974,3 +974,19 @@ def test_steps_between_which_other_residue_classes_lie_are_tried_as_lanes():
     found = choice.best(case, device)
     assert found is not None
     assert [s.index for s in found.schedule.leaves if s.role is Role.VECTOR] == ["x"]
+
+
+def test_what_serves_one_result_is_read_where_it_lies():
+    b, c, y, x, yc, xc, j, i = (
+        IndexExpr.of(name) for name in ("b", "c", "y", "x", "p", "q", "j", "i")
+    )
+    # A copy of the picture would be read as often as it is written, and by lanes as far apart.
+    picture, maxima = (4, 64, 112, 112), (4, 64, 56, 56)
+    at, shared = (b, c, yc + 2 * y, xc + 2 * x), (b, c, y + j, x + i)
+    sizes = {"b": 4, "c": 64, "p": 2, "y": 56, "q": 2, "x": 56, "j": 2, "i": 2}
+    inputs = (tensor(0, picture, *at), tensor(1, maxima, *shared), tensor(2, maxima, *shared))
+    case = replace(facts(6, sizes, tensor(0, picture, *at), *inputs), combination="cond")
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    found = choice.best(case, device)
+    assert found is not None
+    assert {stage.operand for stage in found.schedule.stages} == {1, 2}

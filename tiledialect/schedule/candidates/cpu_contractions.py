@@ -296,18 +296,31 @@ def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[st
 def _must_pack(
     facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]], device: Device
 ) -> tuple[int, ...]:
-    """The operands that the tile would read outside themselves, or whose lanes lie apart."""
+    """The operands that the tile would read outside themselves, or whose lanes lie apart.
+
+    Not those that gain nothing by lying elsewhere.
+    """
     builder = Builder(facts, r, shape)
     known = builder.known() if device.has_long_vectors else frozenset[str]()
     written = builder.written_out()
 
     def must(t: Tensor) -> bool:
-        on_lanes = r.n in t.names and abs(t.strides[r.n]) != 1
+        is_apart = r.n in t.names and abs(t.strides[r.n]) != 1
+        on_lanes = is_apart and not _is_read_as_copied(facts, r, t)
         if on_lanes or written.isdisjoint(padded[t.number]):
             return on_lanes
         return not written.isdisjoint(padded_indices(facts, t, known))
 
     return tuple(t.number for t in facts.inputs if must(t))
+
+
+def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
+    """Whether a copy of an operand would be read as the operand is: each element for one result,
+    and the lanes as far apart. Gradients of maxima read so what the maxima are of.
+    """
+    moving = {name for name, extent in facts.extents.items() if extent > 1}
+    is_last = abs(t.walk.moves[-1].get(r.n, 0)) == abs(t.strides[r.n])
+    return is_last and moving & t.names == moving & {*facts.output_indices}
 
 
 def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
