@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, less, minimum
 from tiledialect.lowering.nest.kernel import KernelNest
-from tiledialect.schedule.leaves import Leaf, Role, ends_in_part
+from tiledialect.schedule.leaves import Leaf, Role, ends_in_part, is_left_alone
 from tiledialect.schedule.tiles import step_name
 
 BACK = "back"
@@ -128,8 +128,8 @@ class LastRows:
         is_past = prod(leaf.extent for leaf in digits) > length >= together
         # What a group has alone must not be done by another one.
         group = prod(leaf.extent for leaf in digits if leaf.role is not Role.GROUP)
-        rest = length % group if group < length else together
-        is_own = leaves[own[-2]].role is Role.SERIAL and not 0 < rest < together
+        is_alone = is_left_alone(length, group, together)
+        is_own = leaves[own[-2]].role is Role.SERIAL and not is_alone
         written_out = digits[-1].role is Role.UNROLL and digits[-1].stride == 1
         if not (is_past and is_own and written_out and are_digits(digits)):
             return None

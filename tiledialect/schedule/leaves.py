@@ -333,6 +333,15 @@ def ends_in_part(extent: int, lanes: int) -> bool:
     return rest > 0 and rest & (rest - 1) == 0
 
 
+def is_left_alone(extent: int, group: int, together: int) -> bool:
+    """Whether the last group has fewer rows than are written out together.
+
+    They cannot go back over the rows before, which another group has
+    (`lowering/nest/last_steps.py`).
+    """
+    return group < extent and 0 < extent % group < together
+
+
 def first_written_out(leaves: Sequence[Leaf]) -> int:
     """The number of the first of the innermost leaves that are written out."""
     k = len(leaves)

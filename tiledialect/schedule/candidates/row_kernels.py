@@ -26,7 +26,14 @@ from tiledialect.schedule.candidates.memory import (
 )
 from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
-from tiledialect.schedule.leaves import LEAST_SLIDING, Role, Schedule, Stage, ends_in_part
+from tiledialect.schedule.leaves import (
+    LEAST_SLIDING,
+    Role,
+    Schedule,
+    Stage,
+    ends_in_part,
+    is_left_alone,
+)
 
 KEPT = 96
 """How many elements of rows a work-item of a GPU keeps in registers."""
@@ -259,11 +266,10 @@ def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
     Where the last ones of those that are written out go back, it is over rows of the same group.
     """
     for row in rows[:1]:
-        steps, goes_back = loops.rest(row), loops.facts.extents[row] % loops.reach[row] > 0
+        steps, extent, together = loops.rest(row), loops.facts.extents[row], loops.reach[row]
         count = even_share(steps, points)
-        if goes_back and steps % count == 1 % count:
-            fewer, more = range(count, 1, -1), range(count + 1, steps + 1)
-            count = next(n for n in (*fewer, *more, steps) if steps % n != 1)
+        counts = (*range(count, 0, -1), *range(count + 1, steps + 1))
+        count = next(n for n in counts if not is_left_alone(extent, n * together, together))
         loops.add(row, count, Role.SERIAL)
         points = max(1, points // count)
     loops.work(rows[1:], points)
