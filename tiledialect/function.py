@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tiledialect.boundary import for_user, front_door, sourced
+from tiledialect.calls import begins, completed, device_signature_of, signature_of
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of, without_marks
 from tiledialect.loading import Source, parse_mlir, print_module, read_text
@@ -227,13 +228,13 @@ class Function:
         arrays = self._inputs.arrays(self.bind(args, {}))
         if not all(isinstance(a, np.ndarray) for a in arrays):
             return self._call_on_device(args, arrays)
-        signature = _signature(arrays)
+        signature = signature_of(arrays)
         calls = self._calls.find(signature)
         if calls is None:
             tuned = self._tuned_for(arrays, self.device)
             calls = self._calls.put(signature, tuned._host_calls(types_of(arrays)))
-        if _begins(args, arrays):
-            self._calls.put(_signature(args), _completed(calls, arrays[len(args) :]))
+        if begins(args, arrays):
+            self._calls.put(signature_of(args), completed(calls, arrays[len(args) :]))
         return calls.run(arrays)
 
     def _host_calls(self, types: Types) -> Calls:
@@ -265,14 +266,14 @@ class Function:
 
         queue = common_queue(self.name, [a for a in arrays if not isinstance(a, np.ndarray)])
         arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in arrays]
-        signature = _device_signature(queue, arrays)
+        signature = device_signature_of(queue, arrays)
         calls = self._device_calls.find(signature)
         if calls is None:
             calls = self._tuned_on(arrays, queue)._calls_on(types_of(arrays), queue)
             self._device_calls.put(signature, calls)
-        if _begins(args, arrays):
-            completed = _completed(calls, arrays[len(args) :])
-            self._device_calls.put(_device_signature(queue, args), completed)
+        if begins(args, arrays):
+            whole = completed(calls, arrays[len(args) :])
+            self._device_calls.put(device_signature_of(queue, args), whole)
         return calls.run(arrays)
 
     def _calls_on(self, types: Types, queue: cl.CommandQueue) -> Calls:
@@ -337,12 +338,15 @@ class Function:
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
         if self._tune < 2:
             return self
-        from tiledialect.lowering.runtime.tune import tuned_schedules
+        from tiledialect.lowering.runtime.tune import Task, tuned_schedules
 
         with sourced(self._source.text):
-            types = types_of(arrays)
-            texts = tuned_schedules(self._program, types, device, arrays, self._tune)
-        return self._with(self._gradients, (*self._schedules, *texts), 0)
+            task = Task(self._program, types_of(arrays), device, arrays, self._warn)
+            texts = tuned_schedules(task, self._tune)
+        tuned = self._with(self._gradients, (*self._schedules, *texts), 0)
+        # What has been said is not said again.
+        tuned._warned = self._warned
+        return tuned
 
     def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
         """The same for arrays on a queue's device."""
@@ -458,28 +462,6 @@ class Function:
         types = self.types(args, named)
         with sourced(self._source.text):
             return print_module(lowered(self._program, types, self.device))
-
-
-def _signature(arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """What a call of arrays depends on."""
-    return tuple(part for a in arrays for part in (a.shape, a.dtype))
-
-
-def _device_signature(queue: cl.CommandQueue, arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """The same of pyopencl arrays without gaps, as their strides say."""
-    return (queue, *(part for a in arrays for part in (a.shape, a.dtype, a.strides)))
-
-
-def _begins(args: Sequence[Any], arrays: Sequence[Any]) -> bool:
-    """Whether the arrays are those given, and after them cotangents that were left out."""
-    return len(args) < len(arrays) and all(a is b for a, b in zip(args, arrays, strict=False))
-
-
-def _completed(calls: Calls, missing: Sequence[Any]) -> Calls:
-    """Calls that leave out the last arrays, which are the same each time."""
-    from tiledialect.lowering.runtime.trial import Calls
-
-    return Calls(lambda arrays: calls.run((*arrays, *missing)))
 
 
 def _restored(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tiledialect import disk
@@ -29,13 +29,24 @@ Texts = Mapping[str, Sequence[str]]
 """The candidates of each kernel, as texts, those first that are thought to be fastest."""
 
 
-def tuned_schedules(
-    program: Program, types: Types, device: Device, arrays: Sequence[Any], count: int
-) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Task:
+    """What is tuned: a program for arrays of some types on a device."""
+
+    program: Program
+    types: Types
+    device: Device
+    arrays: Sequence[Any]
+    warn: Callable[[tuple[str, ...]], None]
+    """Says what may surprise, before anything runs."""
+
+
+def tuned_schedules(task: Task, count: int) -> tuple[str, ...]:
     """The fastest of each kernel's best ``count`` candidates on the device, as texts.
 
     Kernels that the program has schedules for keep those.
     """
+    program, types, device = task.program, task.types, task.device
     name = cache.key(
         *("tune", str(count), program.text, program.name, repr(program.gradients)),
         *(*program.schedules, *map(str, types), str(target_system_spec(device))),
@@ -45,18 +56,17 @@ def tuned_schedules(
     # The name says for which program and package they were measured: they fit.
     if path is not None and (found := disk.read_sealed(path)) is not None:
         return tuple(json.loads(found))
-    candidates = _candidates(program, types, device, count)
-    best = _measured(program, types, device, arrays, candidates)
+    best = _measured(task, _candidates(task, count))
     texts = tuple(f"{kernel}: {text}" for kernel, text in best.items())
     if path is not None:
         disk.write_sealed(path, json.dumps(texts).encode())
     return texts
 
 
-def _candidates(program: Program, types: Types, device: Device, count: int) -> Texts:
-    module = lowered(program, types, device, "tile-fuse")
+def _candidates(task: Task, count: int) -> Texts:
+    module = lowered(task.program, task.types, task.device, "tile-fuse")
     target = described.device_of(module)
-    given = {name for text in program.schedules for name in read_schedules(text)}
+    given = {name for text in task.program.schedules for name in read_schedules(text)}
     if target is None:
         return {}
     return {
@@ -76,9 +86,7 @@ def _texts(kernel: KernelOp, target: described.Device, count: int) -> list[str]:
     return found
 
 
-def _measured(
-    program: Program, types: Types, device: Device, arrays: Sequence[Any], candidates: Texts
-) -> dict[str, str]:
+def _measured(task: Task, candidates: Texts) -> dict[str, str]:
     """The fastest candidate of each kernel.
 
     A run has the candidates of one rank for all kernels, so that there are few runs.
@@ -87,30 +95,24 @@ def _measured(
     best = {kernel: (float("inf"), texts[0]) for kernel, texts in candidates.items()}
     for rank in range(most if most > 1 else 0):
         chosen = {k: texts[min(rank, len(texts) - 1)] for k, texts in candidates.items()}
-        with progress(f"tuning {program.result_name}: {rank + 1} of {most}"):
-            for kernel, seconds in _times(program, types, device, arrays, chosen):
+        with progress(f"tuning {task.program.result_name}: {rank + 1} of {most}"):
+            for kernel, seconds in _times(task, chosen):
                 best[kernel] = min(best[kernel], (seconds, chosen[kernel]))
     return {kernel: text for kernel, (_, text) in best.items()}
 
 
-def _times(
-    program: Program,
-    types: Types,
-    device: Device,
-    arrays: Sequence[Any],
-    chosen: Mapping[str, str],
-) -> Iterator[tuple[str, float]]:
+def _times(task: Task, chosen: Mapping[str, str]) -> Iterator[tuple[str, float]]:
     """How long each kernel takes by a schedule; nothing if the device refuses one of them."""
     texts = tuple(f"{kernel}: {text}" for kernel, text in chosen.items())
-    scheduled = replace(program, schedules=(*program.schedules, *texts))
+    scheduled = replace(task.program, schedules=(*task.program.schedules, *texts))
     try:
-        executable = Specialization(scheduled, types, device).executable(
-            lane_of(queue_for(device, profiling=True)), on_host=True
-        )
-        _, profile = executable.profile(arrays, RUNS)
+        specialization = Specialization(scheduled, task.types, task.device)
+        task.warn(specialization.plan.warnings)
+        lane = lane_of(queue_for(task.device, profiling=True))
+        _, profile = specialization.executable(lane, on_host=True).profile(task.arrays, RUNS)
     except TileError:
         return
-    kernels = named_kernels(lowered(scheduled, types, device, "tile-loop-tiling"))
+    kernels = named_kernels(lowered(scheduled, task.types, task.device, "tile-loop-tiling"))
     names = [*kernels]
     for kernel in chosen:
         if len(names) == len(profile.kernels):

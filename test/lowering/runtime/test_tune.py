@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import tune
+from tiledialect.lowering.runtime.launch import Executable
 
 SOURCE = "function (A[M, N]) -> (S, Y) { S[i: M] = +(A[i, j]); Y = A * 2; }"
 DATA = np.arange(24 * 40, dtype=np.float32).reshape(24, 40)
@@ -72,6 +74,29 @@ def test_given_schedules_stay(device: td.Device):
 def test_the_gradient_is_tuned_too(device: td.Device):
     f = td.compile("function (A) -> (B) { B = A * A; }", device=device, tune=2).gradient()
     assert np.array_equal(f(np.float32([1, 2]), np.float32([1, 1])), [2, 4])
+
+
+def test_warnings_come_once_and_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
+    """Also of what takes so long that nobody would wait for it."""
+    said, measured = list[str](), list[int]()
+    profile = Executable.profile
+
+    def noted(self: Executable, *args: Any) -> Any:
+        measured.append(len(said))
+        return profile(self, *args)
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        said.append(str(message))
+
+    monkeypatch.setattr(Executable, "profile", noted)
+    monkeypatch.setattr(warnings, "showwarning", show)
+    f = td.compile("function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }", tune=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for rows in (24, 48):
+            assert f(np.ones((rows, 40), np.int8)).tolist() == [40] * rows
+    assert len(said) == 1 and "wraps beyond 127" in said[0]
+    assert measured and set(measured) == {1}
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, True, "all"])
