@@ -47,7 +47,8 @@ class Windows:
     def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
         """Where a contraction reads or writes a value then."""
         exprs = (e.substitute(self.single) for e in access.data)
-        axes = zip(exprs, self.parts[value], strict=True)
+        # A constant has no axes, and becomes nothing else.
+        axes = zip(exprs, self.parts.get(value, ()), strict=True)
         return AccessAttr([e for expr, sizes in axes for e in self._digits(expr, sizes)])
 
     def _digits(self, expr: IndexExpr, sizes: Shape) -> Iterable[IndexExpr]:

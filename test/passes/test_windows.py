@@ -74,6 +74,10 @@ WEIGHTED = """function (X[N, M], K[4]) -> (Y) {
   S[n, x: N, M/4] = +(X[n, 4*x + k] * K[k]);
   Y[n, 4*x + k: N, M] = +(S[n, x] * K[k]);
 }"""
+COPIED = """function (A[15]) -> (M) {
+  B[3*b + a: 15] = =(A[3*b + a]), a < 3, b < 5 default A; M[] = >(B[i]);
+}"""
+"""In its gradient nothing remains of the default but a constant."""
 
 
 CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...]]] = {
@@ -94,6 +98,7 @@ CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...]]] = {
     "shuffled pixels": (SHUFFLED, ((2, 3, 4, 12),)),
     "two levels": (LEVELS, ((64,),)),
     "weighted": (WEIGHTED, ((3, 20), (4,))),
+    "copied in digits": (COPIED, ((15,),)),
 }
 TARGETS = {
     "own": None,
