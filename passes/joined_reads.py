@@ -1,7 +1,8 @@
 """Axes that a contraction reads as one: neighbours in memory that it sums over, or none of them.
 
 A convolution's weights `K[co, ci, j, i]` are rows of `9*ci + 3*j + i`, whose copies are rows as
-long as all three axes, which squares of registers transpose. The loops stay as they are.
+long as all three axes, which squares of registers transpose. A diagonal `X[i, i]` of rows of n
+elements is `X[(n + 1)*i]`. The loops stay as they are.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ from itertools import takewhile
 from math import prod
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
 from tiledialect.dialects.tile.base import make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.contraction import Constraint
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.device import LINE
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def read_rows(kernel: KernelOp, kept: frozenset[int]) -> None:
     ``kept`` are the numbers of the inputs that stay as they are.
     """
     op = kernel.contraction
-    if op is None or len(op.inputs) < 2 or op.domain is None or op.constraints.data:
+    if op is None or op.domain is None or op.constraints.data:
         return
     for row in list(_rows(kernel, op)):
         if kernel.block.args.index(op.inputs[row.operand]) not in kept:
@@ -53,9 +56,28 @@ def _rows(kernel: KernelOp, op: ContractionOp) -> Iterator[Row]:
     for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True)):
         is_input = isinstance(value, BlockArgument) and value.block is kernel.block
         if is_input and len(list(value.uses)) == 1:
-            axes = _together(op, access.data, shape(value))
+            axes = _diagonal(op, value, access.data)
+            if axes == 0 and len(op.inputs) > 1:
+                axes = _together(op, access.data, shape(value))
             if axes > 1:
                 yield Row(k, axes)
+
+
+def _diagonal(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -> int:
+    """How many of the last axes a diagonal has, along which an index of the output goes; or 0.
+
+    What an index reads along two axes is no rectangle that a work-group could copy, but a row of
+    elements that are as far from one another as those of a column. Where these lie in neighbouring
+    lines of a cache, the rectangle has no others, and comes in vectors.
+    """
+    output = {name for e in op.output.data for name in e.names}
+    last = set(access[-1].names) & output if access else set[str]()
+    whole = len(access)
+    first = next((k for k, e in enumerate(access) if not last.isdisjoint(e.names)), whole)
+    t = tensor_type(value)
+    step = prod(shape(value)[first + 1 :]) * element_bytes(t.element_type)
+    is_far = whole - first > 1 and step > 2 * LINE
+    return whole - first if is_far and all(len(e.names) <= 1 for e in access[first:]) else 0
 
 
 def _together(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[int]) -> int:

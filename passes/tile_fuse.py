@@ -24,6 +24,7 @@ from tiledialect.errors import TileError
 from tiledialect.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
+from tiledialect.passes.diagonals import choose_diagonals
 from tiledialect.passes.early_copies import copy_early
 from tiledialect.passes.fusion_cost import Machine, size_of
 from tiledialect.passes.fusion_rules import (
@@ -208,6 +209,8 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     read_past_masks(function.body)
     copy_early(function.body, apart)
     add_beside(block)
+    if not gpu:
+        choose_diagonals(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
     completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
@@ -340,7 +343,8 @@ class TileFusePass(PassWithFlags):
     elements of its result unwritten is alone in its kernel, and writes over what another one has
     filled with its default, or 0. So does one that takes as its default what nothing else does, as
     in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
-    the same elements, become such; on GPUs the first one fills nothing that the others write. In
+    the same elements, become such; on GPUs the first one fills nothing that the others write. On
+    CPUs what is written along a diagonal, `[i, i]`, is chosen there where the result is filled. In
     gradients, what reads a part that the others leave alone reads past what masks these. Where
     parts alone are taken of what elementwise ops make of arguments, these ops are done on parts of
     the arguments, and of what is put together of arguments on the part alone.

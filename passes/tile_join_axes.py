@@ -122,8 +122,9 @@ class TileJoinAxesPass(ModulePass):
     convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
     which cost nothing, stand around the kernel then. On CPUs a product also reads the last axes of
     a factor as one where they are whole indices, all summed over or none, though its loops stay as
-    they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies have long rows. On GPUs indices
-    of a contraction become one where the second fills no tile. Kernels that write parts of a result
+    they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies have long rows, and a diagonal
+    `X[i, i]` that goes along an axis of the result is `X[(N + 1)*i]`. On GPUs indices of a
+    contraction become one where the second fills no tile. Kernels that write parts of a result
     beside one another have the same axes joined, or none. What gets a schedule over the axes as
     they are stays.
     """

@@ -149,3 +149,19 @@ func.func @read_elsewhere_too(%A: tensor<5xf32>) -> tensor<5xf32> {
   %P = tile.mul %F, %S : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
   func.return %P : tensor<5xf32>
 }
+
+// What is written along a diagonal is chosen among what fills the result.
+// CHECK-LABEL: func.func @diagonal
+// CHECK-NEXT:    [[ROW:%.*]] = tile.reshape %X to [] : tensor<3x8xf32> -> tensor<3x8x1xf32>
+// CHECK-NEXT:    %D = tile.kernel(%{{.*}} = [[ROW]] : tensor<3x8x1xf32>) -> tensor<3x8x8xf32> {
+// CHECK:           tile.contraction assign(%start[]) -> [i0, i1, i2]
+// CHECK:           tile.cmp_eq
+// CHECK-NEXT:      tile.select
+// CHECK-NEXT:      tile.exp
+// CHECK-NEXT:      tile.yield
+// CHECK:         func.return %D
+func.func @diagonal(%X: tensor<3x8xf32>) -> tensor<3x8x8xf32> {
+  %S = tile.contraction assign(%X[b, i]) -> [b, i, i] : (tensor<3x8xf32>) -> tensor<3x8x8xf32>
+  %D = tile.exp %S : (tensor<3x8x8xf32>) -> tensor<3x8x8xf32>
+  func.return %D : tensor<3x8x8xf32>
+}

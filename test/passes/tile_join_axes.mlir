@@ -177,4 +177,37 @@ func.func @taps(%D: tensor<8x5x6xf32>, %K: tensor<8x5x3x2xf32>, %A: tensor<5x3x5
   }
   func.return %P, %S, %T : tensor<5x11x7xf32>, tensor<5xf32>, tensor<5xf32>
 }
+
+// A diagonal is read as a row of elements that are as far from one another as in a column; one that is
+// summed up, one of short rows, and one that slides, stay.
+// CHECK-LABEL: @diagonals
+// CHECK-DAG:   [[X:%.*]] = tile.reshape %X to [] : tensor<3x41x41xf32> -> tensor<3x1681xf32>
+// CHECK:       tile.contraction assign(%{{.*}}[b, 42*i]) -> [b, i]
+// CHECK:       tile.contraction assign(%{{.*}}[b, 42*i + 1]) -> [b, i]
+// CHECK:       tile.contraction add(%x[b, i, i]) -> [b]
+// CHECK:       tile.contraction assign(%y[b, i, i]) -> [b, i]
+// CHECK:       tile.contraction add(%x[b, i, i + j]) -> [b, i]
+func.func @diagonals(%X: tensor<3x41x41xf32>, %Y: tensor<9x7x7xf32>) -> (tensor<9x7xf32>, tensor<3x41xf32>, tensor<3x40xf32>, tensor<3xf32>, tensor<3x40xf32>) {
+  %D = tile.kernel(%x = %X : tensor<3x41x41xf32>) -> tensor<3x41xf32> {
+    %d = tile.contraction assign(%x[b, i, i]) -> [b, i] domain <b = 0 to 3, i = 0 to 41> : (tensor<3x41x41xf32>) -> tensor<3x41xf32>
+    tile.yield %d : tensor<3x41xf32>
+  }
+  %A = tile.kernel(%x = %X : tensor<3x41x41xf32>) -> tensor<3x40xf32> {
+    %a = tile.contraction assign(%x[b, i, i + 1]) -> [b, i] domain <b = 0 to 3, i = 0 to 40> : (tensor<3x41x41xf32>) -> tensor<3x40xf32>
+    tile.yield %a : tensor<3x40xf32>
+  }
+  %T = tile.kernel(%x = %X : tensor<3x41x41xf32>) -> tensor<3xf32> {
+    %t = tile.contraction add(%x[b, i, i]) -> [b] domain <b = 0 to 3, i = 0 to 41> : (tensor<3x41x41xf32>) -> tensor<3xf32>
+    tile.yield %t : tensor<3xf32>
+  }
+  %R = tile.kernel(%y = %Y : tensor<9x7x7xf32>) -> tensor<9x7xf32> {
+    %r = tile.contraction assign(%y[b, i, i]) -> [b, i] domain <b = 0 to 9, i = 0 to 7> : (tensor<9x7x7xf32>) -> tensor<9x7xf32>
+    tile.yield %r : tensor<9x7xf32>
+  }
+  %S = tile.kernel(%x = %X : tensor<3x41x41xf32>) -> tensor<3x40xf32> {
+    %s = tile.contraction add(%x[b, i, i + j]) -> [b, i] domain <b = 0 to 3, i = 0 to 40, j = -39 to 41> : (tensor<3x41x41xf32>) -> tensor<3x40xf32>
+    tile.yield %s : tensor<3x40xf32>
+  }
+  func.return %R, %D, %A, %T, %S : tensor<9x7xf32>, tensor<3x41xf32>, tensor<3x40xf32>, tensor<3xf32>, tensor<3x40xf32>
+}
 }
