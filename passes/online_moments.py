@@ -19,7 +19,8 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, DivOp, MulOp, NegOp, SubOp
 from tiledialect.dialects.tile.rows import Axes
-from tiledialect.passes.online_sums import needs, sums_beside
+from tiledialect.passes.before import Before
+from tiledialect.passes.online_sums import sums_beside
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def moments(
     return sums_beside(phase, earlier, axes, moment_of, lambda m: [d.total for d in m.deviations])
 
 
-def moment_of(op: ContractionOp, before: set[SSAValue]) -> Moment | None:
+def moment_of(op: ContractionOp, before: Before) -> Moment | None:
     """The moment that a sum is of what needs nothing else of before."""
     factors = _factors(op, before)
     if factors is None:
@@ -119,14 +120,14 @@ def is_alone(moment: Moment) -> bool:
     return len(moment.deviations) == 1 and not moment.is_weighted
 
 
-def _factors(op: Operation, before: set[SSAValue]) -> list[Deviation | None] | None:
+def _factors(op: Operation, before: Before) -> list[Deviation | None] | None:
     """The deviations that are multiplied for an op's result, None for each other factor."""
     if isinstance(op, ContractionOp):
         is_product = op.combination.data in (Combination.none, Combination.mul)
         is_product &= op.result not in before
     else:
         is_product = isinstance(op, MulOp | NegOp | DivOp)
-    if not is_product or (isinstance(op, DivOp) and needs(op.operands[1], before)):
+    if not is_product or (isinstance(op, DivOp) and before.are_needed_for(op.operands[1])):
         return None
     found: list[Deviation | None] = [None] if isinstance(op, NegOp | DivOp) else []
     for value in op.operands:
@@ -137,17 +138,17 @@ def _factors(op: Operation, before: set[SSAValue]) -> list[Deviation | None] | N
     return found
 
 
-def _factors_of(value: SSAValue, before: set[SSAValue]) -> list[Deviation | None] | None:
+def _factors_of(value: SSAValue, before: Before) -> list[Deviation | None] | None:
     """The same for a value: one factor, if it is a deviation or needs nothing of before."""
     known = deviation(value, before)
-    if known is not None or not needs(value, before):
+    if known is not None or not before.are_needed_for(value):
         return [known]
     # It needs something, so an op makes it.
     assert isinstance(value.owner, Operation)
     return _factors(value.owner, before)
 
 
-def deviation(value: SSAValue, before: set[SSAValue]) -> Deviation | None:
+def deviation(value: SSAValue, before: Before) -> Deviation | None:
     """What a value is the deviation of, if its mean needs nothing but a sum of before."""
     if not isinstance(value.owner, SubOp):
         return None
@@ -155,7 +156,7 @@ def deviation(value: SSAValue, before: set[SSAValue]) -> Deviation | None:
     total = _sum_times_number(mean)
     if total is None or total.result not in before or [*total.inputs] != [x]:
         return None
-    return None if needs(x, before) else Deviation(value, x, mean, total)
+    return None if before.are_needed_for(x) else Deviation(value, x, mean, total)
 
 
 def _sum_times_number(mean: SSAValue) -> ContractionOp | None:

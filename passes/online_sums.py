@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ExpOp, SubOp
 from tiledialect.dialects.tile.rows import Axes, reduced_by
+from tiledialect.passes.before import Before
 
 Online = Mapping[ContractionOp, ContractionOp]
 """The maximum of which the exponentials are that each sum is of."""
@@ -55,7 +56,7 @@ def sums_beside(
     phase: Sequence[ContractionOp],
     earlier: Sequence[ContractionOp],
     axes: Axes,
-    find: Callable[[ContractionOp, set[SSAValue]], Found | None],
+    find: Callable[[ContractionOp, Before], Found | None],
     waits_for: Callable[[Found], Iterable[ContractionOp]],
 ) -> dict[ContractionOp, Found]:
     """What is found of the sums of a phase, if all can be in one pass with an earlier phase.
@@ -64,7 +65,7 @@ def sums_beside(
     own at any time.
     """
     found: dict[ContractionOp, Found] = {}
-    before: set[SSAValue] = {c.result for c in earlier}
+    before = Before(c.result for c in earlier)
     for op in phase:
         known = find(op, before)
         if known is None or op.aggregation.data is not Aggregation.add:
@@ -75,17 +76,17 @@ def sums_beside(
     return found
 
 
-def linear_in(op: Operation, before: set[SSAValue]) -> ContractionOp | None:
+def linear_in(op: Operation, before: Before) -> ContractionOp | None:
     """The maximum of the exponentials that an op is linear in; it needs nothing else of before."""
-    factors = [v for v in op.operands if needs(v, before)]
-    if len(factors) != 1:
-        return None
-    (factor,) = factors
-    if (greatest := maximum_of(factor)) is not None:
-        return greatest if greatest.result in before and _multiplies(op, factor) else None
-    # It needs something of before, so an op makes it.
-    assert isinstance(factor.owner, Operation)
-    return linear_in(factor.owner, before) if _multiplies(op, factor) else None
+    while True:
+        factors = [v for v in op.operands if before.are_needed_for(v)]
+        if len(factors) != 1 or not _multiplies(op, factors[0]):
+            return None
+        if (greatest := maximum_of(factors[0])) is not None:
+            return greatest if greatest.result in before else None
+        # It needs something of before, so an op makes it.
+        assert isinstance(factors[0].owner, Operation)
+        op = factors[0].owner
 
 
 def _multiplies(op: Operation, factor: SSAValue) -> bool:
@@ -94,16 +95,3 @@ def _multiplies(op: Operation, factor: SSAValue) -> bool:
         return op.combination.data in (Combination.none, Combination.mul)
     is_first = op.operands[0] is factor
     return op.name in ("tile.mul", "tile.neg") or (op.name == "tile.div" and is_first)
-
-
-def needs(value: SSAValue, before: set[SSAValue]) -> bool:
-    """Whether some of these results are needed for a value."""
-    pending, seen = [value], set[SSAValue]()
-    while pending:
-        v = pending.pop()
-        if v in before:
-            return True
-        if v not in seen and isinstance(v.owner, Operation):
-            seen.add(v)
-            pending += v.owner.operands
-    return False

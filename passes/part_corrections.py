@@ -6,7 +6,6 @@ follows from that, as sums of deviations, of exponentials, and what is chosen by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
 from typing import ClassVar
@@ -25,8 +24,9 @@ from tiledialect.dialects.tile.elementwise import (
     MulOp,
 )
 from tiledialect.dialects.tile.elementwise_special import SelectOp
+from tiledialect.passes.before import Before
 from tiledialect.passes.online_moments import Moment, moment_of
-from tiledialect.passes.online_sums import linear_in, needs
+from tiledialect.passes.online_sums import linear_in
 from tiledialect.passes.tensor_builder import TensorBuilder
 
 
@@ -124,9 +124,8 @@ class Chosen(OfExtreme):
 Correction = Deviations | Exponentials | Chosen
 
 
-def correction(op: ContractionOp, of: Sequence[ContractionOp], size: int) -> Correction | None:
+def correction(op: ContractionOp, before: Before, size: int) -> Correction | None:
     """How an aggregate of rows of some size follows from its parts', if that is known."""
-    before: set[SSAValue] = {c.result for c in of}
     if op.aggregation.data is Aggregation.add:
         moment = moment_of(op, before)
         if moment is not None:
@@ -170,7 +169,7 @@ def _multiple(mean: SSAValue, total: SSAValue) -> float:
     return number
 
 
-def _compared(op: ContractionOp, before: set[SSAValue]) -> ContractionOp | None:
+def _compared(op: ContractionOp, before: Before) -> ContractionOp | None:
     """The extreme that a contraction counts the equals of."""
     if op.combination.data is not Combination.eq:
         return None
@@ -178,12 +177,12 @@ def _compared(op: ContractionOp, before: set[SSAValue]) -> ContractionOp | None:
     return _extreme(x, m, before)
 
 
-def _chosen(op: ContractionOp, before: set[SSAValue]) -> Chosen | None:
+def _chosen(op: ContractionOp, before: Before) -> Chosen | None:
     """What an aggregate chooses, if all else is one number that changes nothing."""
     if op.combination.data is not Combination.none or not isinstance(op.inputs[0].owner, SelectOp):
         return None
     condition, value, otherwise = op.inputs[0].owner.operands
-    if not isinstance(condition.owner, CmpEqOp) or needs(value, before):
+    if not isinstance(condition.owner, CmpEqOp) or before.are_needed_for(value):
         return None
     x, m = condition.owner.operands
     extreme = _extreme(x, m, before) or _extreme(m, x, before)
@@ -193,7 +192,7 @@ def _chosen(op: ContractionOp, before: set[SSAValue]) -> Chosen | None:
     return Chosen(extreme, otherwise) if is_kept else None
 
 
-def _extreme(x: SSAValue, m: SSAValue, before: set[SSAValue]) -> ContractionOp | None:
+def _extreme(x: SSAValue, m: SSAValue, before: Before) -> ContractionOp | None:
     """The aggregate that a value is, if it is the extreme of another one."""
     op = m.owner
     if m not in before or not isinstance(op, ContractionOp) or [*op.inputs] != [x]:

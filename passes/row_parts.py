@@ -23,8 +23,8 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.passes.before import Before
 from tiledialect.passes.change_indices import set_domain
-from tiledialect.passes.online_sums import needs
 from tiledialect.passes.part_corrections import Correction, Parts, correction, is_real
 from tiledialect.passes.tensor_builder import TensorBuilder
 from tiledialect.schedule.device import Device
@@ -91,8 +91,9 @@ class Group:
 
     def means_of(self, op: ContractionOp) -> list[SSAValue]:
         """The means that a sum gives, which others need."""
+        own = Before([op.result])
         means = (m for known in self.found.values() for m in known.means)
-        return [m for m in dict.fromkeys(means) if m != op.result and needs(m, {op.result})]
+        return [m for m in dict.fromkeys(means) if m != op.result and own.are_needed_for(m)]
 
 
 def rows_of(op: ContractionOp) -> Rows | None:
@@ -149,9 +150,9 @@ def group_of(leader: ContractionOp) -> Group | None:
     users = _users([op.result for op in (leader, *kept)], rows)
     first = [leader, *(op for op in kept if op not in users)]
     others = [op for op in others if op not in users]
-    found: dict[ContractionOp, Correction] = {}
+    before, found = Before(op.result for op in first), dict[ContractionOp, Correction]()
     for op in users:
-        known = correction(op, first, rows.length)
+        known = correction(op, before, rows.length)
         if known is not None:
             found[op] = known
     if not found:
@@ -180,14 +181,14 @@ def _users(values: Iterable[SSAValue], rows: Rows) -> list[ContractionOp]:
 def _beside(leader: ContractionOp, users: list[ContractionOp], rows: Rows) -> list[ContractionOp]:
     """What else is aggregated of what the rows' aggregates read, and needs none of these."""
     sources = sources_of([*leader.inputs, *(v for op in users for v in op.inputs)], rows)
-    before: set[SSAValue] = {leader.result, *(op.result for op in users)}
+    before = Before([leader.result, *(op.result for op in users)])
     return [
         op
         for op in _users(sources, rows)
         if op is not leader
         and op not in users
         and op.parent is leader.parent
-        and not any(needs(v, before) for v in op.inputs)
+        and not any(map(before.are_needed_for, op.inputs))
         and sources_of(op.inputs, rows) <= sources
     ]
 
@@ -328,7 +329,7 @@ class PartsKernel:
 
     def _is_made_again(self, value: SSAValue) -> bool:
         """Whether a value is computed again: what follows no contraction, or needs an aggregate."""
-        if needs(value, {op.result for op in self.group.first}):
+        if Before(op.result for op in self.group.first).are_needed_for(value):
             return True
         sources = sources_of([value], self.group.rows)
         return bool(sources) and all(not isinstance(v.owner, Operation) for v in sources)

@@ -1,0 +1,38 @@
+"""Results that are there before others, and what needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Operation, SSAValue
+
+
+class Before:
+    """Results that are there before others.
+
+    Of which values some of them are needed for is kept: of chains of rows, each of which needs the
+    one before, every question would else lead back to their beginning. The program must stay as it
+    is meanwhile.
+    """
+
+    def __init__(self, results: Iterable[SSAValue]):
+        self._results = frozenset(results)
+        self._needed_for = dict.fromkeys(self._results, True)
+
+    def __contains__(self, value: SSAValue) -> bool:
+        return value in self._results
+
+    def are_needed_for(self, value: SSAValue) -> bool:
+        """Whether some of them are needed for a value."""
+        known, pending = self._needed_for, [value]
+        while pending:
+            v = pending[-1]
+            operands = v.owner.operands if isinstance(v.owner, Operation) else ()
+            is_needed = any(known.get(operand) for operand in operands)
+            unknown = [operand for operand in operands if operand not in known]
+            if v in known or is_needed or not unknown:
+                known.setdefault(v, is_needed)
+                pending.pop()
+            else:
+                pending += unknown
+        return known[value]
