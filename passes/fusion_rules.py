@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.extreme_counts import with_count
 from tiledialect.passes.fusion_cost import Gain, Machine
-from tiledialect.passes.load_fusion import at_loads, is_elementwise, load_gain
+from tiledialect.passes.load_fusion import at_loads, is_elementwise, load_gain, rows_at_loads
 from tiledialect.passes.row_kernels import may_have_rows, over_rows, row_gain
 from tiledialect.passes.siblings import beside, sibling_gain
 from tiledialect.passes.tap_fusion import at_parts, at_taps, in_parts, tap_gain
@@ -74,6 +74,7 @@ class Rule:
 
 
 AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
+ROWS_AT_LOADS = Rule(rows_at_loads, load_gain, "computed where {} loads it")
 AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
 AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
 IN_PARTS = Rule(in_parts, tap_gain, "computed where {} is written in parts", saves_launch=True)

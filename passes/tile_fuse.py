@@ -35,6 +35,7 @@ from tiledialect.passes.fusion_rules import (
     COUNTED,
     IN_PARTS,
     OVER_ROWS,
+    ROWS_AT_LOADS,
 )
 from tiledialect.passes.kernel_fusion import Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills
@@ -358,7 +359,8 @@ class TileFusePass(PassWithFlags):
     each part where it belongs. What copies would begin as is forgotten where other copies in the
     kernel leave nothing of it.
     Elementwise ops whose results a contraction alone takes
-    are computed where it loads them. Kernels that read one another's results, or the same inputs,
+    are computed where it loads them; on CPUs rows that are gathered, too, where it takes each
+    element once and writes along rows. Kernels that read one another's results, or the same inputs,
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
     elementwise ops before, between and after them, as in softmax or layer normalization. Its
     indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
@@ -403,6 +405,8 @@ class TileFusePass(PassWithFlags):
                 taps = AT_TAPS if gpu else AT_PARTS
                 loads, rows = self.loads, self.rows
                 rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads}
+                # Vectors of CPUs lie along rows; on GPUs it has not been measured.
+                rules |= {} if gpu else {ROWS_AT_LOADS: loads}
                 rules |= {OVER_ROWS: rows, COUNTED: rows, BESIDE: self.beside}
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)

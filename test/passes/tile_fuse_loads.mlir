@@ -65,3 +65,26 @@ func.func @default(%A: tensor<4xf32>) -> tensor<9xf32> {
   %C = tile.contraction add(%A[i]) -> [2*i] default %D : (tensor<4xf32>, tensor<9xf32>) -> tensor<9xf32>
   func.return %C : tensor<9xf32>
 }
+
+// Rows are gathered where they are summed, each element once; not where vectors would not lie along rows,
+// or where each is taken often.
+// CHECK-LABEL: @bags
+// CHECK-NEXT:    %S = tile.kernel(%E_1 = %E : tensor<50x64xf32>, %I_1 = %I : tensor<8x20xi32>) -> tensor<8x64xf32>
+// CHECK:           tile.gather
+// CHECK-NEXT:      tile.contraction add(%{{.*}}[b, l, d]) -> [b, d]
+// CHECK:         tile.gather
+// CHECK-NEXT:    tile.yield
+// CHECK:         tile.gather
+// CHECK-NEXT:    tile.yield
+// APART-LABEL: @bags
+// APART:         tile.gather
+// APART-NEXT:    tile.yield
+func.func @bags(%E: tensor<50x64xf32>, %I: tensor<8x20xi32>, %J: tensor<8x20xi32>, %K: tensor<8x20xi32>, %W: tensor<64x64xf32>) -> (tensor<8x64xf32>, tensor<8x20xf32>, tensor<8x20x64xf32>) {
+  %G = tile.gather %E, %I : (tensor<50x64xf32>, tensor<8x20xi32>) -> tensor<8x20x64xf32>
+  %S = tile.contraction add(%G[b, l, d]) -> [b, d] : (tensor<8x20x64xf32>) -> tensor<8x64xf32>
+  %H = tile.gather %E, %J : (tensor<50x64xf32>, tensor<8x20xi32>) -> tensor<8x20x64xf32>
+  %T = tile.contraction add(%H[b, l, d]) -> [b, l] : (tensor<8x20x64xf32>) -> tensor<8x20xf32>
+  %M = tile.gather %E, %K : (tensor<50x64xf32>, tensor<8x20xi32>) -> tensor<8x20x64xf32>
+  %P = tile.contraction add(%M[b, l, d] mul %W[d, f]) -> [b, l, f] : (tensor<8x20x64xf32>, tensor<64x64xf32>) -> tensor<8x20x64xf32>
+  func.return %S, %T, %P : tensor<8x64xf32>, tensor<8x20xf32>, tensor<8x20x64xf32>
+}
