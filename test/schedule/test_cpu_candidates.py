@@ -942,6 +942,30 @@ def test_rows_of_columns_are_read_as_a_whole_where_they_are_near():
     assert not has_whole_rows(12544, 500)
 
 
+def test_the_last_tile_of_a_loop_holds_what_is_left():
+    """4 tiles of 6 pixels and one of 4, if none has its own copy or is tested as it is read."""
+    case, device = convolution(28, 64), two_cores(8)
+    leaves = (
+        *(Leaf(name, 1, count, Role.SERIAL) for name, count in (("n", 2), ("y", 28))),
+        *(Leaf("x", 6, 5, Role.SERIAL), Leaf("co", 16, 4, Role.SERIAL)),
+        *(Leaf(name, 1, count, Role.SERIAL) for name, count in (("j", 3), ("i", 3), ("ci", 64))),
+        *(Leaf("x", 1, 6, Role.UNROLL), Leaf("co", 8, 2, Role.UNROLL)),
+        Leaf("co", 1, 8, Role.VECTOR),
+    )
+    every, whole = 2 * 28 * 5 * 4 * 9 * 64, Stage(0, local=True)
+
+    def bodies(*stages: Stage, leaves: tuple[Leaf, ...] = leaves) -> float:
+        model = CpuModel(case, Schedule(leaves, stages), device)
+        return model.bodies / model.edges / every
+
+    # Twelve products take six cycles; eight take five, as long as a sum until it is there again.
+    assert bodies(whole) == pytest.approx((4 + 5 / 6) / 5)
+    assert bodies(replace(whole, at=("x", 6))) == bodies() == 1
+    # Sums that wait while taps around them go on are added to as they are.
+    n, y, x, co, j, *others = leaves
+    assert bodies(whole, leaves=(j, n, y, x, co, *others)) == 1
+
+
 def test_copies_of_planes_are_whole_where_the_first_cache_holds_them():
     b, c, y, x, yc, xc, j, i = (
         IndexExpr.of(name) for name in ("b", "c", "y", "x", "p", "q", "j", "i")

@@ -154,10 +154,17 @@ class CpuBody(Model):
     @lazy
     def busy_cycles(self) -> float:
         """Cycles of the innermost body for what is in registers and the first cache."""
+        return self.shorter(None, 1.0)
+
+    def shorter(self, leaf: Leaf | None, share: float) -> float:
+        """The same if a leaf of the tile has such a share of its steps."""
         operations = self.operations
-        loads = [self.loads(walk) * self._lines(walk) for walk in self.walks]
+        loads = (
+            self.loads(w) * self._lines(w) * (share if leaf and w.moved_by(leaf) else 1.0)
+            for w in self.walks
+        )
         chain = CHAIN[self.device.has_long_vectors] * operations / self.vectors
-        return max(operations / 2, sum(loads) / 2, chain)
+        return max(operations * share / 2, sum(loads) / 2, chain)
 
     @property
     def held(self) -> float:

@@ -16,7 +16,7 @@ from tiledialect.schedule.cost import Estimate
 from tiledialect.schedule.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches, lines_kept
 from tiledialect.schedule.device import LINE
 from tiledialect.schedule.facts import Steps, Walk, between_lanes, padded_indices
-from tiledialect.schedule.leaves import LONG_LANES, WRITTEN_OUT, Role
+from tiledialect.schedule.leaves import LONG_LANES, WRITTEN_OUT, Leaf, Role
 from tiledialect.schedule.model import Copy
 
 FLOPS = 4
@@ -181,6 +181,40 @@ class CpuModel(CpuCaches):
         on_grid = {leaf.index for leaf in self.leaves if leaf.role is Role.GROUP}
         return name in self.facts.padded or not on_grid.isdisjoint(others)
 
+    @lazy
+    def _last_tiles(self) -> float:
+        """Which share of the time is left as the last tile of a loop holds the rest alone.
+
+        It is written out by itself then (`nest-peel`), without what is not there.
+        """
+        uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
+        if len(uneven) != 1 or (tile := self._alone_at_end(uneven[0])) is None:
+            return 1.0
+        loop, written = tile
+        rest = self.facts.extents[loop.index] % loop.stride
+        return 1 - (1 - self.shorter(written, rest / loop.stride) / self.busy_cycles) / loop.extent
+
+    def _alone_at_end(self, name: str) -> tuple[Leaf, Leaf] | None:
+        """The loop of an index whose last step is written out by itself, and what that shortens.
+
+        It is if nothing is copied or tested for each tile: neither what it reads, nor to which
+        residue class it belongs; and if its sums do not wait in memory, where all are added to.
+        Only whole vectors are left out.
+        """
+        own = [k for k, leaf in enumerate(self.leaves) if leaf.index == name]
+        if len(own) < 2 or name not in self.facts.output_indices:
+            return None
+        loop, *inside = (self.leaves[k] for k in own)
+        lanes = inside[-1].extent if inside[-1].role is Role.VECTOR else 1
+        is_tile = loop.role is Role.SERIAL and own[0] < self.first_reduction and own[1] >= self.body
+        is_copied = any(copy.place > own[0] for copy in self.all_copies)
+        is_read = any(name in w.tensor.names and not self.copies(w.tensor) for w in self.walks)
+        has_classes = any(len(e.names) > 1 for e in self.facts.outputs[0].access or ())
+        if not is_tile or is_copied or is_read or has_classes:
+            return None
+        rest = self.facts.extents[name] % loop.stride
+        return (loop, inside[0]) if rest and rest % lanes == 0 else None
+
     @property
     def _outer_lanes(self) -> float:
         """Which share of the vectors may begin or end outside what they are read from."""
@@ -213,7 +247,7 @@ class CpuModel(CpuCaches):
     @lazy
     def bodies(self) -> float:
         """How often a work-group does what the innermost body does: more where that is slower."""
-        times = self.trips(self.body) * self.edges
+        times = self.trips(self.body) * self.edges * self._last_tiles
         return times * ALONE * self.items / self.width if self.items > 1 else times
 
     def busy(self, streamed: float) -> float:
