@@ -305,12 +305,12 @@ def _row_facts(kernel: KernelOp) -> Facts:
     fewer = joined(passes, kernel.axes.ranges, guess=True)
     early = {op for own in fewer for op in (*own.sums, *own.moments)}
     needed, unkept = phases(kernel), phases(kernel, early=early)
-    kept: dict[SSAValue, int] = {}
+    kept, reduced = dict[SSAValue, int](), kernel.reduced
     for k, v in enumerate(kernel.values):
         op = v.owner
         maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in found if n == k]
         is_costly = not isinstance(op, Operation) or COSTLY.get(op.name, 1.0) > 1.0
-        if is_costly and len(needed[v]) > 1 and all(kernel.reduced <= set(m) for m in maps):
+        if is_costly and len(needed[v]) > 1 and all(reduced <= set(m) for m in maps):
             kept[v] = k
     return Facts(
         kernel.indices,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import prod
 
 from xdsl.dialects import math
@@ -394,6 +394,7 @@ class Point:
         self.known: dict[SSAValue, SSAValue] = {}
         self.inputs: dict[int, SSAValue] = {}
         self.steps: dict[Accumulator, Step] = {}
+        self.coordinates = cache(rows.coordinates)
 
     def value(self, value: SSAValue, m: Map) -> SSAValue:
         """The element of a value; of an input at the axes ``m``."""
@@ -429,7 +430,7 @@ class Point:
             t = accumulator_type(op)
             element = self.nest.scalars.convert(self.combined(op, t), t, element_type(result))
         else:
-            coordinates = self.rows.coordinates(self.rows.rows.maps[result])
+            coordinates = self.coordinates(self.rows.rows.maps[result])
             elements = Elements(self.nest, self.rows.kernel.memory, coordinates)
             for value, m in zip(operands(op), self.rows.rows.reads(op), strict=False):
                 if not isinstance(value.owner, ConstantOp):
