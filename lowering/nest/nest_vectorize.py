@@ -11,7 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
@@ -20,7 +19,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     VectorType,
     f32,
-    i64,
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -45,13 +43,14 @@ from tiledialect.lowering.nest.shuffles import (
     INTERLEAVED,
     SHORT_LANES,
     elements_of_turn,
-    every_other,
+    joined,
     moved_on,
+    shuffle,
+    starts_apart,
     taken,
-    taken_from,
 )
 from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import LONG_LANES, Role
+from tiledialect.schedule.leaves import LOADED_LANES, LONG_LANES, Role
 
 LANES = (2, 3, 4, 8, 16)
 """How many elements the vectors of OpenCL C have."""
@@ -196,8 +195,8 @@ class Vectorizer:
         if turns := self._loads_in_turns(op):
             self._take_turn(op, turns)
             return
-        if self._is_every_other(op):
-            self._every_other(op, condition)
+        if self._is_spread(op):
+            self._spread(op, condition)
             return
         access, names = self.scope.access(op), self._names
         t = vector_of(op.result.type, self.lanes)
@@ -245,16 +244,15 @@ class Vectorizer:
 
     def _shuffled(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
         """Lanes of two vectors, in one of their type."""
-        assert isinstance(a.type, VectorType)
-        mask = DenseArrayBase.from_list(i64, lanes)
-        new = vector.ShuffleOp(a, b, mask, result_type=a.type)
-        self.ops.append(new)
+        self.ops.append(new := shuffle(a, b, lanes))
         return new.result
 
-    def _is_every_other(self, op: LoadOp) -> bool:
-        """Whether lanes take every other float of a row that two long vectors cover."""
+    def _is_spread(self, op: LoadOp) -> bool:
+        """Whether lanes take every so many floats of a row that few long vectors cover."""
         is_long = self.lanes >= LONG_LANES and op.result.type == f32
-        return is_long and self._is_in_memory(op) and self._is_of_turns(op, 2)
+        stride = self.stride(op) or 0
+        is_near = 1 < stride <= self.lanes // LOADED_LANES
+        return is_long and is_near and self._is_in_memory(op) and self._is_of_turns(op, stride)
 
     def _is_of_rows(self, op: LoadOp | StoreOp, stride: int) -> bool:
         """Whether lanes take the same element of each of neighbouring rows of a size.
@@ -271,12 +269,14 @@ class Vectorizer:
         is_along = moved is not None and moved[0].value == step
         return last.value is not None and is_inside and is_along and self.stride(op) == stride
 
-    def _every_other(self, op: LoadOp, condition: Condition) -> None:
-        """Lanes of two vectors, of which the second one ends where the last element is."""
-        place = self._at(self.scope.access(op))
-        second = moved_on(place, self.lanes - 1, 2 if self._is_of_rows(op, 2) else 0)
-        low, high = self._row_of(op, (place, second), condition)
-        self.values[op.result] = self._shuffled(low, high, every_other(self.lanes))
+    def _spread(self, op: LoadOp, condition: Condition) -> None:
+        """Lanes of vectors in a row, of which the last one ends where the last element is."""
+        stride, place = self.stride(op) or 0, self._at(self.scope.access(op))
+        row = stride if self._is_of_rows(op, stride) else 0
+        starts = starts_apart(stride, self.lanes)
+        found = self._row_of(op, (moved_on(place, k, row) for k in starts), condition)
+        self.ops += (ops := joined(found, range(0, stride * self.lanes, stride), starts))
+        self.values[op.result] = ops[-1].result
 
     def _row_of(
         self, op: LoadOp, places: Iterable[Sequence[Expr]], condition: Condition
@@ -320,10 +320,8 @@ class Vectorizer:
             self.rows[first] = self._row_of(op, places, self._condition(op))
         turn = constant_difference(self.address(op), self.address(first), self.scope.env) or 0
         elements = elements_of_turn(turn, count, lanes, turned=is_turned)
-        joined, *others = self.rows[first]
-        for k, other in enumerate(others, 1):
-            joined = self._shuffled(joined, other, taken_from(k, elements))
-        self.values[op.result] = joined
+        self.ops += (ops := joined(self.rows[first], elements, range(0, count * lanes, lanes)))
+        self.values[op.result] = ops[-1].result
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
         """A store for each lane, as they are no neighbours."""
@@ -385,12 +383,12 @@ class Vectorizer:
         in_rows = self._is_of_rows(turns[0], count)
         condition = self._condition(turns[0])
         for first in range(0, count * lanes, lanes):
-            joined = values[0]
+            row = values[0]
             for turn in range(1, count):
                 found = taken(turn, count, range(first, first + lanes))
-                joined = self._shuffled(joined, values[turn], found)
+                row = self._shuffled(row, values[turn], found)
             at, memory = moved_on(place, first, count if in_rows else 0), self._memory(turns[0])
-            self.ops.append(StoreOp(self._names, joined, memory, at, condition))
+            self.ops.append(StoreOp(self._names, row, memory, at, condition))
 
     def _compute(self, op: Operation) -> None:
         if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.lowering.constants import constant
+from tiledialect.lowering.nest.shuffles import shuffle
 
 Emit = Callable[[Operation], SSAValue]
 Held = tuple[SSAValue, int] | None
@@ -67,7 +68,7 @@ class Registers:
         if any(map(self._is_vector, _halves(found))):
             half = lanes // 2
             low, high = (self.read(place + first, half, emit) for first in (0, half))
-            return emit(_shuffle(low, high, range(lanes)))
+            return emit(shuffle(low, high, range(lanes)))
         elements = [self._element(place + lane, emit) for lane in range(lanes)]
         if lanes == 1:
             return elements[0]
@@ -86,7 +87,7 @@ class Registers:
         whole, first = found[0]
         if lanes_of(whole) <= len(found):
             return None
-        return _shuffle(whole, whole, range(first, first + len(found)))
+        return shuffle(whole, whole, range(first, first + len(found)))
 
     def _is_vector(self, found: Sequence[Held]) -> bool:
         """Whether these places are neighbouring lanes of one vector, or made of such."""
@@ -140,13 +141,6 @@ def _halves(found: Sequence[Held]) -> tuple[Sequence[Held], ...]:
     """The two halves of some places, if these are vectors."""
     half = len(found) // 2
     return (found[:half], found[half:]) if half > 1 and len(found) == 2 * half else ()
-
-
-def _shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
-    """Lanes of two vectors, those of the second numbered after those of the first."""
-    assert isinstance(a.type, VectorType)
-    t = vector_of(a.type.element_type, len(lanes))
-    return vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, lanes), result_type=t)
 
 
 def lanes_of(value: SSAValue) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import f32, f64, i32
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, f32, f64, i32, i64
+from xdsl.ir import SSAValue
 
+from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.index.integer import Expr
 
 INTERLEAVED = (2, 3, 4)
@@ -16,10 +19,31 @@ SHORT_LANES = 4
 """Shorter ones are written lane by lane."""
 
 
-def every_other(lanes: int) -> list[int]:
-    """Every other element, of a vector that begins at the first, and one that ends at the last."""
-    half = lanes // 2
-    return [2 * k if k < half else 2 * k + 1 for k in range(lanes)]
+def shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
+    """Lanes of two vectors, those of the second numbered after those of the first."""
+    assert isinstance(a.type, VectorType)
+    t = vector_of(a.type.element_type, len(lanes))
+    return vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, lanes), result_type=t)
+
+
+def joined(
+    row: Sequence[SSAValue], elements: Sequence[int], starts: Sequence[int]
+) -> list[vector.ShuffleOp]:
+    """What makes one vector of some elements of vectors in a row that begin at some places."""
+    found: list[vector.ShuffleOp] = []
+    for k, other in enumerate(row[1:], 1):
+        before = found[-1].result if found else row[0]
+        found.append(shuffle(before, other, taken_from(k, elements, starts)))
+    return found
+
+
+def starts_apart(stride: int, lanes: int) -> list[int]:
+    """Where vectors begin that cover every so many elements of a row.
+
+    The last one ends at the last of these elements: behind it may be nothing that can be read.
+    """
+    reach = stride * (lanes - 1) + 1
+    return [*range(0, reach - lanes, lanes), reach - lanes]
 
 
 def moved_on(place: Sequence[Expr], distance: int, row: int) -> list[Expr]:
@@ -50,15 +74,16 @@ def elements_of_turn(turn: int, count: int, lanes: int, *, turned: bool) -> list
     return [*(reversed(found) if turned else found)]
 
 
-def taken_from(number: int, elements: Sequence[int]) -> list[int]:
-    """Which lanes a shuffle takes for some elements of vectors that lie in a row.
+def taken_from(number: int, elements: Sequence[int], starts: Sequence[int]) -> list[int]:
+    """Which lanes a shuffle takes for some elements of vectors in a row that begin at some places.
 
     Its first operand is the first vector, later what was taken of those before; its second one is
     the vector of the number.
     """
     lanes = len(elements)
     before = [e if number == 1 else k for k, e in enumerate(elements)]
+    own = [min(e // lanes, len(starts) - 1) for e in elements]
     return [
-        e % lanes + lanes if e // lanes == number else b if e // lanes < number else 0
-        for e, b in zip(elements, before, strict=True)
+        e - starts[number] + lanes if k == number else b if k < number else 0
+        for e, k, b in zip(elements, own, before, strict=True)
     ]

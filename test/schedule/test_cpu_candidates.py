@@ -469,6 +469,33 @@ def test_every_other_float_of_a_row_takes_two_loads(element_type: str, nbytes: i
     assert (model.loads(model.walks[0]) < one_by_one / 2) == (element_type == "f32")
 
 
+@pytest.mark.parametrize(("lanes", "most"), [(16, 8), (8, 4)])
+def test_lanes_that_are_apart_take_as_many_loads_and_shuffles(lanes: int, most: int):
+    """No more than lanes loaded one by one, which they are where more than half the vectors lie
+    between the first and the last."""
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": lanes})
+    loads: list[float] = []
+    for apart in range(2, 10):
+        row = apart * IndexExpr.of("x") + IndexExpr.of("k")
+        case = facts(
+            2,
+            {"d": 16, "x": 64, "k": 5},
+            tensor(0, (16, 64), "d", "x"),
+            tensor(0, (64 * apart + 5,), row),
+            tensor(1, (16, 5), "d", "k"),
+        )
+        leaves = (
+            *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("d", "k")),
+            Leaf("x", lanes, 64 // lanes, Role.SERIAL),
+            Leaf("x", 1, lanes, Role.VECTOR),
+        )
+        model = CpuModel(case, Schedule(leaves), device)
+        loads.append(model.loads(model.walks[0]))
+    assert loads == sorted(loads)
+    assert all(count == 2.0 * lanes for count in loads[most - 1 :])
+    assert loads[1] < 2.0 * lanes
+
+
 def test_lines_that_come_from_memory_cost_more_to_write_to():
     """Of a result that the last cache holds, they are near."""
 

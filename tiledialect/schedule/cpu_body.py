@@ -12,7 +12,14 @@ from math import ceil, prod
 from tiledialect.lazy import lazy
 from tiledialect.schedule.device import LINE, Device
 from tiledialect.schedule.facts import Facts, Shares, Steps, Walk
-from tiledialect.schedule.leaves import LONG_LANES, Leaf, Role, Schedule, summed_beside
+from tiledialect.schedule.leaves import (
+    LOADED_LANES,
+    LONG_LANES,
+    Leaf,
+    Role,
+    Schedule,
+    summed_beside,
+)
 from tiledialect.schedule.model import Copy, Model
 
 CHAIN = {True: 4.0, False: 5.0}
@@ -28,7 +35,7 @@ COMPARED = 4.0
 SPLIT = 2.0
 """How many loads more one is that reads from two lines."""
 SHUFFLED = {True: 1, False: 2}
-"""Instructions that make one vector of every other element of two, with AVX-512 and without."""
+"""Instructions that shuffle the lanes of one vector out of two, with AVX-512 and without."""
 
 
 class CpuBody(Model):
@@ -87,15 +94,19 @@ class CpuBody(Model):
             return places
         if self.is_row(walk, self.inner[-1]):
             return places * self.hardware
-        if self._is_every_other(walk):
-            shuffled = SHUFFLED[self.device.has_long_vectors]
-            return places * self.hardware * (2 * self._parted_load(walk) + shuffled)
+        if count := self._spread(walk):
+            # Each shuffle but the first waits for the one before.
+            shuffled = SHUFFLED[self.device.has_long_vectors] * (2 * count - 3)
+            spread = self.hardware * (count * self._parted_load(walk) + shuffled)
+            return places * min(spread, 2.0 * self.vector)
         return 2.0 * walk.elements(self.inner_steps)
 
-    def _is_every_other(self, walk: Walk) -> bool:
-        """Whether lanes are every other float of a row, which two long vectors cover."""
-        is_long = self.vector >= LONG_LANES and walk.tensor.type == "f32"
-        return is_long and self.is_row(walk, self.inner[-1], apart=2)
+    def _spread(self, walk: Walk) -> int:
+        """How many long vectors of a row the lanes are shuffled out of, as they lie apart."""
+        if self.vector < LONG_LANES or walk.tensor.type != "f32":
+            return 0
+        apart = self.row_step(walk, self.inner[-1])
+        return apart if 1 < apart <= self.vector // LOADED_LANES else 0
 
     def _parted_load(self, walk: Walk) -> float:
         """How many loads one is that begins anywhere in a line."""

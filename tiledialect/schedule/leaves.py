@@ -32,6 +32,9 @@ PARALLEL = (Role.GROUP, Role.LOCAL)
 """The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""
 LONG_LANES = 8
 """Lanes of vectors that only CPUs have."""
+LOADED_LANES = 2
+"""How many lanes a long vector has at least for each vector of a row that they are shuffled out of:
+of more vectors they are loaded one by one."""
 SHORT_ROW = 4
 """Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)

@@ -209,13 +209,16 @@ class Model:
         apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
         return all(place % vector == 0 for place in (*apart, *outside))
 
-    def is_row(self, walk: Walk, leaf: Leaf, apart: int = 1) -> bool:
-        """Whether the leaf goes along neighbours where the tensor is read from, or elements of
-        its rows that are so far apart."""
+    def is_row(self, walk: Walk, leaf: Leaf) -> bool:
+        """Whether the leaf goes along neighbours where the tensor is read from."""
+        return self.row_step(walk, leaf) == 1
+
+    def row_step(self, walk: Walk, leaf: Leaf) -> int:
+        """How far the leaf goes along rows where the tensor is read from."""
         orders = [c.stage.order for c in self.copies(walk.tensor) if c.stage.local]
         rank = len(walk.tensor.shape)
         last = orders[-1][-1] if orders and orders[-1] else rank - 1
-        return bool(rank) and walk.moves[last].get(leaf.index, 0) * leaf.stride == apart
+        return walk.moves[last].get(leaf.index, 0) * leaf.stride if rank else 0
 
     @property
     def sector(self) -> int:

@@ -200,3 +200,48 @@ func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// Every third and fourth element, up to half as many as there are lanes, comes from as many vectors, of which the
+// last one ends with the last element that is needed; what is farther apart, and integers, are loaded lane by lane.
+// CHECK:      sym_name = "apart"
+// CHECK:      %a = nest.load %A[32*%i + 1] : memref<256xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %a_1 = nest.load %A[32*%i + 9] : memref<256xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %a_2 = nest.load %A[32*%i + 15] : memref<256xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: %[[AB:.*]] = vector.shuffle %a, %a_1 [0, 3, 6, 9, 12, 15, 0, 0]
+// CHECK-NEXT: vector.shuffle %[[AB]], %a_2 [0, 1, 2, 3, 4, 5, 12, 15]
+// CHECK:      %b = nest.load %A[32*%i] : memref<256xf32, 1 : i32>, vector<8xf32>
+// CHECK-NEXT: nest.load %A[32*%i + 8]
+// CHECK-NEXT: nest.load %A[32*%i + 16]
+// CHECK-NEXT: nest.load %A[32*%i + 21]
+// CHECK:      vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 11, 15]
+// CHECK-NOT:  vector.shuffle
+// CHECK:      %c = nest.load %A[32*%i] : memref<256xf32, 1 : i32>
+// CHECK-NEXT: vector.broadcast %c
+// CHECK:      %d = nest.load %N[32*%i] : memref<256xi32, 1 : i32>
+// CHECK-NEXT: vector.broadcast %d
+"gpu.module"() <{sym_name = "apart"}> ({
+  "gpu.func"() <{function_type = (memref<256xf32, 1 : i32>, memref<256xi32, 1 : i32>, memref<96xf32, 1 : i32>, memref<32xi32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<256xf32, 1 : i32>, %N: memref<256xi32, 1 : i32>, %B: memref<96xf32, 1 : i32>, %M: memref<32xi32, 1 : i32>):
+    nest.for %i : group.x to 4 {
+      nest.for %v : vector to 8 {
+        %a = nest.load %A[32*%i + 3*%v + 1] : memref<256xf32, 1 : i32>
+        nest.store %a, %B[8*%i + %v] : f32, memref<96xf32, 1 : i32>
+      }
+      nest.for %v : vector to 8 {
+        %b = nest.load %A[32*%i + 4*%v] : memref<256xf32, 1 : i32>
+        nest.store %b, %B[8*%i + %v + 32] : f32, memref<96xf32, 1 : i32>
+      }
+      nest.for %v : vector to 8 {
+        %c = nest.load %A[32*%i + 5*%v] : memref<256xf32, 1 : i32>
+        nest.store %c, %B[8*%i + %v + 64] : f32, memref<96xf32, 1 : i32>
+      }
+      nest.for %v : vector to 8 {
+        %d = nest.load %N[32*%i + 3*%v] : memref<256xi32, 1 : i32>
+        nest.store %d, %M[8*%i + %v] : i32, memref<32xi32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
