@@ -44,6 +44,7 @@ from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.own_results import copy_arguments, repeat_results
 from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
+from tiledialect.passes.triangles import choose_inside
 from tiledialect.schedule.device import Kind, device_of
 from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
 
@@ -212,6 +213,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     add_beside(block)
     if not gpu:
         choose_diagonals(block)
+        choose_inside(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
     completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
@@ -345,7 +347,8 @@ class TileFusePass(PassWithFlags):
     filled with its default, or 0. So does one that takes as its default what nothing else does, as
     in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
     the same elements, become such; on GPUs the first one fills nothing that the others write. On
-    CPUs what is written along a diagonal, `[i, i]`, is chosen there where the result is filled. In
+    CPUs what is written along a diagonal, `[i, i]`, is chosen there where the result is filled, and
+    copies of half a tensor or more, as triangles, choose elements, too. In
     gradients, what reads a part that the others leave alone reads past what masks these. Where
     parts alone are taken of what elementwise ops make of arguments, these ops are done on parts of
     the arguments, and of what is put together of arguments on the part alone.

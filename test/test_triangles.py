@@ -36,3 +36,16 @@ def test_triangles(device: td.Device, source: str, bound: str) -> None:
     gradient = function.gradient(wrt=("X",) if source == "columns" else ("A",))
     ours, expected = gradient(*given, cotangent), gradient.reference(*given, cotangent)
     assert_close(ours, expected, length=n)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float64])
+@pytest.mark.parametrize("bound", ["k - i < N", "i - 2*k + 3 < N", "N - 1 - i - k < N"])
+def test_what_is_left_out(device: td.Device, bound: str, dtype: type[np.generic]) -> None:
+    """Nothing of it comes into the result, whatever the type and what is computed with it."""
+    text = f"function (A[N, N]) -> (O, P) {{ O[i, k: N, N] = =(A[i, k]), {bound}; P = O + O; }}"
+    function = td.compile(text, device=device)
+    array = np.arange(37 * 37).reshape(37, 37).astype(dtype)
+    if np.issubdtype(dtype, np.floating):
+        array[[0, 36, 36], [36, 0, 36]] = np.inf, np.nan, -np.inf
+    for ours, expected in zip(function(array), function.reference(array), strict=True):
+        np.testing.assert_array_equal(ours, expected)

@@ -165,3 +165,17 @@ func.func @diagonal(%X: tensor<3x8xf32>) -> tensor<3x8x8xf32> {
   %D = tile.exp %S : (tensor<3x8x8xf32>) -> tensor<3x8x8xf32>
   func.return %D : tensor<3x8x8xf32>
 }
+
+// A copy of a triangle chooses its elements; one of a band, less than half of them, reads no others.
+// CHECK-LABEL: func.func @triangle
+// CHECK-NEXT:    %T = tile.kernel
+// CHECK:           [[I:%.*]] = tile.index %{{.*}} axis 1
+// CHECK:           [[G:%.*]] = tile.cmp_ge
+// CHECK:           tile.select [[G]], %{{.*}}, %start
+// CHECK-NEXT:      tile.yield
+// CHECK:           tile.contraction assign(%{{.*}}[i, j]) -> [i, j] where 0 <= j - i < 3
+func.func @triangle(%X: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %T = tile.contraction assign(%X[i, j]) -> [i, j] where 0 <= j - i < 8 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %B = tile.contraction assign(%X[i, j]) -> [i, j] where 0 <= j - i < 3 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %T, %B : tensor<8x8xf32>, tensor<8x8xf32>
+}
