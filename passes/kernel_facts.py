@@ -82,6 +82,7 @@ def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) ->
         reader.reads(kernel.yield_op.values, op.output.data),
         _cost(later),
         found.constraints,
+        counts=kernel.count is not None,
         joined_bytes=found.joined_bytes,
         loaded=frozenset(t.number for t in inputs if kernel.values[t.number] not in op.inputs),
     )

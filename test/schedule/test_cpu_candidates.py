@@ -1041,3 +1041,18 @@ def test_what_serves_one_result_is_read_where_it_lies():
     found = choice.best(case, device)
     assert found is not None
     assert {stage.operand for stage in found.schedule.stages} == {1, 2}
+
+
+def test_counting_what_equals_a_maximum_waits_for_nothing():
+    x, i = (IndexExpr.of(name) for name in "xi")
+    planes = tensor(0, (64, 258), "c", x + i)
+    case = facts(2, {"c": 64, "x": 256, "i": 3}, tensor(0, (64, 256), "c", "x"), planes)
+    case = replace(case, aggregation="max", combination="none", operations=2.0)
+    leaves = (Leaf("c", 1, 64, Role.GROUP), Leaf("x", 16, 16, Role.SERIAL))
+    leaves += (Leaf("i", 1, 3, Role.UNROLL), Leaf("x", 1, 16, Role.VECTOR))
+    device = DEVICES["wide"]
+    cycles = [
+        CpuModel(replace(case, counts=counts), Schedule(leaves), device).busy_cycles
+        for counts in (False, True)
+    ]
+    assert cycles[1] < cycles[0]

@@ -32,6 +32,9 @@ POWERS = (0, 1, 2, 4, 8, 16)
 """How many vectors compilers that may load ahead do not load so."""
 COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
+WAITED = 2.0
+"""Those of them that the next one waits for, where it is counted what equals the extreme: whether
+an element is NaN is known before."""
 SPLIT = 2.0
 """How many loads more one is that reads from two lines."""
 SHUFFLED = {True: 1, False: 2}
@@ -162,6 +165,18 @@ class CpuBody(Model):
         read = [walk.tensor for walk in self.walks if not self.copies(walk.tensor)] if known else ()
         return prod(share for names, share in self.facts.shares_of(read, 2) if names <= self.known)
 
+    @property
+    def _chained(self) -> float:
+        """The operations that wait for one another: those of counting do not.
+
+        Lanes that share out the points are joined at the end: few sums at a time gain nothing.
+        """
+        is_shared = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
+        if is_shared or not self.facts.counts:
+            return self.operations
+        steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
+        return WAITED * steps
+
     @lazy
     def busy_cycles(self) -> float:
         """Cycles of the innermost body for what is in registers and the first cache."""
@@ -174,7 +189,7 @@ class CpuBody(Model):
             self.loads(w) * self._lines(w) * (share if leaf and w.moved_by(leaf) else 1.0)
             for w in self.walks
         )
-        chain = CHAIN[self.device.has_long_vectors] * operations / self.vectors
+        chain = CHAIN[self.device.has_long_vectors] * self._chained / self.vectors
         return max(operations * share / 2, sum(loads) / 2, chain)
 
     @property

@@ -220,6 +220,8 @@ class Facts:
     """What each element of the outputs costs then."""
     constraints: tuple[Constraint, ...] = ()
     """What is tested at points beside that all tensors are accessed inside their bounds."""
+    counts: bool = False
+    """Whether what equals an extreme is counted, once it is known: that waits for nothing else."""
     loaded: frozenset[int] = frozenset()
     """The inputs that are no operands: these are computed of them where they are loaded."""
     is_rows: bool = False
