@@ -74,36 +74,37 @@ class Sums:
             there = self.dropping if _drops_axes(op) else self.known
             there.setdefault(_key(op, op.inputs[0]), op)
 
-    def _factor(self, op: ContractionOp) -> None:
-        """Replace a sum by sums that wait for less, if there are such."""
+    def _factor(self, op: ContractionOp) -> SSAValue:
+        """Replace a sum by sums that wait for less, if there are such; what is there now."""
         (value,) = op.inputs
         terms = Row(op, self.waits, self.scales).terms(value)
         if terms is None or not any(t.factors for t in terms):
-            return
+            return op.result
         cores = [core for term in terms for core in term.cores]
         if max(self.waits.get(core, 0) for core in cores) >= self.waits.get(value, 0):
-            return
-        made = list[Operation]()
+            return op.result
         total: SSAValue | None = None
         parts: dict[Term, SSAValue] = {}
         for term in terms:
             plain = replace(term, negative=False)
-            part = parts.get(plain) or parts.setdefault(plain, self._part(op, plain, made))
+            part = parts.get(plain) or parts.setdefault(plain, self._part(op, plain))
             if total is None:
-                total = _emit(made, NegOp.make(part)) if term.negative else part
+                total = self._add(op, NegOp.make(part)) if term.negative else part
             else:
-                total = _emit(made, (SubOp if term.negative else AddOp).make(total, part))
+                total = self._add(op, (SubOp if term.negative else AddOp).make(total, part))
         assert total is not None
         if _drops_axes(op):
-            total = _emit(made, _without_axes(op, total))
-        for new in made:
-            new.location = op.location
-            self._enter(new)
-        Rewriter.insert_op(made, InsertPoint.before(op))
+            total = self._add(op, _without_axes(op, total))
         total.name_hint = op.result.name_hint
         self._replace(op, total)
-        for new in [x for x in made if isinstance(x, ContractionOp)]:
-            self._factor(new)
+        return total
+
+    def _add(self, place: ContractionOp, op: Operation) -> SSAValue:
+        """The result of a new op, before another one: what is known has been computed there."""
+        op.location = place.location
+        Rewriter.insert_op(op, InsertPoint.before(place))
+        self._enter(op)
+        return op.results[0]
 
     def _replace(self, op: ContractionOp, by: SSAValue) -> None:
         """Let a sum be something else."""
@@ -113,23 +114,24 @@ class Sums:
                 del there[key]
         Rewriter.erase_op(op)
 
-    def _part(self, op: ContractionOp, term: Term, made: list[Operation]) -> SSAValue:
+    def _part(self, op: ContractionOp, term: Term) -> SSAValue:
         """The sum of a term: that of its cores' product, times what is constant."""
         core, *others = term.cores
         for other in others:
             factors = frozenset((core, other))
             if factors not in self.products:
-                _emit(made, MulOp.make(core, other))
-                self._enter(made[-1])
+                self._add(op, MulOp.make(core, other))
             core = self.products[factors]
         total = self.known.get(_key(op, core)) or self._kept(_key(op, core))
         if total is None:
             total = _with_axes(op, core)
-            made.append(total)
-            self._enter(total)
-        part = total.result
+            self._add(op, total)
+            # Before others are known that stand behind it.
+            part = self._factor(total)
+        else:
+            part = total.result
         for kind, factor in term.factors:
-            part = _emit(made, kind.make(part, factor))
+            part = self._add(op, kind.make(part, factor))
         return part
 
     def _kept(self, key: Key) -> ContractionOp | None:
@@ -137,13 +139,10 @@ class Sums:
         if (op := self.dropping.get(key)) is None:
             return None
         total = _with_axes(op, op.inputs[0])
-        result = _without_axes(op, total.result)
-        for new in (total, result):
-            new.location = op.location
-            self._enter(new)
-        Rewriter.insert_op([total, result], InsertPoint.before(op))
-        result.result.name_hint = op.result.name_hint
-        self._replace(op, result.result)
+        self._add(op, total)
+        result = self._add(op, _without_axes(op, total.result))
+        result.name_hint = op.result.name_hint
+        self._replace(op, result)
         return total
 
 
@@ -333,11 +332,6 @@ def _key(op: ContractionOp, value: SSAValue) -> Key:
     summed = _summed(op)
     axes = (k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed)
     return value, tuple(axes)
-
-
-def _emit(made: list[Operation], op: Operation) -> SSAValue:
-    made.append(op)
-    return op.results[0]
 
 
 class TileFactorSumsPass(ModulePass):

@@ -161,3 +161,26 @@ func.func @gradients(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>, %W: tensor<8xf32>
   %C = tile.contraction add(%D[r, c]) -> [0, c] : (tensor<4x8xf32>) -> tensor<1x8xf32>
   func.return %B, %G, %A, %C : tensor<8xf32>, tensor<8xf32>, tensor<1x8xf32>, tensor<1x8xf32>
 }
+
+// -----
+
+// Of K / T + X / T the sum of K is taken apart, too. It needs that of X, which stands before it.
+// CHECK-LABEL: @in_order
+// CHECK: %[[X:.*]] = tile.contraction add(%X[n, m]) -> [n, 0]
+// CHECK-NEXT: %[[K:.*]] = tile.div %[[X]], %P
+// CHECK-NEXT: %[[KY:.*]] = tile.add %[[K]], %P
+// CHECK-NEXT: %[[FIRST:.*]] = tile.div %[[KY]], %T
+// CHECK-NEXT: %[[SECOND:.*]] = tile.div %[[X]], %T
+// CHECK-NEXT: %S = tile.add %[[FIRST]], %[[SECOND]]
+// CHECK-NEXT: return %S
+func.func @in_order(%X: tensor<5x7xf32>, %Y: tensor<5x7xf32>) -> tensor<5x1xf32> {
+  %P = tile.contraction add(%Y[n, m]) -> [n, 0] : (tensor<5x7xf32>) -> tensor<5x1xf32>
+  %0 = tile.div %X, %P : (tensor<5x7xf32>, tensor<5x1xf32>) -> tensor<5x7xf32>
+  %K = tile.add %0, %Y : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+  %T = tile.contraction add(%K[n, m] mul %K[n, m]) -> [n, 0] : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x1xf32>
+  %1 = tile.div %K, %T : (tensor<5x7xf32>, tensor<5x1xf32>) -> tensor<5x7xf32>
+  %2 = tile.div %X, %T : (tensor<5x7xf32>, tensor<5x1xf32>) -> tensor<5x7xf32>
+  %V = tile.add %1, %2 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+  %S = tile.contraction add(%V[n, m]) -> [n, 0] : (tensor<5x7xf32>) -> tensor<5x1xf32>
+  func.return %S : tensor<5x1xf32>
+}
