@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -19,6 +19,7 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -71,8 +72,12 @@ class DecomposeScatter(RewritePattern):
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]
         read = [*points, *rest] if updates else []
         place = IndexExpr.of("v")
-        column = op.like
+        column, named = op.like, op.indices
         made: list[Operation] = []
+        if not isinstance(tensor_type(named).element_type, IntegerType):
+            # A number, which has no type of its own yet.
+            made.append(CastOp.to(named, et.CONCRETE["i64"]))
+            named = made[-1].results[0]
         if len(like) > 1 and like[0] != DYNAMIC_INDEX:
             # The numbers of the rows alone, not a table of the shape of `like`.
             one = ConstantOp.of(1)
@@ -96,7 +101,7 @@ class DecomposeScatter(RewritePattern):
             [place, *rest],
             [
                 (rows.result, [place, *(IndexExpr() for _ in range(1, axes))]),
-                (op.indices, points),
+                (named, points),
                 (op.updates, read),
             ],
             shape=shape,

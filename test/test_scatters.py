@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from running import Case, reference, run, run_together
 
+from tiledialect.errors import TileError
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.schedule.device import Kind, described
 from tiledialect.schedule.scatters import scatter_schedule
@@ -161,3 +162,20 @@ def test_the_order_of_sums(device: Any):
     source = "function (D[P], I[P], V[N]) -> (O) { O = scatter(D, I, V); }"
     (found,) = run(source, [values, i, numbers((64,))], device)
     assert found[5] == 1 and found[7] == 1 and np.count_nonzero(found) == 2
+
+
+def test_numbers_as_indices(device: Any):
+    """A number names one row, or none."""
+    counts = """function (V[N]) -> (O, P, Q) {{
+      O = scatter(V, 2, V); P = scatter(3, N, V); Q = scatter(1, {}, V);
+    }}"""
+    cases = [of(f"index_{k}", counts.format(k), numbers((4,))) for k in (2, 4, 99999999999)]
+    run_together(cases, device)
+
+
+def test_numbers_that_do_not_fit():
+    with pytest.raises(TileError, match="99999999999 does not fit i32"):
+        reference(
+            "function (I[P], V[N]) -> (O) { O = scatter(99999999999, I, V); }",
+            [indices((3,), np.int32), numbers((4,))],
+        )

@@ -141,6 +141,11 @@ class ScatterOp(TileOp):
         parts = () if self.parts is None else (self.part_count,)
         return make_type((*parts, like[0], *updates[rank:]), element_type)
 
+    def verify_(self) -> None:
+        """Check the shapes, and that a number that is added fits the type that it gets."""
+        super().verify_()
+        check_numbers([self.updates], tensor_type(self.result).element_type)
+
 
 @irdl_op_definition
 class SumToOp(TileOp):
