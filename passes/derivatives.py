@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import pi, sqrt
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import IntegerType, f32
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -159,6 +159,9 @@ def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     rest = [IndexExpr.of(f"r{k}") for k in range(len(result_shape) - 1)]
     place = IndexExpr.of("v")
     rows = b.insert(ew.IndexOp.along(g, 0))
+    if not isinstance(tensor_type(indices).element_type, IntegerType):
+        # A number, which has no type of its own yet.
+        indices = b.insert(ew.CastOp.to(indices, et.CONCRETE["i64"]))
     contraction = ContractionOp(
         Aggregation.add,
         Combination.cond,

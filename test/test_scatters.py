@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from running import Case, reference, run, run_together
 
+import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.schedule.device import Kind, described
@@ -171,6 +172,9 @@ def test_numbers_as_indices(device: Any):
     }}"""
     cases = [of(f"index_{k}", counts.format(k), numbers((4,))) for k in (2, 4, 99999999999)]
     run_together(cases, device)
+    gradient = td.compile("function (S[], V[N]) -> (O) { O = scatter(S, 2, V); }").gradient(["S"])
+    arrays = (np.asarray(7, np.float32), numbers((4,)), np.arange(4, dtype=np.float32))
+    assert gradient(*arrays) == gradient.reference(*arrays) == 2
 
 
 def test_numbers_that_do_not_fit():
