@@ -39,9 +39,9 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
         return None
     (source,), (access,) = op.inputs, op.accesses.data
     t, names = tensor_type(op.result), [e.variable for e in op.output.data]
-    if None in names or len(set(names)) == len(names):
-        return None
     read, given = [e.variable for e in access.data], tensor_type(source)
+    if None in (*names, *read) or len(set(names)) == len(names):
+        return None
     if set(op.index_names) != set(names) or given.element_type != t.element_type:
         return None
     # A diagonal ends with the shorter of its axes, and with what is written.

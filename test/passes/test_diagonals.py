@@ -27,6 +27,8 @@ PROGRAMS = {
       D[b, i, i: B, N, N] = =(A[b, i]); Z[b, i, j: B, N, N] = +(A[b, i] * A[b, j]); O = Z + 2 * D; }""",
     "of what is computed": """function (A[B, N]) -> (O) {
       E = exp(A); O[b, i, i: B, N, N] = =(E[b, i]); }""",
+    "of a column": "function (A[B, N]) -> (O) { O[b, b: B, B] = =(A[b, 2]); }",
+    "of a diagonal above": "function (A[B, N]) -> (O) { O[b, b: B, B] = =(A[b, b + 1]); }",
     "of squares": "function (A[B, N]) -> (O) { O[b, i, i: B, N, N] = +(A[b, i] * A[b, i]); }",
 }
 """The diagonals of squares, and the like, of which each program makes one."""
