@@ -38,7 +38,8 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check
 	@# The packages as they are imported: pyright does not know where pyproject.toml puts them.
 	@rm -rf $(TYPES) && mkdir -p $(TYPES)/tiledialect
-	@cp -rs $(CURDIR)/pyproject.toml $(CURDIR)/tiledialect $(CURDIR)/docs $(CURDIR)/examples $(TYPES)
+	@cp -rs $(CURDIR)/pyproject.toml $(CURDIR)/tiledialect $(CURDIR)/docs $(CURDIR)/examples \
+		$(CURDIR)/bench $(TYPES)
 	@cp -rs $(CURDIR)/passes $(CURDIR)/lowering $(CURDIR)/tools $(TYPES)/tiledialect
 	$(BIN)/pyright --pythonpath $(BIN)/python --project $(TYPES)
 

@@ -103,7 +103,7 @@ def sampled(
 ) -> list[tuple[str, str, int, float]]:
     """The candidates to look at: kernel, schedule, rank, and the model's microseconds."""
     found, described = kernels(name, device)
-    kernel = max(found, key=lambda k: kernel_facts(found[k]).points)
+    kernel = max(found, key=lambda k: kernel_facts(found[k], described).points)
     op = found[kernel]
     candidates = ranked(kernel_facts(op, described), described)
     numbers = [*range(min(best, len(candidates)))]

@@ -38,7 +38,7 @@ COSTLY = {
 Access = Sequence[IndexExpr]
 
 
-def kernel_facts(kernel: KernelOp, device: Device | None = None) -> Facts:
+def kernel_facts(kernel: KernelOp, device: Device | None) -> Facts:
     """The facts of a kernel, for a device; those of a contraction's indices need its domain."""
     if kernel.axes is not None:
         return _row_facts(kernel)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
 
 # The same examples every time, so that a failure is of the change and not of the day:
 # `--hypothesis-profile default`, `--examples` and `make fuzz` look further.
@@ -35,7 +38,10 @@ os.environ.pop("TILE_DEVICE", None)
 import oclgrind  # noqa: E402
 
 import tiledialect as td  # noqa: E402
+from tiledialect.errors import TileError  # noqa: E402
+from tiledialect.lowering import tile_compile  # noqa: E402
 from tiledialect.lowering.runtime.devices import choose, unusable  # noqa: E402
+from tiledialect.verification import check_dominance  # noqa: E402
 
 
 def pytest_configure() -> None:
@@ -74,6 +80,23 @@ def no_oclgrind_report() -> Iterator[None]:
     yield
     report = oclgrind.report(before)
     assert not report, f"Oclgrind reports:\n{report[:2000]}"
+
+
+def _in_order(previous: ModulePass | None, module: ModuleOp, _: ModulePass | None) -> None:
+    try:
+        check_dominance(module)
+    except TileError as error:
+        # Not a TileError: what is refused by tests that expect that is another matter.
+        after = "before all passes" if previous is None else f"after {previous.name}"
+        raise AssertionError(f"{after}: {error}") from error
+
+
+@pytest.fixture(autouse=True, scope="session")
+def definitions_before_uses() -> Iterator[None]:
+    """Fail a test in which a pass leaves a use before its definition: xDSL's verifier lets it be."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tile_compile, "PassPipeline", partial(PassPipeline, callback=_in_order))
+        yield
 
 
 def pytest_sessionfinish() -> None:

@@ -22,7 +22,6 @@ from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.candidates import FAMILIES
 from tiledialect.schedule.choice import best, modelled
 from tiledialect.schedule.device import PLATFORMS, Kind, described
-from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Role, Schedule
 
 PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
@@ -211,8 +210,9 @@ def kernel_of(module: ModuleOp) -> KernelOp:
     return kernel
 
 
-def proposed(family: str, facts: Facts) -> Iterator[Schedule]:
+def proposed(family: str, kernel: KernelOp) -> Iterator[Schedule]:
     for device in DEVICES.values():
+        facts = kernel_facts(kernel, device)
         for schedule in FAMILIES[family](facts, device):
             local_memory = modelled(facts, schedule, device).local_memory
             if schedule.work_items <= device.max_work_group_size and local_memory <= LOCAL_MEMORY:
@@ -225,7 +225,7 @@ def test_kernels_can_run_by_them(name: str) -> None:
     kernel = kernel_of(module)
     for target in DEVICES.values():
         family = PROGRAMS[name][2]
-        found = list(FAMILIES[family](kernel_facts(kernel), target))
+        found = list(FAMILIES[family](kernel_facts(kernel, target), target))
         assert bool(found) == (target.kind is Kind.GPU or "on GPUs" not in family)
         for schedule in found:
             kernel.schedule = ScheduleAttr(schedule)
@@ -234,7 +234,7 @@ def test_kernels_can_run_by_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kernels_have_no_barriers_on_cpus(name: str) -> None:
-    facts = kernel_facts(kernel_of(fused(name)[0]))
+    facts = kernel_facts(kernel_of(fused(name)[0]), DEVICES["cpu"])
     for schedule in FAMILIES[PROGRAMS[name][2]](facts, DEVICES["cpu"]):
         shared = {leaf.index for leaf in schedule.leaves if leaf.role is Role.LOCAL}
         tiles = schedule.work_items > 1 and any(stage.local for stage in schedule.stages)
@@ -245,9 +245,7 @@ def test_kernels_have_no_barriers_on_cpus(name: str) -> None:
 def test_results(name: str, device: td.Device) -> None:
     module, inputs = fused(name)
     expected = td.compile(PROGRAMS[name][0]).reference(*inputs)
-    schedules = sorted(
-        (s for s in proposed(PROGRAMS[name][2], kernel_facts(kernel_of(module)))), key=str
-    )
+    schedules = sorted(proposed(PROGRAMS[name][2], kernel_of(module)), key=str)
     for schedule in random.Random(name).sample(schedules, min(TRIED, len(schedules))):
         scheduled = module.clone()
         kernel_of(scheduled).schedule = ScheduleAttr(schedule)
@@ -261,7 +259,7 @@ def test_rows_of_a_stencil_are_a_work_items_on_gpus() -> None:
     module = compile_module(
         load(source), None, [type_of(np.empty((4096, 4096), "f4"))], after="tile-fuse"
     )
-    facts = kernel_facts(kernel_of(module))
+    facts = kernel_facts(kernel_of(module), DEVICES["gpu"])
     found = best(facts, DEVICES["gpu"])
     assert found is not None
     (rows,) = {n for n in facts.output_indices if facts.outputs[0].strides[n] > 1}
@@ -282,7 +280,7 @@ def test_groups_of_few_channels_are_normalized_line_after_line(groups: int, toge
     }"""
     argument = type_of(np.empty((16, 400, groups, 9), "f4"))
     module = compile_module(load(source), None, [argument], after="tile-fuse")
-    found = best(kernel_facts(kernel_of(module)), LONG_VECTORS)
+    found = best(kernel_facts(kernel_of(module), LONG_VECTORS), LONG_VECTORS)
     assert found is not None
     written = [leaf.extent for leaf in found.schedule.leaves if leaf.role is Role.UNROLL]
     assert written == [together] * (together > 1)
@@ -343,7 +341,7 @@ def test_what_is_as_large_as_an_input_of_it_counts_as_read_itself() -> None:
 def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
     arguments = [type_of(np.empty(shape, "f4")) for shape in ((64, 128), (3, 3))]
     module = compile_module(load(PROGRAMS["stencil"][0]), None, arguments, after="tile-fuse")
-    found = FAMILIES["windows"](kernel_facts(kernel_of(module)), DEVICES["gpu"])
+    found = FAMILIES["windows"](kernel_facts(kernel_of(module), DEVICES["gpu"]), DEVICES["gpu"])
     unrolled = [
         prod(leaf.extent for leaf in schedule.leaves if leaf.role is Role.UNROLL)
         for schedule in found
@@ -354,6 +352,6 @@ def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
 def test_all_that_windows_slide_over_is_staged() -> None:
     """No lane of what is compared, or of what is summed, is tested at the edges of planes."""
     module, _ = fused("gradient of maxima")
-    found = best(kernel_facts(kernel_of(module)), LONG_VECTORS)
+    found = best(kernel_facts(kernel_of(module), LONG_VECTORS), LONG_VECTORS)
     assert found is not None
     assert [stage.operand for stage in found.schedule.stages] == [1, 2]

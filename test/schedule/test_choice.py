@@ -74,7 +74,7 @@ def test_schedules_for_a_gpu_run_everywhere(name: str, device: td.Device):
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-3, 4, shape).astype(np.float32) for shape in shapes]
     ((kernel, op),) = named_kernels(parse_mlir(f.ir("tile-fuse", *arrays), "fused")).items()
-    candidates = ranked(kernel_facts(op), GPU)
+    candidates = ranked(kernel_facts(op, GPU), GPU)
     assert candidates
     op.schedule = ScheduleAttr(small(candidates).schedule)
     op.verify()
