@@ -65,11 +65,14 @@ def _test(op: ContractionOp) -> Test | None:
     found: list[Test] = []
     for constraint in op.constraints.data:
         e, bound = constraint.data.expr, constraint.data.bound
-        parts = [e.coefficient(n) * last[n] for n in e.names]
-        lower = e.constant + sum(min(p, 0) for p in parts)
-        upper = e.constant + sum(max(p, 0) for p in parts)
-        if e.denominator != 1 or not bound.is_constant or max(-lower, upper) >= LARGEST:
+        factors = {n: e.coefficient(n) for n in e.names}
+        parts = [factor * last[n] for n, factor in factors.items()]
+        least, most = sum(min(p, 0) for p in parts), sum(max(p, 0) for p in parts)
+        # Sums of parts and numbers lie between these, which the constant may move out of there.
+        is_small = max(-least, most, *map(abs, factors.values())) < LARGEST
+        if e.denominator != 1 or not bound.is_constant or not is_small:
             return None
+        lower, upper = e.constant + least, e.constant + most
         first, end = max(lower, 0), min(upper, bound.constant - 1)
         if 2 * (end - first + 1) <= upper - lower:
             return None

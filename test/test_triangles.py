@@ -49,3 +49,14 @@ def test_what_is_left_out(device: td.Device, bound: str, dtype: type[np.generic]
         array[[0, 36, 36], [36, 0, 36]] = np.inf, np.nan, -np.inf
     for ours, expected in zip(function(array), function.reference(array), strict=True):
         np.testing.assert_array_equal(ours, expected)
+
+
+@pytest.mark.parametrize(
+    "bound", ["1000000000*i - 2000000000 < 2100000000", "2100000000 - 1000000000*i < 3000000000"]
+)
+def test_bounds_of_large_numbers(device: td.Device, bound: str) -> None:
+    """They hold where they do, though positions are counted in numbers that end before."""
+    text = f"function (A[N]) -> (O) {{ O[i: N] = =(A[i]), {bound}; }}"
+    array = np.arange(1, 6, dtype=np.float32)
+    function = td.compile(text, device=device)
+    np.testing.assert_array_equal(function(array), function.reference(array))
