@@ -54,6 +54,8 @@ class Sums:
         """The products that are there."""
         self.scales: set[SSAValue] = set()
         """What elementwise ops compute of the greatest or least of something."""
+        self.replaced: dict[SSAValue, SSAValue] = {}
+        """What the results of sums have become that are no more: terms may still name these."""
         for op in list(function.body.block.ops):
             self._enter(op)
             if isinstance(op, ContractionOp) and is_sum_of_rows(op):
@@ -109,6 +111,7 @@ class Sums:
     def _replace(self, op: ContractionOp, by: SSAValue) -> None:
         """Let a sum be something else."""
         op.result.replace_all_uses_with(by)
+        self.replaced[op.result] = by
         for there in (self.known, self.dropping):
             if there.get(key := _key(op, op.inputs[0])) is op:
                 del there[key]
@@ -116,7 +119,7 @@ class Sums:
 
     def _part(self, op: ContractionOp, term: Term) -> SSAValue:
         """The sum of a term: that of its cores' product, times what is constant."""
-        core, *others = term.cores
+        core, *others = map(self._now, term.cores)
         for other in others:
             factors = frozenset((core, other))
             if factors not in self.products:
@@ -131,8 +134,14 @@ class Sums:
         else:
             part = total.result
         for kind, factor in term.factors:
-            part = self._add(op, kind.make(part, factor))
+            part = self._add(op, kind.make(part, self._now(factor)))
         return part
+
+    def _now(self, value: SSAValue) -> SSAValue:
+        """What a value that a term names is now."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
 
     def _kept(self, key: Key) -> ContractionOp | None:
         """A sum that is there without axes where it sums, now with them."""

@@ -184,3 +184,18 @@ func.func @in_order(%X: tensor<5x7xf32>, %Y: tensor<5x7xf32>) -> tensor<5x1xf32>
   %S = tile.contraction add(%V[n, m]) -> [n, 0] : (tensor<5x7xf32>) -> tensor<5x1xf32>
   func.return %S : tensor<5x1xf32>
 }
+
+// A sum without axes where it sums, which is a factor, is there with them afterwards.
+// CHECK-LABEL: func.func @times_own_sum(
+// CHECK: %[[SUM:.*]] = tile.contraction add(%A[i, j]) -> [0, j]
+// CHECK: %[[SHORT:.*]] = tile.reshape %[[SUM]]
+// CHECK: tile.mul %[[SUM]], %[[SHORT]]
+// CHECK-NOT: tile.contraction
+func.func @times_own_sum(%A: tensor<17x8xf32>) -> tensor<8xf32> {
+  %S = tile.contraction add(%A[i, j]) -> [j] domain <j = 0 to 8, i = 0 to 17>
+    : (tensor<17x8xf32>) -> tensor<8xf32>
+  %T = tile.mul %A, %S : (tensor<17x8xf32>, tensor<8xf32>) -> tensor<17x8xf32>
+  %O = tile.contraction add(%T[i, j]) -> [j] domain <j = 0 to 8, i = 0 to 17>
+    : (tensor<17x8xf32>) -> tensor<8xf32>
+  func.return %O : tensor<8xf32>
+}
