@@ -17,6 +17,7 @@ from tiledialect.schedule.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.candidates.cpu_rows import MOST_OPERATIONS, cpu_rows
 from tiledialect.schedule.candidates.row_kernels import row_kernels
 from tiledialect.schedule.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
+from tiledialect.schedule.cpu_body import Part
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, least_cpu_seconds
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, described
@@ -979,18 +980,35 @@ def test_the_last_tile_of_a_loop_holds_what_is_left():
         *(Leaf("x", 1, 6, Role.UNROLL), Leaf("co", 8, 2, Role.UNROLL)),
         Leaf("co", 1, 8, Role.VECTOR),
     )
-    every, whole = 2 * 28 * 5 * 4 * 9 * 64, Stage(0, local=True)
+    whole = Stage(0, local=True)
 
-    def bodies(*stages: Stage, leaves: tuple[Leaf, ...] = leaves) -> float:
+    def busy(*stages: Stage, leaves: tuple[Leaf, ...] = leaves) -> float:
         model = CpuModel(case, Schedule(leaves, stages), device)
-        return model.bodies / model.edges / every
+        return model.busy_cycles / model.busy_in(Part())
 
     # Twelve products take six cycles; eight take five, as long as a sum until it is there again.
-    assert bodies(whole) == pytest.approx((4 + 5 / 6) / 5)
-    assert bodies(replace(whole, at=("x", 6))) == bodies() == 1
+    assert busy(whole) == pytest.approx((4 + 5 / 6) / 5)
+    assert busy(replace(whole, at=("x", 6))) == busy() == 1
     # Sums that wait while taps around them go on are added to as they are.
     n, y, x, co, j, *others = leaves
-    assert bodies(whole, leaves=(j, n, y, x, co, *others)) == 1
+    assert busy(whole, leaves=(j, n, y, x, co, *others)) == 1
+
+
+def test_what_all_tiles_fetch_is_no_less_for_the_last():
+    """Tiles of 48 and 16 of 64 columns fetch the same rows from memory, as two of 32 do."""
+    inputs = (tensor(0, (64, 4096), "i", "k"), tensor(1, (64, 64), "i", "j"))
+    case = facts(2, {"k": 4096, "j": 64, "i": 64}, tensor(2, (4096, 64), "k", "j"), *inputs)
+
+    def seconds(vectors: int) -> float:
+        leaves = (
+            *(Leaf("k", 8, 512, Role.SERIAL), Leaf("j", vectors * 16, 2, Role.SERIAL)),
+            *(Leaf("i", 4, 16, Role.SERIAL), Leaf("i", 1, 4, Role.UNROLL)),
+            *(Leaf("k", 1, 8, Role.UNROLL), Leaf("j", 16, vectors, Role.UNROLL)),
+            Leaf("j", 1, 16, Role.VECTOR),
+        )
+        return CpuModel(case, Schedule(leaves, (Stage(1, local=True),)), two_cores(16)).busy
+
+    assert seconds(3) > seconds(2)
 
 
 def test_copies_of_planes_are_whole_where_the_first_cache_holds_them():

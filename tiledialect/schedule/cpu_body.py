@@ -7,6 +7,7 @@ chain of additions to one register, whichever is most.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, prod
 
 from tiledialect.lazy import lazy
@@ -39,6 +40,18 @@ SPLIT = 2.0
 """How many loads more one is that reads from two lines."""
 SHUFFLED = {True: 1, False: 2}
 """Instructions that shuffle the lanes of one vector out of two, with AVX-512 and without."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is there of a tile: such a share of the steps of one of its leaves."""
+
+    leaf: Leaf | None = None
+    share: float = 1.0
+
+    def read(self, walk: Walk) -> float:
+        """Which share of what the tile reads by a walk that is."""
+        return self.share if self.leaf is not None and walk.moved_by(self.leaf) else 1.0
 
 
 class CpuBody(Model):
@@ -177,20 +190,12 @@ class CpuBody(Model):
         steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
         return WAITED * steps
 
-    @lazy
-    def busy_cycles(self) -> float:
-        """Cycles of the innermost body for what is in registers and the first cache."""
-        return self.shorter(None, 1.0)
-
-    def shorter(self, leaf: Leaf | None, share: float) -> float:
-        """The same if a leaf of the tile has such a share of its steps."""
+    def busy_in(self, part: Part) -> float:
+        """Cycles of a body for what is in registers and the first cache, of a part of a tile."""
         operations = self.operations
-        loads = (
-            self.loads(w) * self._lines(w) * (share if leaf and w.moved_by(leaf) else 1.0)
-            for w in self.walks
-        )
+        loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.walks)
         chain = CHAIN[self.device.has_long_vectors] * self._chained / self.vectors
-        return max(operations * share / 2, sum(loads) / 2, chain)
+        return max(operations * part.share / 2, sum(loads) / 2, chain)
 
     @property
     def held(self) -> float:

@@ -8,11 +8,12 @@ and stores come on top; groups are shared among the cores, whose last round may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost import Estimate
+from tiledialect.schedule.cpu_body import Part
 from tiledialect.schedule.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches, lines_kept
 from tiledialect.schedule.device import LINE
 from tiledialect.schedule.facts import Steps, Walk, between_lanes, padded_indices
@@ -182,17 +183,35 @@ class CpuModel(CpuCaches):
         return name in self.facts.padded or not on_grid.isdisjoint(others)
 
     @lazy
-    def _last_tiles(self) -> float:
-        """Which share of the time is left as the last tile of a loop holds the rest alone.
+    def _last_tile(self) -> tuple[int, Part] | None:
+        """How many steps the loop has whose last tile is the rest alone, and what that is.
 
         It is written out by itself then (`nest-peel`), without what is not there.
         """
         uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
         if len(uneven) != 1 or (tile := self._alone_at_end(uneven[0])) is None:
-            return 1.0
+            return None
         loop, written = tile
         rest = self.facts.extents[loop.index] % loop.stride
-        return 1 - (1 - self.shorter(written, rest / loop.stride) / self.busy_cycles) / loop.extent
+        return loop.extent, Part(written, rest / loop.stride)
+
+    def _mean(self, cycles: Callable[[Part], float]) -> float:
+        """What all bodies take on average, if that is what parts of tiles take."""
+        whole = cycles(Part())
+        if self._last_tile is None:
+            return whole
+        steps, last = self._last_tile
+        return whole - (whole - cycles(last)) / steps
+
+    @lazy
+    def busy_cycles(self) -> float:
+        """Cycles of the innermost body for what is in registers and the first cache."""
+        return self._mean(self.busy_in)
+
+    def _fetched_in(self, part: Part) -> float:
+        """The same with what is fetched from farther away meanwhile."""
+        streamed = sum(self.streamed(w) * part.read(w) for w in self.walks)
+        return max(self.busy_in(part), streamed)
 
     def _alone_at_end(self, name: str) -> tuple[Leaf, Leaf] | None:
         """The loop of an index whose last step is written out by itself, and what that shortens.
@@ -247,12 +266,13 @@ class CpuModel(CpuCaches):
     @lazy
     def bodies(self) -> float:
         """How often a work-group does what the innermost body does: more where that is slower."""
-        times = self.trips(self.body) * self.edges * self._last_tiles
+        times = self.trips(self.body) * self.edges
         return times * ALONE * self.items / self.width if self.items > 1 else times
 
-    def busy(self, streamed: float) -> float:
-        """Seconds of the cores, if what the innermost body fetches takes so many cycles."""
-        return self.seconds(max(self.busy_cycles, streamed) + self.lost_cycles, self.overhead)
+    @property
+    def busy(self) -> float:
+        """Seconds of the cores."""
+        return self.seconds(self._mean(self._fetched_in) + self.lost_cycles, self.overhead)
 
     def seconds(self, body: float, overhead: float) -> float:
         """The same if the innermost body takes so many cycles, and all outside of it so many."""
@@ -275,8 +295,9 @@ class CpuModel(CpuCaches):
 
         Each pair is no less than the one before, and takes longer to find.
         """
-        yield self.operations / 2, GROUP
-        yield self.operations / 2, self.overhead
+        computed = self._mean(lambda part: self.operations * part.share / 2)
+        yield computed, GROUP
+        yield computed, self.overhead
         yield self.busy_cycles, self.overhead
         yield self.busy_cycles + self.lost_cycles, self.overhead
 
@@ -308,7 +329,7 @@ def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
 def cpu_cost(m: CpuModel) -> Estimate:
     """How long a contraction takes on a CPU by a schedule."""
     facts, device = m.facts, m.device
-    busy = m.busy(sum(map(m.streamed, m.walks)))
+    busy = m.busy
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
