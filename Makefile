@@ -14,6 +14,7 @@ TYPES := build/types
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
 	@echo "make test    everything that must pass: lint, pytest, lit"
+	@echo "make lint    ruff and pyright alone"
 	@echo "make dist    build a wheel in dist/"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"

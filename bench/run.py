@@ -48,6 +48,21 @@ def chosen(pattern: str | None, scale: Scale) -> list[Task]:
     return [t for t in everything if fnmatchcase(t.name, pattern) or t.name.startswith(pattern)]
 
 
+def _cannot_begin(options: argparse.Namespace, devices: list[td.Device]) -> str:
+    """Why nothing can be measured as asked for, if that is so."""
+    if not devices:
+        there = ", ".join(d.id for d in td.devices() if d.type != "simulator")
+        return f"there is no device {options.device}; there are: {there or 'none'}"
+    if not chosen(options.only, "cpu"):
+        return f"no workload is called {options.only}; `--list` prints their names"
+    for path in filter(None, (options.json, options.plot)):
+        try:
+            path.open("a").close()
+        except OSError as error:
+            return f"cannot write {path}: {error.strerror}"
+    return ""
+
+
 def main() -> int:
     """Measure, print, and write what was asked for; 1 if a program fails."""
     options = arguments()
@@ -57,8 +72,8 @@ def main() -> int:
     devices = [d for d in td.devices() if d.type != "simulator"]
     if options.device:
         devices = [d for d in devices if options.device in (d.id, d.type, d.short_platform)]
-    if not devices:
-        print(f"there is no device {options.device}", file=sys.stderr)
+    if problem := _cannot_begin(options, devices):
+        print(problem, file=sys.stderr)
         return 1
     rows: list[Row] = []
     found: dict[str, Limits] = {}

@@ -1,4 +1,4 @@
-"""What a program does that its author may not expect: integers that wrap, quotients that are 0."""
+"""What a program does that its author may not expect: integers wrap, quotients are 0."""
 
 from __future__ import annotations
 
@@ -84,6 +84,23 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
                 f"{a} / {b} is a quotient of integers, and 0, and so is its product with {factor}; "
                 f"{real} / {b} is real",
             )
+    return None
+
+
+def never_whole(op: ContractionOp) -> str | None:
+    """What to say of an access of a contraction that no indices make whole, as `i + 5/2`."""
+    accesses = zip(op.inputs, (a.data for a in op.accesses.data), strict=True)
+    for value, access in ((op.result, op.output.data), *accesses):
+        for place in access:
+            if not place.can_be_whole:
+                name = name_of(op.result)
+                reads = f"{name} has nothing of {name_of(value)}"
+                return placed(
+                    op,
+                    f"{place} is a whole number for no indices, and "
+                    f"{f'nothing of {name} is written' if value is op.result else reads}; a "
+                    f"quotient that is cut off is a statement of its own, such as P = K / 2",
+                )
     return None
 
 

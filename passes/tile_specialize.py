@@ -46,7 +46,7 @@ from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.dialects.tile.special import SizedOp
 from tiledialect.errors import TileError, count
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.surprises import sum_that_wraps, vanishing_quotient, warn
+from tiledialect.passes.surprises import never_whole, sum_that_wraps, vanishing_quotient, warn
 from tiledialect.signature import (
     argument_names,
     check_tensors,
@@ -211,7 +211,9 @@ class _Specializer:
         elif op.results and isinstance(op.results[0].type, IndexType):
             self.sizes[op.results[0]] = self.evaluate(op)
         elif isinstance(op, ContractionOp):
-            self.replace(op, self.contraction(op))
+            new = self.contraction(op)
+            self.replace(op, new)
+            self.note(never_whole(new))
         elif isinstance(op, SizeOp):
             self.note(vanishing_quotient(op, self.sizes))
             self.replace(op, ConstantOp.of(self.sizes[op.size]))

@@ -73,6 +73,20 @@ def test_every_line_has_a_name_of_its_own() -> None:
     assert all(family.WORKLOADS for family in FAMILIES)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--device", "nope"], "there is no device nope; there are: "),
+        (["--only", "nope"], "no workload is called nope; `--list` prints their names"),
+        (["--json", "/nope/x.json"], "cannot write /nope/x.json: No such file or directory"),
+    ],
+)
+def test_what_cannot_begin(options: list[str], said: str) -> None:
+    command = [sys.executable, "-W", "ignore", str(BENCH / "run.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith(said) and not done.stdout
+
+
 def test_the_table(tmp_path: Path) -> None:
     """From the command line, with all that can be written."""
     written, drawn = tmp_path / "rows.json", tmp_path / "rows.svg"

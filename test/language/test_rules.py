@@ -21,6 +21,10 @@ BODIES = [
     ("O = ¦O2; O2 = A;", "`O2` is not defined"),
     ("O = A + ¦i;", "`i` is an index"),
     ("O = A * 2¦i;", "`i` is an index"),
+    (
+        "O = ¦sum(A, 1);",
+        "there is no function `sum`: write a contraction, such as S[i: N] = +(A[i, j])",
+    ),
     ("O = ¦sqr(A);", "there is no function `sqr`; do you mean `sqrt`?"),
     ("O = ¦foo(A, 1);", "there is no function `foo`"),
     ("O = ¦exp(A, B);", "`exp` takes 1 argument, not 2"),

@@ -87,6 +87,29 @@ def test_quotients_that_are_0(value: str, said: str | None):
     assert len(found) == (said is not None) and (said is None or said in found[0])
 
 
+@pytest.mark.parametrize(
+    ("access", "said"),
+    [
+        ("i + k - M/2", "i + k - 3/2 is a whole number for no indices, and O has nothing of A; "),
+        ("2*i + 4*k + 1/3", "and O has nothing of A; a quotient that is cut off"),
+        ("(i + k)/2 + 1/4", "and O has nothing of A; "),
+        ("i + k - N/2", None),
+        ("(i + k - 1)/2", None),
+        ("i/3 + k/2 + 1/6", None),
+    ],
+)  # fmt: skip
+def test_accesses_that_are_never_whole(access: str, said: str | None):
+    f = td.compile(f"function (A[N], B[M]) -> (O) {{ O[i: N] = +(A[{access}] * B[k]); }}")
+    found = warned(f, np.ones(4, np.float32), np.ones(3, np.float32))
+    assert len(found) == (said is not None) and (said is None or said in found[0])
+
+
+def test_what_is_written_nowhere():
+    f = td.compile("function (A[N], B[M]) -> (O) { O[i + M/2: 9] = +(A[i] * B[j]); }")
+    (found,) = warned(f, np.ones(4, np.float32), np.ones(3, np.float32))
+    assert "i + 3/2 is a whole number for no indices, and nothing of O is written" in found
+
+
 def test_warnings_can_be_errors():
     with warnings.catch_warnings():
         warnings.simplefilter("error", td.TileWarning)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm, prod
+from math import gcd, lcm, prod
 
 from tiledialect.lazy import lazy
 
@@ -121,6 +121,13 @@ class IndexExpr:
     def denominator(self) -> int:
         """The least positive integer that makes every coefficient an integer."""
         return lcm(*(c.denominator for _, c in self))
+
+    @property
+    def can_be_whole(self) -> bool:
+        """Whether an affine expression is an integer for some integers in place of its names."""
+        unit = self.denominator
+        steps = (int(c * unit) for monomial, c in self if monomial)
+        return int(self.constant * unit) % gcd(unit, *steps) == 0
 
     # -- arithmetic ------------------------------------------------------------------------
 

@@ -227,7 +227,7 @@ class _Checker:
             if name in self.program.functions:
                 return self.called(node, arguments)
             known = [*FUNCTIONS, *self.program.functions]
-            raise TileError(f"there is no function `{name}`{_meant(name, known)}", node.span)
+            raise TileError(f"there is no function `{name}`{_instead(name, known)}", node.span)
         signature = FUNCTIONS[name]
         if not signature.accepts(len(arguments)):
             raise TileError(f"`{name}` takes {signature.arity}, not {len(arguments)}", node.span)
@@ -439,6 +439,17 @@ def _may_have_rank(kind: Kind, rank: int) -> bool:
 
 def _count(number: int, one: str, many: str) -> str:
     return f"{number or 'no'} {one if number == 1 else many}"
+
+
+AGGREGATES = {"sum": "+", "prod": "*", "amax": ">", "amin": "<"}
+"""What NumPy calls the aggregations of contractions."""
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
+    """What may be written in place of a function that there is not."""
+    if (aggregation := AGGREGATES.get(name)) is not None:
+        return f": write a contraction, such as S[i: N] = {aggregation}(A[i, j])"
+    return _meant(name, known)
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
