@@ -136,7 +136,8 @@ def _emit_truncate_float(scope: Scope, op: Operation) -> Expr:
         e = e if source.bits == 32 else convert(single, e)
         return call(helpers.bf16_from_float(scope, single), e)
     if type.kind == "half":
-        return call(helpers.round_half(scope, type, source), e)._replace(unrounded=e)
+        rounded = call(helpers.round_half(scope, type, source), e)
+        return rounded._replace(unrounded=e, was_double=source.bits == 64)
     return convert(type, e)
 
 

@@ -220,8 +220,8 @@ class FunctionPrinter(MemoryScope):
     def define(self, value: SSAValue, e: Expr) -> None:
         if not self.inlining.uses(value):
             return
-        if e.unrounded is not None and self._stores_half(value):
-            self._define_bits(value, e.unrounded)
+        if e.unrounded_float is not None and self._stores_half(value):
+            self._define_bits(value, e.unrounded_float)
             return
         name = self.new_name(value.name_hint)
         self.line(f"{self.ctype(value.type).name} {name} = {e.assigned};")

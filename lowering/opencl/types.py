@@ -161,11 +161,18 @@ class Expr(NamedTuple):
     splat: Expr | None = None
     """The scalar in every lane of a vector."""
     unrounded: Expr | None = None
-    """A half before it was rounded."""
+    """A half before it was rounded: a float, or a double."""
+    was_double: bool = False
+    """Was it a double, which stores take, but not what gives bits?"""
     bits: Expr | None = None
     """The bits of a half as a short, where they are there."""
     compound: tuple[str, Expr, Expr] | None = None
     """Operator and operands, so that an assignment can be ``+=``."""
+
+    @property
+    def unrounded_float(self) -> Expr | None:
+        """A half before it was rounded, if that was a float."""
+        return None if self.was_double else self.unrounded
 
     def at(self, precedence: int) -> str:
         """The text as an operand of an operator of this precedence."""

@@ -112,7 +112,7 @@ def _print_vector_store(scope: MemoryScope, op: Operation) -> None:
         value, type = value.bits, bits_of(type)
         place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
     elif buffer.type.kind == "half" and is_streamed(op, buffer, type):
-        value = call(helpers.half_to_bits(scope, type), value.unrounded or value)
+        value = call(helpers.half_to_bits(scope, type), value.unrounded_float or value)
         type = bits_of(type)
         place = Expr(f"({buffer.space} short *)({place.text})", UNARY, reads(place))
     elif buffer.type.kind == "half":
