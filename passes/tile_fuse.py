@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import DomainAttr
-from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, TileOp, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
@@ -231,7 +231,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     for op in list(block.ops):
         if isinstance(op, ConstantOp) and not op.result.uses:
             Rewriter.erase_op(op)
-    _order_kernels(block, grouping)
+    _put_in_order(block)
 
 
 def _compute_small_ones_early(block: Block) -> None:
@@ -302,32 +302,23 @@ def _make_kernel(group: Group) -> None:
         old.replace_uses_with_if(new, lambda use: use.operation in ops)
 
 
-def _order_kernels(block: Block, grouping: Grouping) -> None:
+def _put_in_order(block: Block) -> None:
     """Put every op after those that make its operands, otherwise as they stand."""
-    placed: set[Operation] = set()
-    ops = list(block.ops)
-
-    def place(op: Operation) -> None:
-        pending = [op]
-        while pending:
-            current = pending[-1]
-            missing = [
-                v.owner
-                for v in current.operands
-                if isinstance(v.owner, Operation) and v.owner not in placed
-            ]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if current not in placed:
-                placed.add(current)
-                current.detach()
-                block.add_op(current)
-
-    for op in ops:
-        if op not in placed:
-            place(op)
+    placed, waiting = set[Operation](), set[Operation]()
+    pending = [*reversed(block.ops)]
+    while pending:
+        op = pending[-1]
+        makers = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+        missing = [maker for maker in makers if maker not in placed]
+        if missing and op in waiting:
+            raise TileError.at(op, f"{name_of(op.results[0])} needs itself")
+        if missing:
+            waiting.add(op)
+            pending += missing
+        elif pending.pop() not in placed:
+            placed.add(op)
+            op.detach()
+            block.add_op(op)
 
 
 def _unique(values: Iterable[SSAValue]) -> list[SSAValue]:
