@@ -28,11 +28,11 @@ WARNINGS = "tile.warnings"
 
 
 def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
-    """Add to what there is to warn of in a module."""
+    """Add to what there is to warn of in a module, each once."""
     if added := tuple(map(StringAttr, texts)):
         given = module.attributes.get(WARNINGS)
         before = given.data if isinstance(given, ArrayAttr) else ()
-        module.attributes[WARNINGS] = ArrayAttr((*before, *added))
+        module.attributes[WARNINGS] = ArrayAttr(dict.fromkeys((*before, *added)))
 
 
 def warn(surprises: Iterable[str]) -> None:

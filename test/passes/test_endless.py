@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from described import spec
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
 from tiledialect.dialects.tile.schedule_text import named_kernels
@@ -11,6 +12,7 @@ from tiledialect.language.to_ir import load
 from tiledialect.lowering.tile_compile import compile_module, warnings_of
 from tiledialect.passes.endless import LONG, duration, seconds
 from tiledialect.passes.kernel_facts import kernel_facts
+from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.schedule.choice import best_or_default
 from tiledialect.schedule.device import device_of
 
@@ -65,3 +67,9 @@ def test_short_kernels_are_not_estimated():
     module = product(512, "cpu", 1e-6)
     (kernel,), device = named_kernels(module).values(), device_of(module)
     assert device is not None and seconds(kernel, device) == 0.0 and not warnings_of(module)
+
+
+def test_each_warning_is_given_once():
+    module = product(1024, "cpu", 1e-3)
+    TileLoopTilingPass().apply(Context(), module)
+    assert len(warnings_of(module)) == 1
