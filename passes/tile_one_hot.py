@@ -247,12 +247,16 @@ class Rewrite:
         return op.results[0]
 
 
-COMPARISONS = 1e12
-"""How many comparisons a second all work-items of a GPU make together."""
-READ, ADDED = 1e-9, 1e-6
-"""How long all groups of a GPU take to read an index, and one to add to memory, in seconds."""
+COMPARISON = 60.0
+"""As many multiplications and additions a GPU does in the time of a comparison of what is read for
+it."""
+ADDED = 10 / 7
+"""Which share of the latency a group of a GPU takes to add to memory."""
 SLABS = 1024
 """Among how many work-groups the rows of a scatter are divided, at most."""
+READ = 4 * SLABS / 1.4
+"""As many bytes memory moves in the time in which all of them read an index, from the last cache:
+a nanosecond on an H100."""
 FEWEST = 8
 """From how many rows on a CPU adds where the indices say, not each row what is its own."""
 COUNTED = 1.7
@@ -268,8 +272,10 @@ def pays(found: OneHot, device: Device | None) -> bool:
         return rows >= max(FEWEST, COUNTED * lanes)
     points = prod(found.sizes[n] for n in found.points)
     rest = prod(found.sizes[n] for n in found.rest)
-    scatter = points * READ + points / min(rows, SLABS) * ADDED
-    return scatter < rows * points * rest / COMPARISONS
+    read = READ / (device.bandwidth * 1e9)
+    added = ADDED * device.latency * 1e-6
+    comparisons = rows * points * rest * COMPARISON / (device.arithmetic * 1e9)
+    return points * (read + added / min(rows, SLABS)) < comparisons
 
 
 class TileOneHotPass(ModulePass):

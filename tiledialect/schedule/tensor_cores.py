@@ -42,11 +42,10 @@ at least so many points that read each element so often. Those of the first are 
 memory asynchronously: 777 x 777 x 777 takes 57 us so, with copies 39."""
 TIMES = 8
 """How many times as fast as others tensor cores are: fewer of them than this share lose."""
-
-
-STEP = 27e-12
-"""Seconds that a step of the sum takes a group for each number of its tile, times what `BLOCKS`
-says: 0.45 microseconds for one of 128 x 128 on an H100, which waits for what it copies."""
+STEP = 0.63 / (128 * 128)
+"""Which share of the latency a step of the sum takes a group for each number of its tile, times
+what `BLOCKS` says: it waits for what it copies, 0.45 microseconds for a tile of 128 x 128 on an
+H100."""
 LEAST_STEPS = 8
 """How many steps of the sum groups have at least that have a part of it."""
 SPLIT_GAIN = 0.9
@@ -215,12 +214,13 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts
         return None
     way, p = possible
     steps, blocks = ceil_div(facts.extents[p.k], way.chunk), _groups(facts, p)
-    whole = STEP * steps * min(_steps(n, b, device) for b, n in blocks.items())
+    step = STEP * device.latency * 1e-6
+    whole = step * steps * min(_steps(n, b, device) for b, n in blocks.items())
     results = prod(facts.extents[name] for name in facts.output_indices)
     # Partial results of f32 are written, and read by a second kernel.
     once = 8 * results / (device.bandwidth * 1e9)
     split = {
-        (n, b): STEP * ceil_div(steps, n) * _steps(n * groups, b, device) + n * once
+        (n, b): step * ceil_div(steps, n) * _steps(n * groups, b, device) + n * once
         for b, groups in blocks.items()
         if (n := min(device.compute_units // groups, steps // LEAST_STEPS)) > 1
         and TIMES * n * groups >= device.compute_units
