@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.loads import broadcast
+from tiledialect.dialects.tile.loads import broadcast_access
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
@@ -54,13 +54,13 @@ def _chosen(value: SSAValue, access: Sequence[IndexExpr]) -> list[Read] | None:
     other, equal = op.rhs.owner, op.condition.owner
     if not isinstance(other, ew.ConstantOp) or other.number != 0:
         return None
-    at = broadcast(op.condition, access)
+    at = broadcast_access(op.condition, access)
     return [*(_read(v, at) for v in equal.operands), _read(op.lhs, access)]
 
 
 def _read(value: SSAValue, access: Sequence[IndexExpr]) -> Read:
     """Where an elementwise op reads an operand; axes of size 1 that reshapes add are left out."""
-    own = broadcast(value, access)
+    own = broadcast_access(value, access)
     while isinstance(value.owner, ReshapeOp):
         source, shapes = value.owner.operand, (shape(value.owner.operand), shape(value))
         before, after = ([n for n in sizes if n != 1] for sizes in shapes)

@@ -122,6 +122,13 @@ class Machine:
         lines = {v: n * shares[v] for v, n in own.items()}
         return lines if sum(lines.values()) > self.nearest * rows else own
 
+    def merging(self, kernels: Iterable[KernelOp], kernel: KernelOp, again: float = 0.0) -> Gain:
+        """What kernels cost, and one in their place, which does some operations again."""
+        both, note = self.traffic(kernel), ""
+        if both.groups < self.groups:
+            note = f", with {both.groups} work-groups where {self.groups} keep the device busy"
+        return self.gain(map(self.traffic, kernels), [both], again, note)
+
     def gain(
         self,
         apart: Iterable[Traffic],

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.loads import broadcast, sources
+from tiledialect.dialects.tile.loads import broadcast_access, sources
 from tiledialect.dialects.tile.rows import Map, Rows, reduced_by, shape
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.taps import index_at
@@ -192,7 +192,7 @@ def _operands(
     if isinstance(op, PrngValueOp | PrngStateOp | ScatterOp):
         access = None
     for value in op.operands:
-        yield value, None if access is None else broadcast(value, access)
+        yield value, None if access is None else broadcast_access(value, access)
 
 
 def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, Access | None]]:

@@ -74,8 +74,7 @@ def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Mach
     """What one kernel takes, and what two."""
     elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
     again = elements / len(first.outputs) * operations(first.block.ops)
-    apart = map(machine.traffic, (first, second))
-    return machine.gain(apart, [machine.traffic(kernel)], again)
+    return machine.merging((first, second), kernel, again)
 
 
 def points_of(kernel: KernelOp) -> int:

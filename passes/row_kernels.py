@@ -45,10 +45,7 @@ def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machi
 
 def rows_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
     """What a row kernel takes, and what those that it is made of do."""
-    both, note = machine.traffic(kernel), ""
-    if both.groups < machine.groups:
-        note = f", with {both.groups} work-groups where {machine.groups} keep the device busy"
-    return machine.gain(map(machine.traffic, members), [both], _points_again(kernel), note)
+    return machine.merging(members, kernel, _points_again(kernel))
 
 
 def _points_again(kernel: KernelOp) -> int:

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, DomainAttr
-from tiledialect.dialects.tile.base import Shape, broadcast, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, broadcast_shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.elementwise_special import IndexOp
@@ -308,7 +308,7 @@ class PartsKernel:
             return self._index(op)
         if isinstance(op, ElementwiseOp) and self._is_made_again(value):
             operands = [self.of(v) for v in op.operands]
-            t = make_type(broadcast(operands), tensor_type(value).element_type)
+            t = make_type(broadcast_shape(operands), tensor_type(value).element_type)
             again = type(op).create(operands=operands, result_types=[t], properties=op.properties)
             return self.build.insert(again, value.name_hint)
         view = self._view(value)

@@ -44,4 +44,4 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
 
 def sibling_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """What one kernel takes, and what two."""
-    return machine.gain(map(machine.traffic, (first, second)), [machine.traffic(kernel)])
+    return machine.merging((first, second), kernel)

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.base import broadcast, shape_of, tensor_type
+from tiledialect.dialects.tile.base import broadcast_shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ElementwiseOp, IndexOp, MulOp
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -184,7 +184,7 @@ def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> Element
     t = tensor_type(op.res)
     first = type(op).create(
         operands=operands,
-        result_types=[TensorType(t.element_type, broadcast(operands) or ())],
+        result_types=[TensorType(t.element_type, broadcast_shape(operands) or ())],
         properties=op.properties,
         attributes=op.attributes,
     )

@@ -55,7 +55,7 @@ def format_shape(shape: Shape) -> str:
     return "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "scalar"
 
 
-def broadcast(values: Sequence[SSAValue]) -> Shape | None:
+def broadcast_shape(values: Sequence[SSAValue]) -> Shape | None:
     """The shape of an elementwise result: axes aligned at the right, 1 stretched to fit.
 
     Raises a VerifyException that names the operands if the shapes do not fit.

@@ -17,7 +17,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import (
     AnyTensor,
     TileOp,
-    broadcast,
+    broadcast_shape,
     make_type,
     name_of,
     tensor_type,
@@ -60,7 +60,7 @@ class ElementwiseOp(TileOp, ABC):
     def inferred_type(self) -> AnyTensor:
         """The broadcast shape with the promoted element type."""
         element_type = self.result_type(self.operand_type())
-        return make_type(broadcast(self.operands), element_type)
+        return make_type(broadcast_shape(self.operands), element_type)
 
     def verify_(self) -> None:
         """Check the types, and that numbers fit the type that they take."""

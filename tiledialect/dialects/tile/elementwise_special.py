@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import (
     AnyTensor,
-    broadcast,
+    broadcast_shape,
     check_positions,
     make_type,
     name_of,
@@ -73,7 +73,7 @@ class CastOp(ElementwiseOp):
     @classmethod
     def to(cls, operand: SSAValue, element_type: Attribute):
         """The cast of ``operand`` to ``element_type``."""
-        result_type = make_type(broadcast([operand]), element_type)
+        result_type = make_type(broadcast_shape([operand]), element_type)
         return cls.create(operands=[operand], result_types=[result_type])
 
     def operand_type(self) -> Attribute:
@@ -85,7 +85,7 @@ class CastOp(ElementwiseOp):
         element_type = tensor_type(self.result).element_type
         if element_type not in et.CONCRETE.values():
             raise VerifyException(f"nothing can be cast to {element_type}")
-        return make_type(broadcast(self.operands), element_type)
+        return make_type(broadcast_shape(self.operands), element_type)
 
 
 @irdl_op_definition
@@ -104,7 +104,7 @@ class IndexOp(ElementwiseOp):
     @classmethod
     def along(cls, operand: SSAValue, axis: int):
         """The positions along ``axis`` of ``operand``."""
-        result_type = make_type(broadcast([operand]), et.CONCRETE["i32"])
+        result_type = make_type(broadcast_shape([operand]), et.CONCRETE["i32"])
         return cls.create(
             operands=[operand],
             result_types=[result_type],
@@ -113,7 +113,7 @@ class IndexOp(ElementwiseOp):
 
     def inferred_type(self) -> AnyTensor:
         """The operand's shape with elements of type i32."""
-        shape = broadcast(self.operands)
+        shape = broadcast_shape(self.operands)
         axis = self.axis.value.data
         if axis < 0 or (shape is not None and axis >= len(shape)):
             raise VerifyException(f"{name_of(self.operand)} has no axis {axis}")

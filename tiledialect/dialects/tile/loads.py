@@ -14,7 +14,7 @@ from tiledialect.index.expr import IndexExpr
 Access = tuple[IndexExpr, ...]
 
 
-def broadcast(value: SSAValue, access: Sequence[IndexExpr]) -> Access:
+def broadcast_access(value: SSAValue, access: Sequence[IndexExpr]) -> Access:
     """Where an elementwise op reads an operand if it computes the element at an access."""
     own = shape(value)
     aligned = access[len(access) - len(own) :]
@@ -39,7 +39,7 @@ def sources(value: SSAValue, access: Sequence[IndexExpr]) -> Mapping[BlockArgume
         op = value.owner
         if isinstance(value, BlockArgument):
             # Whatever broadcasts it, its axes are the last ones of the element's place.
-            found[value] = broadcast(value, access)
+            found[value] = broadcast_access(value, access)
         elif isinstance(op, ElementwiseOp) and not isinstance(op, IndexOp):
             pending += reversed(op.operands)
         elif not isinstance(op, ConstantOp | IndexOp):
