@@ -172,7 +172,7 @@ BODIES = [
     ("O[i: N] = +(A[i] * B[i] ¦? C[i]);", "expected `)`, `*` or `==` after `]`"),
     ("O[i: N] = +(¦2 * A[i]);", "expected a name after `(`, but found `2`"),
     ("O[i: N] = +(A[i]) ¦and i < 2;", "(separate constraints with `,`)"),
-    ("O[i: N] = +(A[i]), i ¦<= 2;", "(a bound is one more than the largest value: `i < N`)"),
+    ("O[i: N] = +(A[i]), i ¦<= 2;", "a bound is one more than the largest value)"),
     ("O[i: N] = +(A[i]), i¦;", "expected `<` or an operator after `i`"),
     ("O[i: N] = +(A[i]) default B default ¦C;", "a contraction has one default"),
     ("O[i: ¦] = +(A[i]);", "expected an expression after `:`, but found `]`"),

@@ -23,7 +23,7 @@ BODIES = [
     ("O = A * 2¦i;", "`i` is an index"),
     (
         "O = ¦sum(A, 1);",
-        "there is no function `sum`: write a contraction, such as S[i: N] = +(A[i, j])",
+        "there is no function `sum`: write `S[i: N] = +(A[i, j]);`",
     ),
     ("O = ¦sqr(A);", "there is no function `sqr`; do you mean `sqrt`?"),
     ("O = ¦foo(A, 1);", "there is no function `foo`"),

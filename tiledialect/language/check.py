@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import SourceSpan, TileError
 from . import ast
 from .functions import FUNCTIONS, is_assertion
+from .habits import INSTEAD
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,7 @@ class _Checker:
             self.operand(access)
         for constraint in statement.constraints:
             self.index(constraint.expression)
-            self.size(constraint.bound, "a bound")
+            self.bound(constraint)
         for size in sizes or ():
             self.size(size, "a size")
         if sizes is not None and len(sizes) != len(output.indices):
@@ -337,11 +338,16 @@ class _Checker:
                 access.span,
             )
 
-    def size(self, expression: ast.Expression, what: str) -> None:
+    def bound(self, constraint: ast.Constraint) -> None:
+        """Checks that a constraint compares an expression with a size."""
+        self.size(constraint.bound, "a bound", "; `j < i` is written `i - j - 1 < N`")
+
+    def size(self, expression: ast.Expression, what: str, instead: str = "") -> None:
         """Checks that an expression is computed from dimensions and whole numbers alone."""
         for node in ast.postorder(expression):
             if isinstance(node, ast.Variable) and node.name[0].islower():
-                raise TileError(f"{what} holds no index, as `{node.name}` is one", node.span)
+                text = f"{what} holds no index, as `{node.name}` is one{instead}"
+                raise TileError(text, node.span)
         kind = self.value(expression)
         if kind != SIZE:
             raise TileError(f"{what} is made of dimensions, and this is {kind}", expression.span)
@@ -441,14 +447,10 @@ def _count(number: int, one: str, many: str) -> str:
     return f"{number or 'no'} {one if number == 1 else many}"
 
 
-AGGREGATES = {"sum": "+", "prod": "*", "amax": ">", "amin": "<"}
-"""What NumPy calls the aggregations of contractions."""
-
-
 def _instead(name: str, known: Iterable[str]) -> str:
     """What may be written in place of a function that there is not."""
-    if (aggregation := AGGREGATES.get(name)) is not None:
-        return f": write a contraction, such as S[i: N] = {aggregation}(A[i, j])"
+    if (text := INSTEAD.get(name)) is not None:
+        return f": write `{text};`"
     return _meant(name, known)
 
 

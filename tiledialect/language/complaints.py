@@ -8,6 +8,7 @@ from lark import Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from ..errors import SourceSpan, TileError
+from . import habits
 
 PHRASES = {
     "NAME": "a name",
@@ -29,8 +30,6 @@ HINTS = {
     "||": "use `|`",
     "**": "use `pow`",
     "[": "only the tensors of a contraction have indices",
-    "and": "separate constraints with `,`",
-    "<=": "a bound is one more than the largest value: `i < N`",
     "<": "comparisons do not chain, write `(A < B) & (B < C)`",
     "==": "comparisons do not chain, use parentheses",
     "/*": "the comment has no end",
@@ -89,6 +88,10 @@ def _wanted(accepts: set[str]) -> list[str]:
 def _hint(text: str, place: int, tokens: Sequence[Token], found: str) -> str | None:
     if tokens and tokens[-1] == "=" and found in set("+*<>"):
         return "a contraction gives its output indices, `O[]` if there are none"
+    if (habit := habits.hint(tokens, found)) is not None:
+        return habit
+    if not found and "//" in text[tokens[-1].end_pos if tokens else 0 : place]:
+        return "`//` begins a comment"
     for word, hint in HINTS.items():
         # The first half of a doubled operator may have been accepted as one by itself.
         if text.startswith(word, place) or (

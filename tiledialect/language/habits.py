@@ -1,0 +1,210 @@
+"""What is written in other languages, and what is written for it in Tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+
+from lark import Token
+
+
+class Place(Enum):
+    """Where in a function a text goes wrong."""
+
+    STATEMENT = auto()
+    """Where a statement begins."""
+    OUTPUT = auto()
+    """In the brackets of what a contraction defines."""
+    AGGREGATION = auto()
+    """Behind `O[…] =`."""
+    OPERANDS = auto()
+    """In the parentheses of an aggregation."""
+    INDICES = auto()
+    """In the brackets of an operand."""
+    CONSTRAINT = auto()
+    """Behind a comma after them."""
+    CLAUSE = auto()
+    """Where such a comma may be."""
+    EXPRESSION = auto()
+    """In an elementwise statement."""
+
+
+BEFORE = "an aggregation takes elements of tensors: write `T = {};` before it, and take `T[…]`"
+AFTER = "a contraction is a whole statement: compute with `{0}` in the next one"
+CONSTRAINTS = "separate constraints with `,`"
+ELEMENTWISE = (
+    "elementwise statements have no indices, as in `C = A + B;`, "
+    "and copies are `C[i: N] = =(A[i]);`"
+)
+STATEMENTS = "a statement is `O = …;` or `O[…] = +(…);`, and the header names the outputs"
+COUNTED = "`k < 3` means 0 <= k < 3"
+
+HABITS: dict[Place, dict[str, str]] = {
+    Place.STATEMENT: {"word": STATEMENTS, "name": STATEMENTS},
+    Place.OUTPUT: {"+": "write `O[…] = +(…);`"},
+    Place.AGGREGATION: {
+        "name": ELEMENTWISE,
+        "word": ELEMENTWISE,
+        "aggregate": "aggregations are signs, as in `S[i: N] = +(A[i, j]);` and `>(A[i, j])`",
+        "number": "a number is an elementwise statement, as in `C = 1.0;`",
+        "=": "what lands on an element alone is taken by `=(…)`",
+        ">": "`>(…)` takes the largest, `<(…)` the smallest",
+    },
+    Place.OPERANDS: {
+        "(": BEFORE.format("{1}(…)"),
+        "number": BEFORE.format("A {2} {0}"),
+        "!": BEFORE.format("!A"),
+        "~": BEFORE.format("~A"),
+        "-": BEFORE.format("-B"),
+        "/": BEFORE.format("A / B"),
+        "^": BEFORE.format("pow(A, 2)"),
+        "*": BEFORE.format("pow(A, 2)"),
+        "operator": BEFORE.format("A {0} B"),
+        "=": "elements are compared by `==`",
+        "?": "a condition compares elements, as in `A[i] == B[i] ? C[i]`",
+        ":": "a condition has no other case: where it does not hold, 0 is taken",
+        "+": "products are not added in one aggregation: add the sums of both",
+        ",": "operands are combined by `*`, `+` or `==`",
+        "[": "one pair of brackets has all indices, as in `A[i, j]`",
+    },
+    Place.INDICES: {
+        ":": "there are no slices: an index takes all places, `j < 3` behind a comma fewer",
+        "[": "no tensor is an index: take rows by `gather(A, I)`",
+    },
+    Place.CONSTRAINT: {
+        "<=": "`k < 3` means 0 <= k < 3: a bound is one more than the largest value",
+        ">": f"{COUNTED}: `k > 0` is `k - 1 < N`",
+        ">=": f"{COUNTED}: `k >= 1` is `k - 1 < N`",
+        "==": "where two indices are one, write the same index, or `i - k < 1`",
+        "and": CONSTRAINTS,
+        "&": CONSTRAINTS,
+    },
+    Place.CLAUSE: {
+        "and": CONSTRAINTS,
+        "&": CONSTRAINTS,
+        "word": "constraints follow a comma, as in `+(A[i, j]), j < 3`",
+        "operator": AFTER,
+        "number": "a default is a tensor; without one, it is 0",
+        "-": "a default is a tensor; without one, it is 0",
+    },
+    Place.EXPRESSION: {
+        "[": "only contractions have indices: row 0 is `R[j: M] = =(A[0, j]);`",
+        "@": "a product of matrices is `C[i, j: N, M] = +(A[i, k] * B[k, j]);`",
+        ".": "functions stand alone, as in `exp(A)`",
+        "and": "use `&`",
+        "or": "use `|`",
+        "xor": "use `^`",
+        "not": "use `!`",
+        "if": "write `A > 0 ? A : B`",
+    },
+}
+"""What to say of a text, or of its kind, where it may not stand.
+
+`{0}` is the text, or what the statement defines, `{1}` what stands before, `{2}` how operands are
+combined.
+"""
+
+NUMBER = frozenset("0123456789.")
+COMBINED = frozenset(("*", "+", "=="))
+OPERATORS = frozenset(("+", "-", "*", "/", "%", "^", "<", ">", "=", "!", "&", "|", "?", "~"))
+
+
+def hint(tokens: Sequence[Token], found: str) -> str | None:
+    """What to write in place of ``found``, which may not stand behind ``tokens``."""
+    statement = _statement(tokens)
+    before = statement[-1] if statement else ""
+    place = place_of(statement)
+    said = HABITS[place]
+    kinds = [*_kinds(found), *([before] if before[:1].isalpha() else ())]
+    text = next((said[kind] for kind in kinds if kind in said), None)
+    if text is None or (found == "(" and not before[:1].isalpha()):
+        return None
+    shown = statement[0] if place is Place.CLAUSE else found
+    return text.format(shown, before, before if before in COMBINED else "*")
+
+
+def place_of(statement: Sequence[Token]) -> Place:
+    """Where in a statement one is behind these tokens."""
+    if not statement:
+        return Place.STATEMENT
+    types = [token.type for token in statement]
+    if "AGGREGATION" in types:
+        return _place_in_contraction(statement[types.index("AGGREGATION") + 1 :])
+    if "=" in statement:
+        return Place.AGGREGATION if statement[-1] == "=" and "]" in statement else Place.EXPRESSION
+    return Place.OUTPUT if "[" in statement else Place.STATEMENT
+
+
+def _place_in_contraction(tokens: Sequence[Token]) -> Place:
+    """The same behind the sign of the aggregation."""
+    depth, is_closed, place = 0, False, Place.AGGREGATION
+    for token in tokens:
+        depth += (token in ("(", "[")) - (token in (")", "]"))
+        is_closed |= not depth
+        if is_closed:
+            place = Place.CONSTRAINT if token == "," or place is Place.CONSTRAINT else Place.CLAUSE
+            if token == "default":
+                place = Place.CLAUSE
+        else:
+            place = Place.INDICES if depth > 1 else Place.OPERANDS
+    return place
+
+
+def _statement(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of the statement that is not yet complete; without its attributes."""
+    ends = [k for k, token in enumerate(tokens) if token in ("{", "}", ";", "]]")]
+    return list(tokens[ends[-1] + 1 :]) if ends else []
+
+
+def _kinds(found: str) -> Iterator[str]:
+    """What a text may be called in a table of habits, the closest first."""
+    yield found
+    if found[:1] in NUMBER and found != ".":
+        yield "number"
+    elif found[:1].isalpha():
+        yield from ("aggregate",) if found in AGGREGATES else ()
+        yield "name" if found[0].isupper() else "word"
+    elif found[:1] in OPERATORS:
+        yield "operator"
+
+
+AGGREGATES = {"sum": "+", "prod": "*", "amax": ">", "amin": "<", "max": ">", "min": "<"}
+"""What others call the aggregations of contractions."""
+
+INSTEAD = {
+    **{name: f"S[i: N] = {sign}(A[i, j])" for name, sign in AGGREGATES.items()},
+    **dict.fromkeys(("mean", "average"), "S[i: N] = +(A[i, j]); O = S / M"),
+    **dict.fromkeys(("matmul", "dot", "mm"), "C[i, j: N, M] = +(A[i, k] * B[k, j])"),
+    **dict.fromkeys(("transpose", "permute"), "O[j, i: M, N] = =(A[i, j])"),
+    **dict.fromkeys(
+        ("concat", "concatenate", "cat"),
+        "T[i: N + M] = =(A[i]); O[N + i: N + M] = =(B[i]) default T",
+    ),
+    "cumsum": "O[i: N] = +(A[k]), i - k < N",
+    "flip": "O[i: N] = =(A[N - 1 - i])",
+    "pad": "O[i + 1: N + 2] = =(A[i])",
+    **dict.fromkeys(("zeros", "ones", "full"), "V = 0.0; O[i, j: N, M] = =(V[]), i < N, j < M"),
+    **dict.fromkeys(("arange", "range", "iota"), "O = index(A, 0)"),
+    **dict.fromkeys(
+        ("rand", "random", "uniform"), "Step = prng_step(State, N); O = prng_value(Step)"
+    ),
+    **dict.fromkeys(("where", "if"), "O = A > 0 ? A : B"),
+    **dict.fromkeys(("clip", "clamp"), "O = min(max(A, 0), 1)"),
+    **dict.fromkeys(("maximum", "fmax"), "O = max(A, B)"),
+    **dict.fromkeys(("minimum", "fmin"), "O = min(A, B)"),
+    "sign": "O = A > 0 ? 1.0 : (A < 0 ? -1.0 : 0.0)",
+    "square": "O = A * A",
+    "rsqrt": "O = recip(sqrt(A))",
+    "exp2": "O = exp(0.6931471805599453 * A)",
+    "expm1": "O = exp(A) - 1",
+    "log2": "O = 1.4426950408889634 * log(A)",
+    "log10": "O = 0.4342944819032518 * log(A)",
+    "log1p": "O = log(1 + A)",
+    **dict.fromkeys(("mod", "fmod"), "O = A - B * floor(A / B)"),
+    "floor_div": "O = floor(A / B)",
+    "isnan": "O = A != A",
+    "gelu": "O = A * (1 + erf(A / 1.4142135623730951)) / 2",
+    **dict.fromkeys(("silu", "swish"), "O = A * sigmoid(A)"),
+    "softplus": "O = max(A, 0) + log(1 + exp(-abs(A)))",
+}
+"""What is written for functions that other languages have; docs/from-numpy.md has more."""
