@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyopencl as cl
 import pytest
-from test_opencl_printer import build, build_options, gpu_module, kernel, launch, parse, queue
+from printing import build, build_options, gpu_module, kernel, launch, parse
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.opencl.target import print_opencl
-
-__all__ = ["queue"]
 
 DOCS = Path(__file__).parents[3] / "docs" / "opencl.md"
 

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pytest
-from test_opencl_printer import build, gpu_module, kernel, launch, parse, queue
+from printing import build, gpu_module, kernel, launch, parse
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.gpu import FuncOp
 from xdsl.ir import Block, SSAValue
-
-__all__ = ["queue"]
 
 KERNELS = 120
 SIZE = 8
