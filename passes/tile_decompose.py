@@ -21,7 +21,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, IndexOp
@@ -70,30 +70,11 @@ class DecomposeScatter(RewritePattern):
             return
         points = [IndexExpr.of(f"i{k}") for k in range(len(indices))]
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]
-        read = [*points, *rest] if updates else []
         place = IndexExpr.of("v")
-        column, named = op.like, op.indices
-        made: list[Operation] = []
-        if not isinstance(tensor_type(named).element_type, IntegerType):
-            # A number, which has no type of its own yet.
-            made.append(CastOp.to(named, et.CONCRETE["i64"]))
-            named = made[-1].results[0]
-        if len(like) > 1 and like[0] != DYNAMIC_INDEX:
-            # The numbers of the rows alone, not a table of the shape of `like`.
-            one = ConstantOp.of(1)
-            ones = ContractionOp(
-                Aggregation.assign, Combination.none, [place], [(one.result, ())], shape=like[:1]
-            )
-            one.result.name_hint, ones.result.name_hint = "one", "ones"
-            made += one, ones
-            column = ones.result
-        elif len(like) == 1 and like[0] != DYNAMIC_INDEX:
-            column = _argument_of(column, like[0])
-            if shape_of(tensor_type(column)) != like:
-                made.append(ReshapeOp.of(column, like))
-                column = made[-1].results[0]
-                column.name_hint = op.like.name_hint
+        cast, named = _named(op)
+        made, column = _column(op, like)
         rows = IndexOp.along(column, 0)
+        rows.result.name_hint = "rows"
         axes = len(shape_of(tensor_type(column)) or ())
         contraction = ContractionOp(
             Aggregation.add,
@@ -102,16 +83,45 @@ class DecomposeScatter(RewritePattern):
             [
                 (rows.result, [place, *(IndexExpr() for _ in range(1, axes))]),
                 (named, points),
-                (op.updates, read),
+                (op.updates, [*points, *rest] if updates else []),
             ],
             shape=shape,
         )
-        contraction.location = rows.location = op.location
-        rows.result.name_hint = "rows"
         contraction.result.name_hint = op.result.name_hint
-        for new in made:
-            new.location = op.location
-        rewriter.replace(op, [*made, rows, contraction])
+        new = [*cast, *made, rows, contraction]
+        for other in new:
+            other.location = op.location
+        rewriter.replace(op, new)
+
+
+def _named(op: ScatterOp) -> tuple[list[Operation], SSAValue]:
+    """The rows that updates go to, as integers, and what makes them so."""
+    if isinstance(tensor_type(op.indices).element_type, IntegerType):
+        return [], op.indices
+    # A number, which has no type of its own yet.
+    cast = CastOp.to(op.indices, et.CONCRETE["i64"])
+    return [cast], cast.result
+
+
+def _column(op: ScatterOp, like: Shape) -> tuple[list[Operation], SSAValue]:
+    """A tensor with as many rows as the result, if possible of one axis, and what makes it."""
+    rows = like[0] if len(like) else DYNAMIC_INDEX
+    if rows == DYNAMIC_INDEX:
+        return [], op.like
+    if len(like) > 1:
+        # The numbers of the rows alone, not a table of the shape of `like`.
+        one, place = ConstantOp.of(1), [IndexExpr.of("v")]
+        ones = ContractionOp(
+            Aggregation.assign, Combination.none, place, [(one.result, ())], shape=like[:1]
+        )
+        one.result.name_hint, ones.result.name_hint = "one", "ones"
+        return [one, ones], ones.result
+    column = _argument_of(op.like, rows)
+    if shape_of(tensor_type(column)) == like:
+        return [], column
+    view = ReshapeOp.of(column, like)
+    view.result.name_hint = op.like.name_hint
+    return [view], view.result
 
 
 class DecomposeSumTo(RewritePattern):

@@ -227,6 +227,21 @@ def run(args: Namespace) -> bool:
         raise TileError("give a .tile or .mlir file, or --list-devices")
     if args.repeat is not None and (args.repeat < 1 or not args.profile):
         raise TileError("--repeat goes with --profile, and is at least 1")
+    function, inputs, paths = prepared(args)
+    is_shown = show(args, function, inputs)
+    if is_shown and not (paths or args.profile or args.check):
+        return True
+    results = outputs_of(function, function(**inputs))
+    report(results, paths)
+    if args.profile:
+        show_profile(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
+    if args.check:
+        return check(results, outputs_of(function, function.reference(**inputs)))
+    return True
+
+
+def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, str]]:
+    """What the command line runs: a function or its gradient, its inputs, and outputs' paths."""
     from pathlib import Path
 
     function = forward = td.compile(Path(args.file), device=args.device, name=args.function)
@@ -247,6 +262,11 @@ def run(args: Namespace) -> bool:
     beside = Path(args.file).with_suffix(".schedules")
     if args.schedules or (beside.is_file() and args.gradient is None):
         function = function.with_schedules(Path(args.schedules or beside))
+    return function, inputs, paths
+
+
+def show(args: Namespace, function: td.Function, inputs: Mapping[str, Any]) -> bool:
+    """Print what is asked for of a compiled function; is there anything?"""
     if args.print_schedules:
         for name, schedule in function.schedules(**inputs).items():
             print(f"{name}: {schedule}")
@@ -254,16 +274,7 @@ def run(args: Namespace) -> bool:
         print(function.explanation(**inputs))
     if args.print_opencl:
         print(function.opencl(**inputs), end="")
-    is_shown = args.print_schedules or args.explain or args.print_opencl
-    if is_shown and not (paths or args.profile or args.check):
-        return True
-    results = outputs_of(function, function(**inputs))
-    report(results, paths)
-    if args.profile:
-        show_profile(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
-    if args.check:
-        return check(results, outputs_of(function, function.reference(**inputs)))
-    return True
+    return args.print_schedules or args.explain or args.print_opencl
 
 
 def report(results: Mapping[str, Array], paths: Mapping[str, str]) -> None:

@@ -264,7 +264,6 @@ def _path(device: Device) -> Path:
 
 def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Found:
     """Measure a device, by copies of so many bytes. Raises what pyopencl does, or a TileError."""
-    import numpy as np
     import pyopencl as cl
 
     from tiledialect.lowering.runtime.build import build_options, build_program
@@ -279,17 +278,10 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     nbytes = min(nbytes or BYTES[kind], device.max_mem_alloc_size // 4)
     # Each work-item writes a float.
     nbytes = 4096 * ceil_div(max(nbytes, 4 * items), 4096)
-    options = build_options(device.short_platform)
     source = _source(width) + (STORES.replace("PIECE", str(PIECE)) if is_cpu else "")
+    options = build_options(device.short_platform)
     program = build_program(source, queue.context, queue.device, options)
-    buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
-    if is_cpu:
-        # The threads that will copy memory touch it first, each its own part, as those of a kernel
-        # do that writes a result: on a machine of several sockets it lies near them.
-        cl.Kernel(program, "numbers")(queue, (nbytes // 16,), None, *buffers)
-    for buffer in buffers:
-        filled = READ if is_cpu else nbytes
-        cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, filled)
+    buffers = _buffers(queue, program, nbytes, is_cpu=is_cpu)
 
     def launcher(name: str, size: int, local: int, times: int = 1) -> Callable[[], None]:
         kernel: Any = cl.Kernel(program, name)
@@ -309,15 +301,35 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
         _Runs(launcher("nothing", group * device.compute_units, group, LAUNCHES)),
     )
     share = _take_turns(runs, rounds)
-    copy, arithmetic, nothing = (each.least for each in runs)
-    launch = nothing / LAUNCHES
-    operations = 2 * STEPS * CHAINS * width * items
-    # Of little work on many units nearly all is starting it.
-    copy, arithmetic = (max(seconds - launch, seconds / 4) for seconds in (copy, arithmetic))
-    rates = Rates(2 * nbytes / copy / 1e9, operations / arithmetic / 1e9, launch * 1e6)
+    rates = _rates_of(runs, nbytes, 2 * STEPS * CHAINS * width * items)
     if is_cpu:
         rates = replace(rates, kept=float(_in_caches(queue, program, buffers, nbytes, rounds)))
     return Found(rates, share)
+
+
+def _buffers(queue: Any, program: Any, nbytes: int, *, is_cpu: bool) -> list[Any]:
+    """Two buffers of numbers to copy, and to compute with."""
+    import numpy as np
+    import pyopencl as cl
+
+    buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
+    if is_cpu:
+        # The threads that will copy memory touch it first, each its own part, as those of a kernel
+        # do that writes a result: on a machine of several sockets it lies near them.
+        cl.Kernel(program, "numbers")(queue, (nbytes // 16,), None, *buffers)
+    for buffer in buffers:
+        filled = READ if is_cpu else nbytes
+        cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, filled)
+    return buffers
+
+
+def _rates_of(runs: Sequence[_Runs], nbytes: int, operations: int) -> Rates:
+    """The rates that a copy, so many operations and the launches of nothing took place at."""
+    copy, arithmetic, nothing = (each.least for each in runs)
+    launch = nothing / LAUNCHES
+    # Of little work on many units nearly all is starting it.
+    copy, arithmetic = (max(seconds - launch, seconds / 4) for seconds in (copy, arithmetic))
+    return Rates(2 * nbytes / copy / 1e9, operations / arithmetic / 1e9, launch * 1e6)
 
 
 @dataclass
