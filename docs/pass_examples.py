@@ -22,6 +22,7 @@ SOFTMAX = (
     f',tile-loop-tiling{{schedules="{ROWS}"}},tile-to-nest'
 )
 STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
+CLOSING = "{}: <group.x n : 4, serial i : 16, serial j : 3>"
 TRIANGLE = "O: <group.x n : 4, serial j : 16, unroll 4*i : 4, vector i : 4>"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
@@ -80,6 +81,11 @@ EXAMPLES = {
         "pool",
         f"{nest(200, 'O: <group.x 16*x : 7, local.x 4*x : 4, serial k : 2, unroll x : 4>')}"
         ",nest-peel",
+    ),
+    "nest-join-kernels": (
+        "closing",
+        nest(0, '","'.join(map(CLOSING.format, "DO"))).replace("0xf32", "4x16xf32")
+        + ",nest-join-kernels",
     ),
     "nest-split-tiles": (
         "totals",

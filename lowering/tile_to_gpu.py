@@ -22,6 +22,7 @@ from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_interleave_stores import NestInterleaveStoresPass
+from tiledialect.lowering.nest.nest_join_kernels import NestJoinKernelsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
@@ -57,6 +58,7 @@ def nest_passes(
     With ``hints``, those about caches too; with ``free``, no barrier is left in a branch.
     """
     return (
+        *((NestJoinKernelsPass(),) if edges else ()),
         NestPipelinePass(),
         NestPeelPass(copies=False, branches=not edges, edges=edges),
         *((NestSplitTilesPass(),) if edges else ()),

@@ -49,6 +49,7 @@ TILE_UNIVERSE = Universe(
         "lift-to-gpu": _load("lowering.tile_to_gpu", "LiftToGpuPass"),
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
+        "nest-join-kernels": _load("lowering.nest.nest_join_kernels", "NestJoinKernelsPass"),
         "nest-split-tiles": _load("lowering.nest.nest_split_tiles", "NestSplitTilesPass"),
         "nest-halve-vectors": _load("lowering.nest.nest_halve_vectors", "NestHalveVectorsPass"),
         "nest-interleave-stores": _load(
