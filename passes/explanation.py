@@ -11,11 +11,14 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
 from tiledialect.passes.fusion_cost import in_millions
 from tiledialect.passes.kernel_fusion import notes_of
+from tiledialect.passes.wording import computed
 from tiledialect.schedule.choice import Candidate, misfits
 from tiledialect.schedule.cost import PARTS, Estimate
 from tiledialect.schedule.device import KIB, Device
 from tiledialect.schedule.facts import Facts
 
+GIVEN = "given"
+"""What the family of a schedule is called that the user gave."""
 SHOWN = 3
 """How many of the fastest candidates are shown, beside the fastest of each other family."""
 LEVEL = 0.05
@@ -77,6 +80,7 @@ def explained(
     columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in ranked)]
     lines = [
         f"{name}: {_counted(facts, device, weighed)}",
+        *_computes(kernel),
         f"  loops: {_loops(facts)}",
         f"  at least: {_least(facts, device)}",
         *(f"  fused: {note}" for note in notes_of(kernel)),
@@ -91,7 +95,10 @@ def explained(
         kernel.schedule = ScheduleAttr(candidate.schedule)
         lines.append(f"     {schedule_text(kernel)}")
     kernel.schedule = chosen
-    return "\n".join((*lines, f"  chosen: 1, {_reason(shown)}"))
+    end = f"chosen: 1, {_reason(shown)}"
+    if weighed[0].family == GIVEN:
+        end = f"given: 1, {_comparison(shown)}"
+    return "\n".join((*lines, f"  {end}"))
 
 
 def described_device(device: Device) -> str:
@@ -116,7 +123,16 @@ def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
 def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
     found = misfits(facts, device).items()
     more = (f"; {count} more would need more than {limit}" for limit, count in found)
-    return f"{len(weighed)} schedule{'s' * (len(weighed) > 1)} weighed" + "".join(more)
+    count = len(weighed) - (weighed[0].family == GIVEN)
+    besides = " beside the one that is given" if count < len(weighed) else ""
+    return f"{count} schedule{'s' * (count != 1)} weighed{besides}" + "".join(more)
+
+
+def _computes(kernel: KernelOp) -> Iterator[str]:
+    """The contraction that the loops are of, if there is one."""
+    op = kernel.contraction
+    if op is not None and kernel.axes is None:
+        yield f"  computes: {computed(op)}"
 
 
 def _loops(facts: Facts) -> str:
@@ -138,6 +154,16 @@ def _least(facts: Facts, device: Device) -> str:
         f"operations, {facts.moved / device.bandwidth / 1e3:.1f} us to move "
         f"{in_millions(facts.moved)} MB"
     )
+
+
+def _comparison(shown: Sequence[Candidate]) -> str:
+    """How a schedule that is given compares with the best of the others."""
+    if shown[1].family in UNRANKED:
+        return "where 2 would be chosen"
+    given, best = (candidate.estimate.seconds for candidate in shown[:2])
+    if given <= best:
+        return "by the model the fastest"
+    return f"which takes {100 * (given / best - 1):.1f} % more by the model than 2, the fastest"
 
 
 def _reason(shown: Sequence[Candidate]) -> str:

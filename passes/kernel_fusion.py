@@ -26,6 +26,7 @@ from tiledialect.passes.recomputation import (
 from tiledialect.passes.row_ends import Parted, part_end
 from tiledialect.passes.row_kernels import rows_gain
 from tiledialect.passes.window_kernels import Together, has_windows, may_join, over_windows
+from tiledialect.passes.wording import told
 
 WHY = "fused"
 """The attribute of a kernel that says why it is what it is."""
@@ -53,6 +54,8 @@ class Fusion:
     """The names of results that stay in memory, and whose kernels merge with no later one."""
     given: Collection[KernelOp] = ()
     """Kernels that somebody has made already: they stay as they are."""
+    explains: bool = False
+    """Whether notes name what has no name by what it is made of."""
     notes: dict[KernelOp, list[str]] = field(default_factory=dict[KernelOp, list[str]])
 
     def __post_init__(self):
@@ -142,7 +145,7 @@ class Fusion:
         gain = rows_gain((first, rest), both.kernel, self.machine)
         pays = gain.saved >= 0
         does = "in one kernel" if pays else "not in one kernel"
-        name, last = name_of(first.outputs[0]), name_of(members[-1].outputs[0])
+        name, last = self._told(first), self._told(members[-1])
         note = f"{name} is {does} with {last}, over the same windows: {self._worth(gain)}"
         self.notes.setdefault(first if pays else members[-1], []).append(note)
         if pays or self.forced[OVER_ROWS]:
@@ -175,7 +178,7 @@ class Fusion:
     ) -> bool:
         """Whether kernels that compute another one's results again are faster; they get notes."""
         gain = recomputing_gain(first, found, self.machine, parted)
-        name, worth = name_of(first.outputs[0]), self._worth(gain)
+        name, worth = self._told(first), self._worth(gain)
         if gain.saved <= 0 and not self.again:
             note = f"{name} is not computed again where it is taken, which would take {worth}"
             self.notes.setdefault(kernel, []).append(note)
@@ -208,8 +211,7 @@ class Fusion:
             if both is None or place is None:
                 continue
             gain = rule.gain(first, kernel, both, self.machine)
-            name = name_of(first.outputs[0])
-            what = rule.text.format(name_of(kernel.outputs[0]))
+            name, what = self._told(first), rule.text.format(self._told(kernel))
             pays = gain.saved > 0 or (gain.saved == 0 and rule.saves_launch)
             worth = self._worth(gain)
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
@@ -224,6 +226,11 @@ class Fusion:
                 self.notes.setdefault(kernel, []).append(refusal)
             both.erase()
         return None
+
+    def _told(self, kernel: KernelOp) -> str:
+        """What a kernel is called in notes."""
+        value = kernel.outputs[0]
+        return told(value) if self.explains else name_of(value)
 
     def _is_apart(self, kernel: KernelOp) -> bool:
         """Whether nothing else is computed with what a kernel makes."""

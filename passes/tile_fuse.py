@@ -405,7 +405,8 @@ class TileFusePass(PassWithFlags):
                 given = kernels_in(block)
                 fuse(function, self.apart, gpu=gpu)
                 copy_arguments(function)
-                fusion = Fusion(block, machine, rules, self.again, self.apart, given)
+                forced = rules, self.again, self.apart
+                fusion = Fusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
                 drop_fills(function.body)
                 separate(block)

@@ -19,11 +19,18 @@ from tiledialect.errors import TileError
 from tiledialect.likeness import likeness
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.endless import endless
-from tiledialect.passes.explanation import described_device, explained
+from tiledialect.passes.explanation import GIVEN, described_device, explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.passes.surprises import keep_warnings
-from tiledialect.schedule.choice import Candidate, best_or_default, default, ranked
+from tiledialect.schedule.choice import (
+    Candidate,
+    best_or_default,
+    default,
+    estimated,
+    modelled,
+    ranked,
+)
 from tiledialect.schedule.cost import cost
 from tiledialect.schedule.default import default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
@@ -33,13 +40,20 @@ from tiledialect.schedule.model import Model
 from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
 from tiledialect.schedule.tensor_cores import PRECISIONS, tensor_core_schedule
-from tiledialect.target_spec import precision_of
+from tiledialect.target_spec import entries, precision_of
 
 ANOTHER = (
     'to take another: tile-loop-tiling{schedules="NAME: <…>"}, '
     'or f.with_schedules({"NAME": "<…>"}) in Python'
 )
 """How users decide otherwise."""
+FOR_A_DEVICE = (
+    "to have schedules chosen for a device: tile-opt --device ID, or a dlti.target_system_spec "
+    "on the module; f.explanation(…) in Python and tile-run --explain say it for theirs"
+)
+"""How users describe one."""
+NO_KERNELS = "there is no kernel to schedule: tile-fuse makes them"
+"""What is said where there is nothing to explain."""
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
@@ -111,6 +125,18 @@ def explained_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     return tuple(weighed)
 
 
+def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
+    """The schedule that a kernel was given, and what would be weighed without; nothing if that is
+    one alone."""
+    given = kernel.schedule
+    others = explained_choice(kernel, device)
+    kernel.schedule = given
+    if given is None or others[0].family in ONLY:
+        return ()
+    estimate = estimated(modelled(kernel_facts(kernel, device), given.data, device))
+    return Candidate(GIVEN, given.data, estimate), *others
+
+
 def runnable(kernel: KernelOp, device: Device) -> Iterator[ScheduleAttr]:
     """The schedules that a kernel can run by, the best first."""
     for candidate in weighed_for(kernel, device):
@@ -128,10 +154,12 @@ def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
     return True
 
 
-def _in_frame(reasons: Sequence[str], device: Device | None) -> list[str]:
+def _in_frame(reasons: Sequence[str], op: ModuleOp) -> list[str]:
     """Why kernels have their schedules, with what is said of all of them."""
+    device = device_of(op)
     head = [described_device(device)] if device is not None else []
-    return [*head, *reasons, ANOTHER]
+    tail = [FOR_A_DEVICE] if entries(op) is None else []
+    return [*head, *reasons, *tail, ANOTHER]
 
 
 @dataclass(frozen=True)
@@ -158,7 +186,8 @@ class TileLoopTilingPass(PassWithFlags):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every kernel."""
-        for reason in self.schedule(op):
+        reasons = self.schedule(op)
+        for reason in reasons or ([NO_KERNELS] if self.explain else []):
             print(reason, file=sys.stderr)
         keep_warnings(op, endless(op))
 
@@ -168,23 +197,30 @@ class TileLoopTilingPass(PassWithFlags):
             raise TileError(f"a work-group of {self.local_size} work-items cannot run")
         self._set_schedules(op)
         kernels = named_kernels(op)
-        reasons = self._choose(kernels, device_of(op))
+        reasons = self._choose(kernels, op)
         # Those that make the copies that chosen schedules read.
         stage_in_global(op)
         copies = {n: k for n, k in named_kernels(op).items() if n not in kernels}
-        reasons += self._choose(copies, device_of(op))
-        return _in_frame(reasons, device_of(op)) if self.explain and reasons else []
+        reasons += self._choose(copies, op)
+        return _in_frame(reasons, op) if self.explain and reasons else []
 
-    def _choose(self, kernels: Mapping[str, KernelOp], device: Device | None) -> list[str]:
+    def _choose(self, kernels: Mapping[str, KernelOp], op: ModuleOp) -> list[str]:
         """Schedule some kernels; with `explain`, why."""
-        reasons: list[str] = []
+        device, reasons = device_of(op), list[str]()
         chosen: dict[Hashable, ScheduleAttr | None] = {}
         for name, kernel in kernels.items():
             if kernel.schedule is not None:
-                reasons.append(f"{name}: its schedule is given")
+                weighed = weighed_given(kernel, device) if device and self.explain else ()
+                why = f"{name}: its schedule is given"
+                if device is not None and weighed:
+                    why = explained(name, kernel, kernel_facts(kernel, device), device, weighed)
+                reasons.append(why)
             elif device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
-                reasons.append(f"{name}: a work-item for each element, as no device is described")
+                why = (
+                    "no device is described" if entries(op) is None else "a simulator has no speed"
+                )
+                reasons.append(f"{name}: a work-item for each element, as {why}")
             elif self.explain:
                 weighed = explained_choice(kernel, device)
                 facts = kernel_facts(kernel, device)

@@ -20,6 +20,7 @@ from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.reduction_split import Split, why_not_split
 from tiledialect.passes.row_parts import group_of
 from tiledialect.passes.split_choice import GAIN, Weighed, results_with, weighed_splits
+from tiledialect.passes.wording import told
 from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.target_spec import precision_of
 
@@ -84,7 +85,7 @@ class TileSplitReductionPass(PassWithFlags):
             else:
                 found = weighed_splits(op, device, precision_of(module))
             if self.explain:
-                reasons.append(f"{name_of(op.result)}: {_explained(found)}")
+                reasons.append(f"{told(op.result)}: {_explained(found)}")
             if isinstance(found, Weighed) and found.ops:
                 Rewriter.replace_op(op, found.ops, [found.ops[-1].results[0]])
         return reasons

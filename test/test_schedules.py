@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -34,8 +35,11 @@ from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.lowering.tile_compile import pipeline
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass, nest_passes
+from tiledialect.passes.explanation import explained
 from tiledialect.passes.global_stages import stage_in_global
-from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.kernel_facts import kernel_facts
+from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass, weighed_given
+from tiledialect.schedule.device import Kind, described
 from tiledialect.tools.tile_opt import TileOptMain
 
 Array = npt.NDArray[Any]
@@ -129,6 +133,34 @@ def test_contractions_after_each_pass(request: pytest.FixtureRequest):
         module, with_schedules, arrays = batch
         with tiles_that_fit():
             check_passes(with_schedules, arrays, reference(module, arrays), [0], free=False)
+
+    check()
+
+
+DEVICES = (
+    ("CPU", {"platform": "Intel(R) OpenCL", "compute_units": 2, "native_vector_width": 16}),
+    ("CPU", {"platform": "Portable Computing Language", "compute_units": 8}),
+    ("GPU", {"platform": "NVIDIA CUDA", "compute_units": 132, "sub_group_sizes": (32,)}),
+)
+
+
+def test_given_schedules_are_compared(request: pytest.FixtureRequest):
+    """Whatever a user gives is weighed, and stays."""
+
+    @searching(request.config.getoption("--examples") // 8)
+    @given(scheduled_programs(), st.sampled_from(DEVICES))
+    def check(case: tuple[Program, ModuleOp], described_as: tuple[str, dict[str, Any]]) -> None:
+        _, module = case
+        kind, entries = described_as
+        device = described(Kind[kind], entries)
+        for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
+            given_one = kernel.schedule
+            weighed = weighed_given(kernel, device)
+            assert kernel.schedule == given_one
+            assert all(math.isfinite(c.estimate.seconds) for c in weighed)
+            assert not weighed or "given: 1, " in explained(
+                "K", kernel, kernel_facts(kernel, device), device, weighed
+            )
 
     check()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import linecache
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import FileLineColLoc
@@ -75,3 +77,9 @@ class TileError(Exception):
             return self.message
         s = self.span
         return f"{s.filename}:{s.line}:{s.column}: {self.message}\n{s.excerpt()}".rstrip("\n")
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question whether another of the ``known`` names was meant, if one is like ``name``."""
+    like = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; do you mean `{like[0]}`?" if like else ""

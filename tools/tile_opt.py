@@ -7,30 +7,37 @@ and status 1 where the input or the command is wrong.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from io import BytesIO, StringIO
-from pathlib import PurePath
-from typing import IO, cast
+from pathlib import Path, PurePath
+from typing import IO, NoReturn, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.arg_spec import parse_pipeline, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tiledialect import __version__
-from tiledialect.errors import TileError
+from tiledialect.errors import TileError, meant
+from tiledialect.loading import read_text
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.signature import argument_names, find_function, parse_type
+from tiledialect.target_spec import SPEC
+from tiledialect.target_spec import describe as describe_target
 from tiledialect.tools.command import Located, describe, named, run_command
 from tiledialect.tools.output_files import replacing
 from tiledialect.universe import everything
 from tiledialect.verification import check_dominance, verify
+
+_SHAPE = re.compile(r"[A-Za-z]\w*'?=(?!=)")
+"""How the type of an input begins on the command line."""
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
 
@@ -43,17 +50,25 @@ class TileOptMain(xDSLOptMain):
     def __init__(self, args: Sequence[str] | None = None):
         self.source = ""
         self._output = _Buffer()
-        super().__init__(DESCRIPTION, args)
+        super().__init__(DESCRIPTION, each_named(sys.argv[1:] if args is None else args))
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
         """Those of `xdsl-opt`, and a few."""
         super().register_all_arguments(arg_parser)
         arg_parser.prog = "tile-opt"
+        arg_parser.error = _refuse
         add = arg_parser.add_argument
         add(
             "--shapes",
             metavar="NAME=TYPE,…",
+            action="append",
             help="bind the inputs' types, as A=4x8xf32,B=f32, before the passes run",
+        )
+        add(
+            "--device",
+            metavar="ID",
+            help="describe this device to the passes: an id of tile-run --list-devices, part of a "
+            "name, or a .mlir file with a dlti.target_system_spec",
         )
         add("--function", metavar="NAME", help="whose inputs --shapes binds, if there are several")
         add("--list-passes", action="store_true", help="show the passes, and stop")
@@ -99,6 +114,7 @@ class TileOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         """Parse the passes; a TileError if they, or options of theirs or the target, are wrong."""
         try:
+            self._check_passes()
             super().setup_pipeline()
             target = parse_spec(self.args.target)
             factory = self.available_targets[target.name]
@@ -106,9 +122,9 @@ class TileOptMain(xDSLOptMain):
         except ValueError as e:
             raise TileError(f"-p '{self.args.passes}' -t '{self.args.target}': {e}") from e
         except ArgSpecParseError as e:
-            e.add_note(
-                'values with other signs than letters, digits and _ - are quoted: at="map.1"'
-            )
+            unquoted = 'values with other signs than letters, digits and _ - are quoted: at="map.1"'
+            apart = "passes are separated by commas"
+            e.add_note(apart if "Expected a comma" in str(e) else unquoted)
             raise
         between = self.pipeline.callback
         assert between is not None
@@ -126,6 +142,21 @@ class TileOptMain(xDSLOptMain):
                 raise
 
         self.pipeline = replace(self.pipeline, callback=placed)
+
+    def _check_passes(self) -> None:
+        """A TileError if there is no such pass, or it has no such option."""
+        for spec in parse_pipeline(self.args.passes):
+            if spec.name not in self.available_passes:
+                like = meant(spec.name, self.available_passes)
+                raise TileError(
+                    f"there is no pass {spec.name}{like or '; --list-passes shows all'}"
+                )
+            options = [f.name.replace("_", "-") for f in fields(self.available_passes[spec.name]())]
+            for option in spec.normalize_parameter_names().parameters:
+                name = option.replace("_", "-")
+                if name not in options:
+                    has = f"has {', '.join(options)}" if options else "has none"
+                    raise TileError(f"{spec.name} has no option {name}: it {has}")
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         """The input; `-` is the standard input."""
@@ -167,8 +198,10 @@ class TileOptMain(xDSLOptMain):
         with self._located():
             if not self.args.disable_verify:
                 check_dominance(prog)
+            if self.args.device is not None:
+                describe_device(prog, self.args.device)
             if self.args.shapes is not None:
-                bind_shapes(prog, self.args.shapes, self.args.function)
+                bind_shapes(prog, ",".join(self.args.shapes), self.args.function)
             super().apply_passes(prog)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
@@ -234,6 +267,41 @@ def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
     first = next((line for line in lines if line), "")
     # What `dataclass` writes where there is no documentation is none.
     return "" if first.startswith(f"{made.__name__}(") else first
+
+
+def _refuse(message: str) -> NoReturn:
+    """What is wrong on the command line, without the page that argparse shows before it."""
+    words = message.removeprefix("unrecognized arguments: ").replace(",", " ").split()
+    if message.startswith("unrecognized") and all(w in everything().all_passes for w in words):
+        message = f"passes are given as -p {','.join(words)}"
+    elif "--target" in message:
+        message += "; OpenCL C is -t opencl, after tile-compile"
+    raise TileError(f"{message}; --help shows all options")
+
+
+def each_named(arguments: Sequence[str]) -> list[str]:
+    """The same arguments, with `--shapes` before each input of `--shapes A=f32 B=f32`."""
+    given: list[str] = []
+    are_types = False
+    for argument in arguments:
+        is_type = _SHAPE.match(argument) is not None
+        if are_types and is_type and given[-1] != "--shapes":
+            given.append("--shapes")
+        are_types = argument == "--shapes" or (are_types and is_type)
+        given.append(argument)
+    return given
+
+
+def describe_device(module: ModuleOp, wanted: str) -> None:
+    """Describe a device to a module, as the runtime does: one that is here, or a file's."""
+    if not wanted.endswith(".mlir"):
+        from tiledialect.lowering.runtime.devices import choose, target_system_spec
+
+        return describe_target(module, target_system_spec(choose(wanted)))
+    spec = parse_mlir(read_text(Path(wanted)), wanted).attributes.get(SPEC)
+    if spec is None:
+        raise TileError(f"{wanted} describes no device: its module has no {SPEC}")
+    return describe_target(module, spec)
 
 
 def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:

@@ -127,5 +127,6 @@ class OpenCLTarget(Target):
             if isinstance(op, gpu.ModuleOp):
                 program.add(op)
         if not program.functions:
-            raise OpenCLError("opencl: there is no function in a gpu.module to print")
+            nothing = "there is no function in a gpu.module to print"
+            raise OpenCLError(f"opencl: {nothing}: run tile-compile first")
         output.write(program.text)

@@ -15,6 +15,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // CHECK-SAME: %a private at k vector 4, %b private at k vector 4>
 // WHY:      device: 132 compute units, {{[0-9]+}} GFLOP/s, {{[0-9]+}} GB/s, 5 us to start a kernel; a group has at most 48 KiB of local memory and 1024 work-items
 // WHY-NEXT: C: {{[0-9]+}} schedules weighed; {{[0-9]+}} more would need more than {{.*}}
+// WHY-NEXT:   computes: c[i, j] = +(a[i, k] * b[k, j])
 // WHY-NEXT:   loops: i < 2048, j < 2048; aggregated over k < 2048
 // WHY-NEXT:   at least: {{[0-9.]+}} us for 17180 million operations, {{[0-9.]+}} us to move 50.3 MB
 // WHY-NEXT:   us: total arithmetic local cache memory waiting launch groups groups/unit registers local bytes
@@ -47,8 +48,12 @@ func.func @convolution(%A: tensor<32x56x56x64xf32>, %B: tensor<3x3x64x64xf32>) -
   func.return %C : tensor<32x56x56x64xf32>
 }
 
-// A schedule that the user gave stays.
-// WHY: C_2: its schedule is given
+// A schedule that the user gave stays, and is compared with what would be chosen.
+// WHY:      C_2: {{[0-9]+}} schedules weighed beside the one that is given
+// WHY:        1: {{.*}} given, bound by launch
+// WHY-NEXT:     <unroll i : 2, serial k : 2, unroll j : 2>
+// WHY-NEXT:   2: {{.*}} sums, bound by launch
+// WHY:        given: 1, which takes {{[0-9.]+}} % more by the model than 2, the fastest
 // CHECK: schedule <unroll i : 2, serial k : 2, unroll j : 2> {
 func.func @given(%A: tensor<2x2xf32>, %B: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %C = tile.kernel(%a = %A : tensor<2x2xf32>, %b = %B : tensor<2x2xf32>) -> tensor<2x2xf32> schedule <unroll i : 2, serial k : 2, unroll j : 2> {

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import tiledialect as td
+from tiledialect.lowering.runtime.devices import target_system_spec
 from tiledialect.mlir_text import all_dialects
 from tiledialect.tools.tile_opt import main
 
@@ -19,11 +21,18 @@ BODILESS = str(INPUTS / "declared.mlir")
 INVALID = str(INPUTS / "invalid.mlir")
 
 WRONG = {
-    "unknown pass": ([POOL, "-p", "tile-frobnicate"], "Unrecognized passes: ['tile-frobnicate']"),
-    "unknown option": ([POOL, "-p", "tile-bounds{a=3}"], 'Provided arguments ["a"] not found'),
+    "unknown pass": ([POOL, "-p", "tile-frobnicate"], "there is no pass tile-frobnicate"),
+    "misspelt pass": ([POOL, "-p", "tile-fus"], "no pass tile-fus; do you mean `tile-fuse`?"),
+    "passes without a comma": ([POOL, "-p", "tile-bounds tile-fuse"], "separated by commas"),
+    "a pass as a file": ([POOL, "tile-bounds"], "passes are given as -p tile-bounds"),
+    "unknown option": ([POOL, "-p", "tile-bounds{a=3}"], "has no option a: it has none"),
+    "misspelt option": ([POOL, "-p", "tile-fuse{row=1}"], "no option row: it has loads, rows, a"),
+    "unknown device": ([POOL, "--device", "cray"], "there is no OpenCL device 'cray'; there is"),
+    "no device's file": ([POOL, "--device", "no.mlir"], "cannot read no.mlir: No such file"),
+    "a file of no device": ([POOL, "--device", BODILESS], "describes no device: its module has no"),
     "malformed passes": ([POOL, "-p", "tile-bounds{{"], "Expected argument name here"),
     "wrong option": ([POOL, "-p", "tile-loop-tiling{local-size=x}"], "expected <class 'int'>"),
-    "unknown target": ([POOL, "-t", "fortran"], "invalid choice: 'fortran'"),
+    "unknown target": ([POOL, "-t", "fortran"], "OpenCL C is -t opencl"),
     "unknown target option": ([POOL, "-t", "mlir{a=3}"], 'Provided arguments ["a"] not found'),
     "malformed target": ([POOL, "-t", "mlir{a"], "Expected equals, space or end of arguments here"),
     "unknown flag": ([POOL, "--fast"], "unrecognized arguments: --fast"),
@@ -50,7 +59,7 @@ WRONG = {
     "shapes left out": ([POOL, "--shapes", ""], "give the type of I"),
     "shapes of no function": ([POOL, "--shapes", "I=8xf32", "--function", "g"], "no function g"),
     "no body": ([BODILESS, "-t", "tile"], "declared.mlir:2:1: error: g is only declared here"),
-    "not lowered": ([POOL, "-t", "opencl"], "gpu"),
+    "not lowered": ([POOL, "-t", "opencl"], "to print: run tile-compile first"),
 }
 
 
@@ -67,7 +76,7 @@ def test_error(
     assert caught.value.code == 1
     output = capsys.readouterr()
     assert output.out == ""
-    assert re.match(r"tile-opt: |usage: tile-opt|[^\n]*:\d+:\d+: error: ", output.err)
+    assert re.match(r"tile-opt: |[^\n]*:\d+:\d+: error: ", output.err)
     assert message in output.err
 
 
@@ -105,6 +114,17 @@ def output(
     return capsys.readouterr().out
 
 
+def test_a_device_is_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = td.devices()[0]
+    text = output([POOL, "--device", device.id], monkeypatch, capsys)
+    assert str(target_system_spec(device)) in text
+    file = tmp_path / "device.mlir"
+    file.write_text(text)
+    assert output([POOL, "--device", str(file)], monkeypatch, capsys) == text
+
+
 def test_shapes_are_short_for_tile_specialize(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +133,13 @@ def test_shapes_are_short_for_tile_specialize(
     file = tmp_path / "pool.mlir"
     assert output([POOL, "-o", str(file)], monkeypatch, capsys) == ""
     assert output([str(file), "--shapes", "I=8xui8"], monkeypatch, capsys) == long
+    # They may be words of their own, before the file, too.
+    Path(tmp_path / "add.tile").write_text("function (A[N], B[N]) -> (C) { C = A + B; }")
+    add, types = str(tmp_path / "add.tile"), ("A=8xf32", "B=8xf32")
+    once = output([add, "--shapes", ",".join(types)], monkeypatch, capsys)
+    for words in (types, (types[0], "--shapes", types[1])):
+        assert output([add, "--shapes", *words], monkeypatch, capsys) == once
+        assert output(["--shapes", *words, add], monkeypatch, capsys) == once
     # Types that the header gives need not be given.
     file.write_text(long)
     assert output([str(file), "--shapes", ""], monkeypatch, capsys) == long

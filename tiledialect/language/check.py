@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import SourceSpan, TileError
+from ..errors import SourceSpan, TileError, meant
 from . import ast
 from .functions import FUNCTIONS, is_assertion
 from .habits import INSTEAD
@@ -119,7 +118,7 @@ class _Checker:
                 "stand only in the brackets and constraints of a contraction",
                 span,
             )
-        raise TileError(f"`{name}` is not defined{_meant(name, self.kinds)}", span)
+        raise TileError(f"`{name}` is not defined{meant(name, self.kinds)}", span)
 
     # -- the header ------------------------------------------------------------------------
 
@@ -376,7 +375,7 @@ class _Checker:
             return True
         if node.name not in self.kinds:
             raise TileError(
-                f"there is no dimension `{node.name}`{_meant(node.name, self.kinds)} "
+                f"there is no dimension `{node.name}`{meant(node.name, self.kinds)} "
                 "(indices begin with a lower case letter)",
                 node.span,
             )
@@ -451,10 +450,4 @@ def _instead(name: str, known: Iterable[str]) -> str:
     """What may be written in place of a function that there is not."""
     if (text := INSTEAD.get(name)) is not None:
         return f": write `{text};`"
-    return _meant(name, known)
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    """A question whether another of the ``known`` names was meant, if one is like ``name``."""
-    like = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; do you mean `{like[0]}`?" if like else ""
+    return meant(name, known)

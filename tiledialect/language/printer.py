@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.tile import special as ops
-from ..dialects.tile.attributes import Aggregation, Combination, symbol_number
+from ..dialects.tile.attributes import symbol_number
 from ..dialects.tile.base import shape_of, tensor_type
 from ..dialects.tile.constants import constant_integer
 from ..dialects.tile.contraction import ContractionOp
@@ -26,28 +26,8 @@ from ..names import from_hint
 from ..signature import check_block
 from .functions import FUNCTIONS
 from .op_text import Printed, is_operand, text_of
-from .text import Text
+from .text import AGGREGATIONS, SEPARATORS, Text
 from .to_ir import DEFAULT_NAME
-
-AGGREGATIONS = {
-    Aggregation.add: "+",
-    Aggregation.mul: "*",
-    Aggregation.max: ">",
-    Aggregation.min: "<",
-    Aggregation.assign: "=",
-}
-SEPARATORS = {
-    Combination.none: ("",),
-    Combination.add: (" + ", " + "),
-    Combination.mul: (" * ", " * "),
-    Combination.eq: (" == ",),
-    Combination.cond: (" == ", " ? "),
-    Combination.add_eq: (" + ", " == "),
-    Combination.mul_eq: (" * ", " == "),
-    Combination.add_cond: (" + ", " == ", " ? "),
-    Combination.mul_cond: (" * ", " == ", " ? ", " * "),
-}
-"""What stands between the tensors of a contraction."""
 
 
 def print_tile(op: ModuleOp | func.FuncOp) -> str:

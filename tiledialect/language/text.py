@@ -6,6 +6,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from ..dialects.tile.attributes import Aggregation, Combination
+
 ATOM, UNARY, SELECT = 20, 11, 0
 
 BINARY: dict[str, tuple[str, int]] = {
@@ -34,6 +36,26 @@ BINARY: dict[str, tuple[str, int]] = {
 """The operators, and how strongly they bind."""
 
 PREFIX = {"tile.neg": "-", "tile.bit_not": "~"}
+
+AGGREGATIONS = {
+    Aggregation.add: "+",
+    Aggregation.mul: "*",
+    Aggregation.max: ">",
+    Aggregation.min: "<",
+    Aggregation.assign: "=",
+}
+SEPARATORS = {
+    Combination.none: ("",),
+    Combination.add: (" + ", " + "),
+    Combination.mul: (" * ", " * "),
+    Combination.eq: (" == ",),
+    Combination.cond: (" == ", " ? "),
+    Combination.add_eq: (" + ", " == "),
+    Combination.mul_eq: (" * ", " == "),
+    Combination.add_cond: (" + ", " == ", " ? "),
+    Combination.mul_cond: (" * ", " == ", " ? ", " * "),
+}
+"""What stands between the tensors of a contraction."""
 
 
 @dataclass(frozen=True)
