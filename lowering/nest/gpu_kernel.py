@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from xdsl.dialects import gpu
+from xdsl.dialects import gpu, vector
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import Pure
@@ -138,7 +138,9 @@ class GpuKernel:
 
     def _kind(self, op: Operation) -> int | None:
         """The number of a pure op with one result."""
-        if not op.has_trait(Pure) or len(op.results) != 1:
+        # In xDSL shuffles have no effects, but are not pure.
+        is_pure = op.has_trait(Pure) or isinstance(op, vector.ShuffleOp)
+        if not is_pure or len(op.results) != 1:
             return None
         what = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
         return self.kinds.setdefault(what, len(self.kinds))

@@ -178,3 +178,22 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// What steps that are written out shuffle alike is shuffled once.
+// CHECK:      "gpu.func"
+// CHECK:      vector.shuffle
+// CHECK-NOT:  vector.shuffle
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<16xf32, 1 : i32>, memref<16xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<16xf32, 1 : i32>, %B: memref<16xf32, 1 : i32>):
+    nest.for %i : unroll to 2 {
+      %a = nest.load %A[0] : memref<16xf32, 1 : i32>, vector<8xf32>
+      %b = nest.load %A[8] : memref<16xf32, 1 : i32>, vector<8xf32>
+      %even = vector.shuffle %a, %b [0, 2, 4, 6, 8, 10, 12, 14] : vector<8xf32>, vector<8xf32>
+      nest.store %even, %B[8*%i] : vector<8xf32>, memref<16xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "shuffled"} : () -> ()
+}) : () -> ()
