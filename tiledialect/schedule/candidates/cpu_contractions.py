@@ -44,6 +44,11 @@ BLOCKS = (2, 4, 7, 8)
 """In how many parts a picture may be read whose pixels are summed over."""
 FILLED, MOSTLY = 4, 0.9
 """An index of so many vectors or more, and of such a share of their lanes, fills them well."""
+SPREAD = 3
+"""Lanes that take every so many elements of a row, or fewer, are shuffled out of so many vectors:
+others may be better, however well these fill vectors."""
+SEVERAL = 1.5
+"""By how many windows an element is read, at least, that several of them share."""
 OTHERS = 2
 """How many other indices are tried as lanes."""
 BETWEEN = 2
@@ -165,7 +170,11 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
     filled = {name: _filled(extents[name], width) for name in outputs}
     first, *others = outputs
     yield from _roles(facts, outputs, first, width)
-    if extents[first] < FILLED * width or filled[first] < MOSTLY:
+    if (
+        extents[first] < FILLED * width
+        or filled[first] < MOSTLY
+        or _are_better_across(facts, first, device)
+    ):
         # Lanes that are apart where they are read fill vectors at a cost.
         are_apart = any(abs(t.strides.get(first, 1)) != 1 for t in facts.inputs)
         least = filled[first]
@@ -175,6 +184,25 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
         near = {n for e in output.access or () if first in e.names for n in e.names}
         for n in (*others[:OTHERS], *(name for name in others[OTHERS:] if name in near)):
             yield from _roles(facts, outputs, n, width)
+
+
+def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
+    """Whether lanes along an index are so far apart where they are read that others are tried.
+
+    With AVX-512 not where all comes from memory, once: lanes along channels read short pieces of
+    many rows there, which are copied faster. Shuffles of shorter vectors cost more than that.
+    """
+    is_near = facts.moved <= device.cache_sizes[-1] / 2
+    far = device.has_long_vectors and not is_near
+    for t in facts.inputs:
+        results = prod(facts.extents[n] for n in facts.output_indices if n not in t.names)
+        is_apart = t.shape and abs(t.walk.moves[-1].get(name, 0)) >= SPREAD
+        # What serves one result alone would be turned for nothing.
+        if is_apart and results > 1:
+            windows = facts.points / results / prod(t.shape)
+            if not far or windows >= SEVERAL:
+                return True
+    return False
 
 
 def _filled(extent: int, width: int) -> float:
