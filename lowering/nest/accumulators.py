@@ -21,11 +21,12 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.combinations import COMPARED, PRODUCTS, compared_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
-from tiledialect.index.integer import Expr, both, equal, floordiv, less, mod
-from tiledialect.lowering.nest.builder import LOCAL, PRIVATE
+from tiledialect.index.integer import Expr
+from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.elements import element_type
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scalars import Scalars, kind_of
+from tiledialect.lowering.nest.shared_parts import Parts
 from tiledialect.schedule.leaves import Role, sub_group_share, summed_beside
 from tiledialect.schedule.tiles import step_name
 
@@ -150,7 +151,7 @@ class Accumulator:
 
     def add(self, value: SSAValue) -> None:
         """Aggregate a value into that of the loops being built."""
-        self.change(lambda old: self._joined(old, value))
+        self.change(lambda old: self.joined(old, value))
 
     def copied(self) -> Accumulator:
         """Others that hold what these do now."""
@@ -171,12 +172,16 @@ class Accumulator:
         """The aggregate at the loops being built, or at a place, once all is joined."""
         return self.nest.load(self.buffer, self.places.joined if place is None else place)
 
-    def join(self) -> None:
-        """Aggregate what the lanes of a vector, and the work-items that share an element, hold."""
-        self._join_lanes()
-        self._join_items()
+    def join(self, *, everywhere: bool = True) -> None:
+        """Aggregate what the lanes of a vector, and the work-items that share an element, hold.
 
-    def _joined(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        All of these get it, or the first of them alone.
+        """
+        self._join_lanes()
+        self._join_items(everywhere)
+
+    def joined(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """What two aggregates are together."""
         return self.aggregate(self.nest.scalars, self.type, a, b)
 
     def _join_lanes(self) -> None:
@@ -197,11 +202,11 @@ class Accumulator:
                     place = places.here([*before, lane, *inner])
                     other = places.here([*before, lane + half, *inner])
                     total, value = nest.load(self.buffer, place), nest.load(self.buffer, other)
-                    nest.store(self._joined(total, value), self.buffer, place)
+                    nest.store(self.joined(total, value), self.buffer, place)
                 extent = half
 
-    def _join_items(self) -> None:
-        """Aggregate what the work-items that share an element hold; all of them get it.
+    def _join_items(self, everywhere: bool) -> None:
+        """Aggregate what the work-items that share an element hold.
 
         Neighbours in a sub-group exchange registers, if the schedule says so; the rest is a tree in
         local memory, or sub-groups once more if one of them can hold all the parts.
@@ -212,8 +217,13 @@ class Accumulator:
         lanes = places.lanes_of_sub_group if can_shuffle(self.type) else 1
         self._join_sub_groups(lanes)
         parts = prod(self.kernel.leaves[k].extent for k in places.shared) // lanes
-        if parts > 1 or lanes == 1:
-            self._join_parts(parts, lanes)
+        if parts > 1:
+            apart = Parts(self, parts, lanes)
+            if lanes % parts == 0:
+                apart.exchange()
+                self._join_sub_groups(parts)
+            else:
+                apart.tree(everywhere=everywhere)
 
     def _join_sub_groups(self, lanes: int) -> None:
         """Aggregate what so many neighbours hold: each step doubles how many have been joined."""
@@ -224,40 +234,8 @@ class Accumulator:
                 own = self.total()
                 other = self.nest.emit(ShuffleOp(own, mask, size))
                 other.name_hint = "other"
-                self.nest.store(self._joined(own, other), self.buffer, places.joined)
+                self.nest.store(self.joined(own, other), self.buffer, places.joined)
             mask //= 2
-
-    def _join_parts(self, parts: int, lanes: int) -> None:
-        """Aggregate, through local memory, parts of which so many neighbours hold the same."""
-        nest, kernel, places = self.nest, self.kernel, self.places
-        others = [k for k in kernel.local_leaves if k not in places.shared]
-        rows = prod(kernel.leaves[k].extent for k in others)
-        row, item = kernel.linear_id(others), kernel.linear_id(places.shared)
-        own, lane = floordiv(item, lanes), mod(item, lanes)
-        tile = [kernel.leaves[k].extent for k in places.moving]
-        buffer = nest.buffer(self.type, [rows, parts, *tile], LOCAL, "partial")
-
-        def place(part: Expr) -> list[Expr]:
-            return [row, part, *places.joined[: len(tile)]]
-
-        def collect(part: Expr) -> None:
-            with kernel.loops(places.moving):
-                nest.store(nest.load(buffer, place(part)), self.buffer, places.joined)
-
-        with nest.when(equal(lane, 0)), kernel.loops(places.moving):
-            nest.store(self.total(), buffer, place(own))
-        if lanes % parts == 0:
-            collect(mod(lane, parts))
-            self._join_sub_groups(parts)
-            return
-        half = 1 << max(parts - 1, 0).bit_length() >> 1
-        while half:
-            inside = both(equal(lane, 0), less(own, half), less(own + half, parts))
-            with nest.when(inside), kernel.loops(places.moving):
-                a, b = (nest.load(buffer, place(part)) for part in (own, own + half))
-                nest.store(self._joined(a, b), buffer, place(own))
-            half //= 2
-        collect(Expr())
 
 
 def combined(

@@ -236,8 +236,9 @@ class ContractionNest:
             accumulator.start(self.instruction.alone if self.instruction is not None else ())
         first = Pass(self.op, self.staging, acc, self.staging.read, flag)
         self._go_over(first, tests)
+        exchanges = self.instruction is not None and self.instruction.exchange is not None
         for accumulator in kept:
-            accumulator.join()
+            accumulator.join(everywhere=self.count is not None or exchanges)
         counted = self._count(tests, acc, flag)
         if self.instruction is not None and self.instruction.exchange is not None:
             with self.kernel.loops(self.moving):
@@ -262,7 +263,7 @@ class ContractionNest:
 
         lands = self._lands if self.counted is self.staging else tuple
         self._go_over(Pass(op, self.counted, found, read, lands=lands), tests)
-        found.join()
+        found.join(everywhere=False)
         return found
 
     def _go_over(self, what: Pass, tests: tuple[Test, ...]) -> None:

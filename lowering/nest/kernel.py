@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -127,6 +127,13 @@ class KernelNest:
         self.steps = {**before, **steps}
         yield
         self.steps = before
+
+    def lanes(self) -> Iterator[int]:
+        """The leaves that work-items run, from that of neighbouring work-items on."""
+        for axis in "xyz":
+            for k in reversed(self.local_leaves):
+                if self.leaves[k].axis == axis and self.leaves[k].extent > 1:
+                    yield k
 
     def linear_id(self, numbers: Sequence[int]) -> Expr:
         """The number of a work-item among those that differ in the steps of these leaves.

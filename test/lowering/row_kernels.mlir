@@ -2,20 +2,26 @@
 
 // A softmax that reads each element once: the row stays in registers, its exponentials too.
 // CHECK-LABEL: void softmax_0_O(
-// CHECK:           __local float partial[64];
-// CHECK-NEXT:      __local float partial_1[64];
+// CHECK:           __local float partial[32];
+// CHECK-NEXT:      __local float partial_1[16];
+// CHECK-NEXT:      __local float partial_2[32];
+// CHECK-NEXT:      __local float partial_3[16];
 // CHECK:           float x_tile = x[v];
 // CHECK-NEXT:      float x_tile_1 = x[v + 64];
-// CHECK-NEXT:      partial[item_x] = maximum_or_nan_float(x_tile_1, maximum_with_number_float(x_tile, -INFINITY));
+// CHECK-NEXT:      float m = maximum_or_nan_float(x_tile_1, maximum_with_number_float(x_tile, -INFINITY));
+// CHECK:               partial[item_x - 32] = m;
+// CHECK-NEXT:      }
 // CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
-// CHECK:           float m = partial[0];
-// CHECK-NEXT:      float e_kept = exp(x_tile - m);
-// CHECK-NEXT:      float e_kept_1 = exp(x_tile_1 - m);
-// CHECK-NEXT:      partial_1[item_x] = 0.0f + e_kept + e_kept_1;
+// CHECK:           float [[m:.*]] = partial[0];
+// CHECK-NEXT:      float e_kept = exp(x_tile - [[m]]);
+// CHECK-NEXT:      float e_kept_1 = exp(x_tile_1 - [[m]]);
+// CHECK-NEXT:      float s = 0.0f + e_kept + e_kept_1;
+// CHECK:               partial_2[item_x - 32] = s;
+// CHECK-NEXT:      }
 // CHECK-NEXT:      barrier(CLK_LOCAL_MEM_FENCE);
-// CHECK:           float s = partial_1[0];
-// CHECK-NEXT:      p[v] = e_kept / s;
-// CHECK-NEXT:      p[v + 64] = e_kept_1 / s;
+// CHECK:           float [[s:.*]] = partial_2[0];
+// CHECK-NEXT:      p[v] = e_kept / [[s]];
+// CHECK-NEXT:      p[v + 64] = e_kept_1 / [[s]];
 // CHECK-NEXT:  }
 func.func @softmax(%X: tensor<8x128xf32>) -> tensor<8x128xf32> {
   %O = tile.kernel(%x = %X : tensor<8x128xf32>) -> tensor<8x128xf32> axes <d0 = 0 to 8, d1 = 0 to 128>

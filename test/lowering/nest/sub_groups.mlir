@@ -8,14 +8,18 @@
 // CHECK-NEXT: nest.store %{{.*}}, %acc[] : f32, memref<f32, 5 : i32>
 // CHECK:      nest.shuffle %{{.*}} xor 2 in 8 : f32
 // CHECK:      nest.shuffle %{{.*}} xor 1 in 8 : f32
-// CHECK:      %partial = nest.buffer : memref<1x3xf32, 3 : i32>
-// CHECK-NEXT: nest.if (%k mod 8) == 0 {
+// CHECK:      %partial = nest.buffer : memref<1x2xf32, 3 : i32>
+// CHECK-NEXT: %partial_1 = nest.buffer : memref<1x1xf32, 3 : i32>
+// CHECK-NEXT: nest.if (%k mod 8) == 0 and 16 <= %k {
 // CHECK-NEXT:   %{{.*}} = nest.load %acc[] : memref<f32, 5 : i32>
-// CHECK-NEXT:   nest.store %{{.*}}, %partial[0, (%k floordiv 8)] : f32, memref<1x3xf32, 3 : i32>
+// CHECK-NEXT:   nest.store %{{.*}}, %partial[0, 0] : f32, memref<1x2xf32, 3 : i32>
 // CHECK-NEXT: }
-// CHECK-NEXT: nest.if (%k mod 8) == 0 and %k < 8 {
-// CHECK-NEXT:   %{{.*}} = nest.load %partial[0, 0] : memref<1x3xf32, 3 : i32>
-// CHECK-NEXT:   %{{.*}} = nest.load %partial[0, 2] : memref<1x3xf32, 3 : i32>
+// CHECK-NEXT: nest.if (%k mod 8) == 0 and %k < 16 {
+// CHECK-NEXT:   nest.if %k < 8 {
+// CHECK-NEXT:     %{{.*}} = nest.load %partial[0, 0] : memref<1x2xf32, 3 : i32>
+// CHECK:        nest.if 8 <= %k {
+// CHECK-NEXT:     %{{.*}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:     nest.store %{{.*}}, %partial_1[0, 0] : f32, memref<1x1xf32, 3 : i32>
 
 // OPENCL:      #ifdef cl_intel_required_subgroup_size
 // OPENCL-NEXT: #define SUB_GROUPS_OF(n) __attribute__((intel_reqd_sub_group_size(n)))
@@ -81,9 +85,12 @@ func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
 // -----
 
 // A device that lists no such sub-groups has the tree.
-// CHECK:      %partial = nest.buffer : memref<1x32xf32, 3 : i32>
-// CHECK-NEXT: %{{.*}} = nest.load %acc[] : memref<f32, 5 : i32>
-// CHECK-NEXT: nest.store %{{.*}}, %partial[0, %k] : f32, memref<1x32xf32, 3 : i32>
+// CHECK:      %partial = nest.buffer : memref<1x16xf32, 3 : i32>
+// CHECK-NEXT: %partial_1 = nest.buffer : memref<1x8xf32, 3 : i32>
+// CHECK-NEXT: nest.if 16 <= %k {
+// CHECK-NEXT:   %{{.*}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:   nest.store %{{.*}}, %partial[0, %k - 16] : f32, memref<1x16xf32, 3 : i32>
+// CHECK-NEXT: }
 // CHECK-NEXT: nest.if %k < 16 {
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"sub_group_sizes" = [4 : i64, 16 : i64]>>} {
 func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {

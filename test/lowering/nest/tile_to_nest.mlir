@@ -68,23 +68,28 @@ func.func @mm(%A: tensor<16x8xf32>, %B: tensor<8x16xf32>) -> tensor<16x16xf32> {
 // CHECK-NEXT:       %{{[0-9]+}} = arith.maximumf %{{[0-9]+}}, %{{[0-9]+}} fastmath<nsz> : f32
 // CHECK-NEXT:       nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
 // CHECK-NEXT:     }
-// CHECK-NEXT:     %partial = nest.buffer : memref<1x4xf32, 3 : i32>
-// CHECK-NEXT:     %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
-// CHECK-NEXT:     nest.store %{{[0-9]+}}, %partial[0, %k] : f32, memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:     %partial = nest.buffer : memref<1x2xf32, 3 : i32>
+// CHECK-NEXT:     %partial_1 = nest.buffer : memref<1x1xf32, 3 : i32>
+// CHECK-NEXT:     nest.if 2 <= %k {
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, %k - 2] : f32, memref<1x2xf32, 3 : i32>
+// CHECK-NEXT:     }
 // CHECK-NEXT:     nest.if %k < 2 {
-// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k] : memref<1x4xf32, 3 : i32>
-// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k + 2] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, %k] : memref<1x2xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = arith.maximumf %{{[0-9]+}}, %{{[0-9]+}} fastmath<nsz> : f32
-// CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, %k] : f32, memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
+// CHECK-NEXT:       nest.if 1 <= %k {
+// CHECK-NEXT:         %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
+// CHECK-NEXT:         nest.store %{{[0-9]+}}, %partial_1[0, 0] : f32, memref<1x1xf32, 3 : i32>
+// CHECK-NEXT:       }
 // CHECK-NEXT:     }
 // CHECK-NEXT:     nest.if %k < 1 {
-// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, 0] : memref<1x4xf32, 3 : i32>
-// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial[0, 1] : memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %partial_1[0, 0] : memref<1x1xf32, 3 : i32>
+// CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
 // CHECK-NEXT:       %{{[0-9]+}} = arith.maximumf %{{[0-9]+}}, %{{[0-9]+}} fastmath<nsz> : f32
-// CHECK-NEXT:       nest.store %{{[0-9]+}}, %partial[0, 0] : f32, memref<1x4xf32, 3 : i32>
+// CHECK-NEXT:       nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
 // CHECK-NEXT:     }
-// CHECK-NEXT:     %{{[0-9]+}} = nest.load %partial[0, 0] : memref<1x4xf32, 3 : i32>
-// CHECK-NEXT:     nest.store %{{[0-9]+}}, %acc[] : f32, memref<f32, 5 : i32>
 // CHECK-NEXT:     nest.if %k == 0 {
 // CHECK-NEXT:       %{{[0-9]+}} = nest.load %acc[] : memref<f32, 5 : i32>
 // CHECK-NEXT:       nest.store %{{[0-9]+}}, %s[%i] : f32, memref<3xf32, 1 : i32>
@@ -97,6 +102,31 @@ func.func @rows(%A: tensor<3x60xf32>) -> tensor<3xf32> {
     tile.yield %s : tensor<3xf32>
   }
   func.return %S : tensor<3xf32>
+}
+
+// -----
+
+// Work-items that share several sums have their parts side by side, each a vector: neighbours are
+// neighbours there, and no two meet in a bank.
+// CHECK:      %partial = nest.buffer : memref<2x2x8x4xf32, 3 : i32>
+// CHECK-NEXT: %partial_1 = nest.buffer : memref<2x1x8x4xf32, 3 : i32>
+// CHECK-NEXT: nest.if 2 <= %k {
+// CHECK-NEXT:   nest.for %{{i.*}} : unroll to 2 {
+// CHECK-NEXT:     nest.for %{{j.*}} : vector to 4 {
+// CHECK-NEXT:       %{{.*}} = nest.load %acc[%{{i.*}}, %{{j.*}}] : memref<2x4xf32, 5 : i32>
+// CHECK-NEXT:       nest.store %{{.*}}, %partial[%{{.*}}, %k - 2, %j, %{{.*}}]
+// CHECK:      nest.if %k < 2 {
+// CHECK-NEXT:   nest.for %{{i.*}} : unroll to 2 {
+// CHECK-NEXT:     nest.for %{{j.*}} : vector to 4 {
+// CHECK-NEXT:       %{{.*}} = nest.load %partial[%{{.*}}, %k, %j, %{{.*}}]
+func.func @product(%A: tensor<2x64xf32>, %B: tensor<64x32xf32>) -> tensor<2x32xf32> {
+  %C = tile.kernel(%a = %A : tensor<2x64xf32>, %b = %B : tensor<64x32xf32>) -> tensor<2x32xf32>
+    schedule <local.x k : 4, local.x 4*j : 8, serial 4*k : 16, unroll i : 2, vector j : 4> {
+    %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 2, j = 0 to 32, k = 0 to 64>
+         : (tensor<2x64xf32>, tensor<64x32xf32>) -> tensor<2x32xf32>
+    tile.yield %c : tensor<2x32xf32>
+  }
+  func.return %C : tensor<2x32xf32>
 }
 
 // -----
