@@ -16,6 +16,7 @@
 // RUN: not tile-opt %s -p 'lift-bind{sizes="v"}' 2>&1 | filecheck %s --check-prefix SIZES
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4","N=6"}' 2>&1 | filecheck %s --check-prefix BOUND
 // RUN: not tile-opt %s -p 'lift-bind{sizes="N=4","N=8"}' 2>&1 | filecheck %s --check-prefix TWICE
+// RUN: not tile-opt %s -p 'lift-bind{sizes="N=8" function=none}' 2>&1 | filecheck %s --check-prefix FUNCTION
 // RUN: not tile-opt %s -p 'lift-bind{sizes="Q=4"}' 2>&1 | filecheck %s --check-prefix UNKNOWN
 // RUN: not tile-opt %s -p 'lift-bind{sizes="N=0"}' 2>&1 | filecheck %s --check-prefix EMPTY
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb load="%S/Inputs/no_pattern.py"}' 2>&1 | filecheck %s --check-prefix PATTERN
@@ -55,6 +56,7 @@
 // SIZES: tile-opt: a size is given as name=size, not 'v'
 // BOUND: error: the windows of slide(6, 4) do not end where
 // TWICE: tile-opt: N is given twice: 4 and 8
+// FUNCTION: tile-opt: there is no function none here; there is stencil
 // UNKNOWN: tile-opt: there is no size Q; there is N
 // EMPTY: error: input has no elements: pad has nothing to repeat
 // PATTERN: tile-opt: the rule identity: 'map' is no pattern

@@ -1,5 +1,7 @@
 // RUN: tile-opt %s -p 'lift-to-nest{index-width=32}' | filecheck %s
 // RUN: tile-opt %s -p 'lift-to-gpu{index-width=32}' -t opencl | filecheck %s --check-prefix=OPENCL
+// RUN: tile-opt %s -p 'lift-to-nest{index-width=32 local-size=16}' | filecheck %s --check-prefix=SMALL
+// RUN: tile-opt %s -p 'lift-to-gpu{index-width=32 local-size=16}' | filecheck %s --check-prefix=SMALL
 
 // What a work-group keeps in global memory is an argument: the host allocates it for all groups.
 // CHECK:      ^bb0(%x: memref<?xf32, 1 : i32>, %map_lcl: memref<?xf32, 1 : i32>, %out: memref<?xf32, 1 : i32>, %N: index, %M: index):
@@ -9,6 +11,9 @@
 // CHECK:      %map_lcl = "gpu.alloc"(%N, %M)
 // CHECK:      "gpu.launch_func"
 // CHECK:      "gpu.dealloc"(%map_lcl)
+
+// What the program leaves open is shared out among so many work-items.
+// SMALL: gpu.known_block_size = array<i32: 16, 1, 1>
 
 // Between the steps of a group nobody waits: each has a place of its own.
 // OPENCL:      for (int x_1 = group_x; x_1 < N; x_1 += groups_x) {
