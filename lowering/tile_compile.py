@@ -39,14 +39,14 @@ from tiledialect.passes.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.tile_split_scatter import TileSplitScatterPass
 from tiledialect.passes.tile_winograd import TileWinogradPass
+from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.signature import find_function
 from tiledialect.target_spec import describe, limit
-
-LOCAL_SIZE = 64
 
 
 def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
     """The passes from specialized functions to the kernel level."""
+    whole = _whole(schedules)
     return (
         CanonicalizePass(),
         CommonSubexpressionElimination(),
@@ -57,13 +57,13 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileOneHotPass(),
         TileScanPass(),
         TileSplitScanPass(),
-        TileSplitScatterPass(keep=_whole(schedules)),
+        TileSplitScatterPass(keep=whole),
         TileReducePass(),
         TileDefractPass(),
-        TileSplitProductPass(keep=_whole(schedules)),
-        TileWinogradPass(keep=_whole(schedules)),
-        TileSplitRowsPass(keep=_whole(schedules)),
-        TileSplitReductionPass(keep=_whole(schedules)),
+        TileSplitProductPass(keep=whole),
+        TileWinogradPass(keep=whole),
+        TileSplitRowsPass(keep=whole),
+        TileSplitReductionPass(keep=whole),
         TileFusePass(),
         TileJoinAxesPass(schedules),
         TileLoopTilingPass(local_size, schedules),

@@ -33,6 +33,7 @@ from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
+from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.target_spec import is_gpu, limit, platform
 
 POCL = "Portable Computing Language"
@@ -101,7 +102,7 @@ class LiftToGpuPass(ModulePass):
 
     name = "lift-to-gpu"
 
-    local_size: int = 64
+    local_size: int = LOCAL_SIZE
     """How many work-items a work-group has at most, where the program leaves it open."""
 
     index_width: int | None = None

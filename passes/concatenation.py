@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import Aggregation, AggregationAttr
-from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.base import TileOp, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -76,7 +76,7 @@ def is_completed(op: ContractionOp) -> bool:
         return False
     if not _are_apart(parts):
         return False
-    size = prod(shape_of(tensor_type(op.result)) or ())
+    size = size_of(op.result)
     return sum(map(_count, parts)) == size and all(_fills(p) for p in parts)
 
 

@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.base import make_type, tensor_type
+from tiledialect.dialects.tile.base import make_type, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.parts import are_inside
@@ -24,7 +24,6 @@ from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp
 from tiledialect.dialects.tile.taps import index_at, is_copy
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.sets import interval
-from tiledialect.passes.fusion_cost import size_of
 from tiledialect.passes.normal_form import ranges_of
 
 Access = tuple[IndexExpr, ...]

@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import size_of, tensor_type
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -181,11 +181,6 @@ def in_millions(count: float) -> str:
     """A number for people to read, in millions: three digits, or all that are before the point."""
     millions = count / 1e6
     return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
-
-
-def size_of(value: SSAValue) -> int:
-    """How many elements a tensor has."""
-    return prod(shape_of(tensor_type(value)) or ())
 
 
 def _piece(kernel: KernelOp) -> int:

@@ -6,12 +6,13 @@ from math import prod
 
 from xdsl.ir import BlockArgument
 
+from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import Gain, Machine, operations, size_of
+from tiledialect.passes.fusion_cost import Gain, Machine, operations
 from tiledialect.passes.kernel_merging import merged, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 

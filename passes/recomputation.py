@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fusion_cost import Gain, Machine, operations, size_of
+from tiledialect.passes.fusion_cost import Gain, Machine, operations
 from tiledialect.passes.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.load_fusion import is_elementwise, points_of
 from tiledialect.passes.row_ends import Parted

@@ -29,8 +29,6 @@ from tiledialect.passes.part_corrections import Correction, Parts, correction, i
 from tiledialect.passes.tensor_builder import TensorBuilder
 from tiledialect.schedule.device import Device
 
-FEW_ROWS = 2
-"""Fewer rows than this part of the units do not keep a GPU busy."""
 ITEMS, NOT_KEPT = 1 << 10, 12
 """The work-items of a GPU that share a row at most, and the registers of each for other things."""
 FEW = 64
@@ -85,7 +83,7 @@ class Group:
     def is_kept(self, device: Device) -> bool:
         """Whether work-groups of a GPU keep whole rows in registers, of which there are enough."""
         read = sources_of((v for op in self.ops for v in op.inputs), self.rows)
-        is_many = self.rows.count * FEW_ROWS > device.compute_units
+        is_many = device.is_busy_with(self.rows.count)
         words = device.registers_unit - ITEMS * NOT_KEPT
         return is_many and self.rows.length * len(read) <= words
 

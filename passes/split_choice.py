@@ -9,7 +9,7 @@ from math import ceil, prod
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
@@ -48,8 +48,6 @@ HANDOVER = {Kind.GPU: 10 / 7, Kind.CPU: 0.0}
 """Latencies of the device from a kernel's last loads until the next one has its first."""
 LEAST_TILE = 16 * 16
 """How many results a group has at least if it has a tile of a product."""
-FEW_ROWS = 2
-"""Rows that are summed, then used, are a kernel's if they keep this part of the units busy."""
 MANY_GROUPS = 8
 """With so many groups for each unit of a GPU none is idle, and nothing is split."""
 
@@ -132,7 +130,7 @@ def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None
     if device.kind is Kind.CPU or (index := _row_index(op)) is None:
         return None
     rows = facts.extents[index]
-    if rows * FEW_ROWS <= device.compute_units or why_not_split(op, index) is not None:
+    if not device.is_busy_with(rows) or why_not_split(op, index) is not None:
         return None
     why = f"each {index} has a sum of its own, for which its elements are never written"
     return Weighed(0.0, (), Split(op, index, rows, each=True).ops(), why)
@@ -158,7 +156,7 @@ def _row_index(op: ContractionOp) -> str | None:
     """The index of rows that a sum goes over whose elements need aggregates of their rows."""
     (value, *others), (access, *_) = op.inputs, op.accesses
     names = [e.variable for e in access.data]
-    aggregates = [] if others else [v for v in _operands_of(value) if _size(v) < _size(value)]
+    aggregates = [] if others else [v for v in _operands_of(value) if size_of(v) < size_of(value)]
     summed = {n for n in op.index_names if n not in {m for e in op.output.data for m in e.names}}
     for aggregate in aggregates:
         shape = shape_of(tensor_type(aggregate)) or ()
@@ -191,7 +189,7 @@ def _why_whole(
     """Why no split of a contraction can gain; empty if one may."""
     if tensor_core_schedule(facts, device, precision) is not None:
         return "tensor cores compute it"
-    if _begins_rows(op) and outputs * FEW_ROWS > device.compute_units:
+    if _begins_rows(op) and device.is_busy_with(outputs):
         return "its input is read again with its results, for which one kernel is best"
     if facts.points < LEAST_POINTS:
         return f"its {facts.points} points are too few for a second kernel"
@@ -307,9 +305,5 @@ def results_with(op: ContractionOp) -> set[str]:
 def _begins_rows(op: ContractionOp) -> bool:
     """Whether the result goes back to each element of what was summed, as in a softmax."""
     users = [use.operation for use in op.result.uses]
-    sizes = [_size(user.res) for user in users if isinstance(user, ElementwiseOp)]
-    return len(op.inputs) == 1 and any(size > _size(op.result) for size in sizes)
-
-
-def _size(value: SSAValue) -> int:
-    return prod(shape_of(tensor_type(value)) or ())
+    sizes = [size_of(user.res) for user in users if isinstance(user, ElementwiseOp)]
+    return len(op.inputs) == 1 and any(size > size_of(op.result) for size in sizes)

@@ -12,6 +12,7 @@ from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -19,7 +20,7 @@ from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, read_elements, taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of, size_of
+from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of
 from tiledialect.passes.kernel_merging import merged, merged_if, taken_elsewhere
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.leaves import SHORT_ROW

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import DomainAttr
-from tiledialect.dialects.tile.base import Shape, TileOp, name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, TileOp, name_of, shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
@@ -26,7 +26,7 @@ from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.diagonals import choose_diagonals
 from tiledialect.passes.early_copies import copy_early
-from tiledialect.passes.fusion_cost import Machine, size_of
+from tiledialect.passes.fusion_cost import Machine
 from tiledialect.passes.fusion_rules import (
     AT_LOADS,
     AT_PARTS,

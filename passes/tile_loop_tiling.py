@@ -32,7 +32,7 @@ from tiledialect.schedule.choice import (
     ranked,
 )
 from tiledialect.schedule.cost import cost
-from tiledialect.schedule.default import default_leaves
+from tiledialect.schedule.default import LOCAL_SIZE, default_leaves
 from tiledialect.schedule.device import Device, Kind, device_of
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import Schedule
@@ -177,7 +177,7 @@ class TileLoopTilingPass(PassWithFlags):
 
     name = "tile-loop-tiling"
 
-    local_size: int = 64
+    local_size: int = LOCAL_SIZE
     """How many work-items a work-group has at most by default."""
     schedules: tuple[str, ...] = ()
     """Schedules such as `C: <group.x 8*i : 4, …> stage <A local>`, by the kernels' results."""

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
 from tiledialect.passes.part_corrections import Chosen
-from tiledialect.passes.row_parts import FEW_ROWS, Group, group_of, sources_of, split_rows
+from tiledialect.passes.row_parts import Group, group_of, sources_of, split_rows
 from tiledialect.passes.split_choice import results_with, weighed_splits
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.device import Device, Kind, device_of
@@ -130,7 +130,7 @@ def _as_too_long(group: Group, leader: ContractionOp, device: Device) -> tuple[i
     is_long = rows.length > device.registers_unit
     is_far = row * device.compute_units > device.cache_sizes[-1]
     is_read_again = any(isinstance(known, Chosen) for known in group.found.values())
-    is_many = rows.count * FEW_ROWS > device.compute_units
+    is_many = device.is_busy_with(rows.count)
     if not (is_long and is_far and is_read_again and is_many):
         return None
     axis = max(rows.summed, key=lambda k: rows.shape[k])

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -48,7 +48,7 @@ def parts_for(op: ScatterOp, device: Device) -> int:
     """
     t = tensor_type(op.result)
     shape = shape_of(t) or ()
-    indices = prod(shape_of(tensor_type(op.indices)) or ())
+    indices = size_of(op.indices)
     moved = MOVES * prod(shape) * element_bytes(t.element_type)
 
     def nanoseconds(parts: int) -> float:

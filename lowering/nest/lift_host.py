@@ -40,13 +40,14 @@ from tiledialect.lowering.nest.routes import Router, Routes, routes
 from tiledialect.lowering.nest.tile_to_nest import HostFunction
 from tiledialect.lowering.nest.view_traces import Trace
 from tiledialect.lowering.nest.views import Memory, Parts, Reorder, View
+from tiledialect.schedule.default import LOCAL_SIZE
 
 
 @dataclass
 class LiftHost(HostFunction):
     """Builds the host's side of a function with patterns: each that computes is a kernel."""
 
-    local_size: int = 64
+    local_size: int = LOCAL_SIZE
     """How many work-items a work-group has at most, where the program leaves it open."""
     tracing: bool = False
     """Whether to note how the accesses of each kernel are found."""

@@ -25,6 +25,7 @@ from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
 from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.pass_flags import PassWithFlags
+from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.signature import argument_names, result_names
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class LiftToNestPass(PassWithFlags):
 
     name = "lift-to-nest"
 
-    local_size: int = 64
+    local_size: int = LOCAL_SIZE
     """How many work-items a work-group has at most, where the program leaves it open."""
 
     index_width: int | None = None

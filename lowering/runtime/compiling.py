@@ -20,7 +20,6 @@ from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.plan import Plan
 from tiledialect.lowering.runtime.program import Program, Types
 from tiledialect.lowering.tile_compile import (
-    LOCAL_SIZE,
     OPEN_PASSES,
     close,
     compile_module,
@@ -34,6 +33,7 @@ from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_winograd import TileWinogradPass
+from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.signature import find_function
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tiledialect.schedule.copies import copies, making, reading
 from tiledialect.schedule.cost import OVERLAP_LOSS, Estimate, cost
 from tiledialect.schedule.cpu_cost import OVERLAP_LOSS as CPU_OVERLAP_LOSS
 from tiledialect.schedule.cpu_cost import CpuModel, cpu_cost, cpu_cost_below
-from tiledialect.schedule.default import default_leaves
+from tiledialect.schedule.default import LOCAL_SIZE, default_leaves
 from tiledialect.schedule.device import KIB, Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import GlobalStage, Role, Schedule, sub_group_share
@@ -22,8 +22,6 @@ from tiledialect.schedule.tiles import UNROLLED_COPIES
 
 DEFAULT = "default"
 """What the family of the default schedule is called."""
-LOCAL_SIZE = 64
-"""How many work-items the groups of the default schedule have."""
 MOST_SUMS = 2 << 20
 """Bytes of sums that a work-item of a CPU may have: they are on its stack."""
 COPY_GAIN = 0.95

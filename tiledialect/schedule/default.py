@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import Leaf, LoopIndex, Role
 
+LOCAL_SIZE = 64
+"""How many work-items the groups of the default schedule have at most."""
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
 """How many work-groups every GPU takes along an axis of the grid."""
 

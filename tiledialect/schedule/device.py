@@ -100,6 +100,10 @@ class Device:
         """How many whole vectors the registers hold: PoCL's compiler takes two for each."""
         return self.registers // 2 if self.loads_first else self.registers
 
+    def is_busy_with(self, groups: int) -> bool:
+        """Whether so many work-groups, as rows have one each, are enough: half of the units."""
+        return 2 * groups > self.compute_units
+
     def lanes(self, element_type: str, nbytes: int) -> int:
         """How many elements a vector holds, of the hardware's and of OpenCL C's.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -36,6 +37,11 @@ def tensor_type(value: SSAValue) -> AnyTensor:
 def shape_of(t: AnyTensor) -> Shape | None:
     """The shape of a tensor type, or None if not even the rank is known."""
     return t.get_shape() if isinstance(t, TensorType) else None
+
+
+def size_of(value: SSAValue) -> int:
+    """How many elements a tensor of known shape has."""
+    return prod(shape_of(tensor_type(value)) or ())
 
 
 def make_type(shape: Shape | None, element_type: Attribute) -> AnyTensor:

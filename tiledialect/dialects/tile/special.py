@@ -30,6 +30,7 @@ from tiledialect.dialects.tile.base import (
     make_type,
     name_of,
     shape_of,
+    size_of,
     tensor_type,
 )
 from tiledialect.dialects.tile.constants import check_numbers
@@ -119,7 +120,7 @@ class ScatterOp(TileOp):
     @property
     def part_size(self) -> int:
         """How many indices a part has, but for the last."""
-        return ceil_div(prod(shape_of(tensor_type(self.indices)) or ()), self.part_count)
+        return ceil_div(size_of(self.indices), self.part_count)
 
     def inferred_type(self) -> AnyTensor:
         """The parts, the first axis of `like`, the updates' axes that the indices do not have."""
