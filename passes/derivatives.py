@@ -26,6 +26,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.magnitudes import magnitude
 from tiledialect.passes.tensor_builder import TensorBuilder
 
 Cotangents = tuple[SSAValue | None, ...]
@@ -65,20 +66,26 @@ def _mul(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     return b.mul(g, op.operands[1]), b.mul(g, op.operands[0])
 
 
-LARGE, SCALE = 2.0**125, 0.25
-"""Beyond this end the reciprocal of a number of 32 bits may not be a normal one: it is scaled."""
+LARGE, SCALE = 125, 0.25
+"""Beyond this power of two the reciprocal of a float may not be a normal one: it is scaled."""
 
 
 def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     divisor, (quotient,) = op.operands[1], op.results
     if _is_stretched(divisor, quotient) and tensor_type(divisor).element_type == f32:
         # One reciprocal serves many elements, and products are many times as fast as a quotient.
-        is_large = b.op(ew.CmpGtOp, b.op(ew.AbsOp, divisor), LARGE)
-        scale = b.select(is_large, SCALE, 1.0)
-        first = b.mul(b.mul(g, b.op(ew.RecipOp, b.mul(divisor, scale))), scale)
+        first = _by_reciprocal(b, g, divisor)
     else:
         first = b.div(g, divisor)
     return first, b.neg(b.mul(first, quotient))
+
+
+def _by_reciprocal(b: TensorBuilder, g: SSAValue, divisor: SSAValue) -> SSAValue:
+    if magnitude(divisor) <= LARGE:
+        return b.mul(g, b.op(ew.RecipOp, divisor))
+    is_large = b.op(ew.CmpGtOp, b.op(ew.AbsOp, divisor), 2.0**LARGE)
+    scale = b.select(is_large, SCALE, 1.0)
+    return b.mul(b.mul(g, b.op(ew.RecipOp, b.mul(divisor, scale))), scale)
 
 
 def _is_stretched(value: SSAValue, result: SSAValue) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -15,6 +16,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -120,6 +122,18 @@ class Sums:
     def _part(self, op: ContractionOp, term: Term) -> SSAValue:
         """The sum of a term: that of its cores' product, times what is constant."""
         core, *others = map(self._now, term.cores)
+        mean = _mean_of_deviations(op, core) if not others else None
+        if mean is None:
+            part = self._of_product(op, core, others)
+        else:
+            # Nothing but roundings would remain; what is no number, or infinite, makes a NaN.
+            part = self._add(op, SubOp.make(mean, mean))
+        for kind, factor in term.factors:
+            part = self._add(op, kind.make(part, self._now(factor)))
+        return part
+
+    def _of_product(self, op: ContractionOp, core: SSAValue, others: list[SSAValue]) -> SSAValue:
+        """The sum of a product."""
         for other in others:
             factors = frozenset((core, other))
             if factors not in self.products:
@@ -130,12 +144,8 @@ class Sums:
             total = _with_axes(op, core)
             self._add(op, total)
             # Before others are known that stand behind it.
-            part = self._factor(total)
-        else:
-            part = total.result
-        for kind, factor in term.factors:
-            part = self._add(op, kind.make(part, self._now(factor)))
-        return part
+            return self._factor(total)
+        return total.result
 
     def _now(self, value: SSAValue) -> SSAValue:
         """What a value that a term names is now."""
@@ -332,6 +342,43 @@ def _keeps_axes(more: Sequence[IndexExpr], fewer: Sequence[IndexExpr]) -> bool:
     return plain and all(b in (a, IndexExpr()) for a, b in zip(more, fewer, strict=True))
 
 
+def _mean_of_deviations(op: ContractionOp, value: SSAValue) -> SSAValue | None:
+    """The mean of a row that is subtracted from its elements, if that is what an op sums.
+
+    Their sum is 0 then.
+    """
+    if not isinstance(value.owner, SubOp):
+        return None
+    whole, mean = value.owner.operands
+    total, count = _total_and_count(mean)
+    access, summed = op.accesses.data[0].data, _summed(op)
+    sizes = zip(shape_of(tensor_type(whole)) or (), access, strict=True)
+    row = [(size, e.variable in summed) for size, e in sizes]
+    shape = tuple(1 if is_summed else size for size, is_summed in row)
+    number = prod(size for size, is_summed in row if is_summed)
+    if total is None or count != number or shape_of(tensor_type(mean)) != shape:
+        return None
+    is_mean = is_sum_of_rows(total) and _key(total, total.inputs[0]) == _key(op, whole)
+    return mean if is_mean and mean.type == op.result.type else None
+
+
+def _total_and_count(mean: SSAValue) -> tuple[ContractionOp | None, float]:
+    """What a value is the quotient of: the aggregate, perhaps in another shape, and the number."""
+    op = _reshaped(mean).owner
+    constant = constant_of(op.operands[1]) if isinstance(op, DivOp) else None
+    if not isinstance(op, DivOp) or constant is None:
+        return None, 0
+    total = _reshaped(op.operands[0]).owner
+    return (total if isinstance(total, ContractionOp) else None), constant.number
+
+
+def _reshaped(value: SSAValue) -> SSAValue:
+    """What a value is in another shape, or itself."""
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.operands[0]
+    return value
+
+
 def _summed(op: ContractionOp) -> set[str]:
     return set(op.index_names) - {name for e in op.output.data for name in e.names}
 
@@ -352,6 +399,7 @@ class TileFactorSumsPass(ModulePass):
     gradients of a softmax or a layer normalization then read their rows in fewer phases. What is
     added to an element, such as a mean that is subtracted, stays in the sum; so does what keeps
     numbers near 1, such as a greatest element that is divided by, or a factor of what is squared.
+    A term of deviations from a row's own mean sums to 0, or to NaN if the mean is not finite.
     Types are f32 and f64.
     """
 

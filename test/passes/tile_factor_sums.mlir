@@ -199,3 +199,58 @@ func.func @times_own_sum(%A: tensor<17x8xf32>) -> tensor<8xf32> {
     : (tensor<17x8xf32>) -> tensor<8xf32>
   func.return %O : tensor<8xf32>
 }
+
+// -----
+
+// Deviations from a row's own mean sum to 0, or to NaN if it is not finite: the mean may have been
+// given another shape.
+// CHECK-LABEL: func.func @deviations(
+// CHECK:      %D = tile.sub %X, %M
+// CHECK:      [[Z:%[0-9]+]] = tile.sub %M, %M : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+// CHECK-NEXT: [[ZV:%[0-9]+]] = tile.mul [[Z]], %V
+// CHECK-NEXT: [[Y:%[0-9]+]] = tile.contraction add(%Y[r, c]) -> [r, 0]
+// CHECK-NEXT: %T = tile.add [[ZV]], [[Y]]
+// CHECK-NEXT: func.return %V, %T
+func.func @deviations(%X: tensor<4x8xf32>, %Y: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %A = tile.contraction add(%X[r, c]) -> [r] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %8 = tile.constant 8 : tensor<index>
+  %Q = tile.div %A, %8 : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+  %M = tile.reshape %Q to [] : tensor<4xf32> -> tensor<4x1xf32>
+  %D = tile.sub %X, %M : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %V = tile.contraction add(%D[r, c] mul %D[r, c]) -> [r, 0] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x1xf32>
+  %P = tile.mul %D, %V : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %S = tile.add %P, %Y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %T = tile.contraction add(%S[r, c]) -> [r, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %V, %T : tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+// -----
+
+// Not so those from another number, from the mean of other elements, or of the columns.
+// CHECK-LABEL: func.func @no_deviations(
+// CHECK-NOT:  tile.sub %M, %M
+// CHECK-NOT:  tile.sub %N, %N
+// CHECK-NOT:  tile.sub %L, %L
+// CHECK:      func.return
+func.func @no_deviations(%X: tensor<8x8xf32>, %Y: tensor<8x8xf32>) -> (tensor<8x1xf32>, tensor<8x1xf32>, tensor<8x1xf32>) {
+  %A = tile.contraction add(%X[r, c]) -> [r, 0] : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %B = tile.contraction add(%Y[r, c]) -> [r, 0] : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %C = tile.contraction add(%X[r, c]) -> [c] : (tensor<8x8xf32>) -> tensor<8xf32>
+  %7 = tile.constant 7 : tensor<index>
+  %8 = tile.constant 8 : tensor<index>
+  %M = tile.div %A, %7 : (tensor<8x1xf32>, tensor<index>) -> tensor<8x1xf32>
+  %N = tile.div %B, %8 : (tensor<8x1xf32>, tensor<index>) -> tensor<8x1xf32>
+  %K = tile.div %C, %8 : (tensor<8xf32>, tensor<index>) -> tensor<8xf32>
+  %L = tile.reshape %K to [] : tensor<8xf32> -> tensor<8x1xf32>
+  %D = tile.sub %X, %M : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %E = tile.sub %X, %N : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %F = tile.sub %X, %L : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %V = tile.contraction add(%D[r, c] mul %E[r, c]) -> [r, 0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x1xf32>
+  %P = tile.mul %D, %V : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %Q = tile.mul %E, %V : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %R = tile.mul %F, %V : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %S = tile.contraction add(%P[r, c]) -> [r, 0] : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %T = tile.contraction add(%Q[r, c]) -> [r, 0] : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %U = tile.contraction add(%R[r, c]) -> [r, 0] : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  func.return %S, %T, %U : tensor<8x1xf32>, tensor<8x1xf32>, tensor<8x1xf32>
+}

@@ -327,6 +327,20 @@ func.func @f(%x: tensor<3x4xf32> {tile.name = "X"}, %z: tensor<3x1xf32> {tile.na
 
 // -----
 
+// div by what is never so large: by its reciprocal.
+// CHECK-LABEL: func.func @f_gradient(
+// CHECK:         %0 = tile.recip %r : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %DX = tile.mul %DY, %0 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+// CHECK-NOT:     tile.select
+// CHECK:         func.return %DX
+func.func @f(%x: tensor<3x4xf32> {tile.name = "X"}, %z: tensor<3x1xf32>) -> (tensor<3x4xf32> {tile.name = "Y"}) {
+  %r = tile.sqrt %z : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %y = tile.div %x, %r : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
 // pow
 // CHECK-LABEL: func.func @f_gradient(
 // CHECK-NEXT:    %y = tile.pow %x, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
