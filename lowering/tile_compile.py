@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
+from tiledialect.choices import Fusion
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.schedule_text import read_schedules
 from tiledialect.errors import TileError
@@ -43,8 +44,13 @@ from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.signature import find_function
 from tiledialect.target_spec import describe, limit
 
+MODELLED = Fusion()
+"""What is fused where the cost model decides."""
 
-def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
+
+def pipeline(
+    local_size: int, schedules: tuple[str, ...] = (), fusion: Fusion = MODELLED
+) -> tuple[ModulePass, ...]:
     """The passes from specialized functions to the kernel level."""
     whole = _whole(schedules)
     return (
@@ -64,7 +70,7 @@ def pipeline(local_size: int, schedules: tuple[str, ...] = ()) -> tuple[ModulePa
         TileWinogradPass(keep=whole),
         TileSplitRowsPass(keep=whole),
         TileSplitReductionPass(keep=whole),
-        TileFusePass(),
+        TileFusePass(**vars(fusion)),
         TileJoinAxesPass(schedules),
         TileLoopTilingPass(local_size, schedules),
         LiftLowerPass(),
@@ -103,14 +109,15 @@ def compile_module(
     gradients: Sequence[Gradient] = (),
     after: str | None = None,
     schedules: tuple[str, ...] = (),
+    fusion: Fusion = MODELLED,
 ) -> ModuleOp:
     """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
     differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
     passes after the one of that name are not run. ``schedules`` are given to the kernels, see
-    ``tile-loop-tiling``. What to warn the user of is in the attribute ``tile.warnings``. Raises a
-    TileError if the types do not fit.
+    ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``. What to warn the user of is in the
+    attribute ``tile.warnings``. Raises a TileError if the types do not fit.
     """
     module = only(module.clone(), name)
     function = find_function(module, name)
@@ -120,7 +127,7 @@ def compile_module(
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    PassPipeline(_until(_passes(module, schedules), after)).apply(context, module)
+    PassPipeline(_until(_passes(module, schedules, fusion), after)).apply(context, module)
     return module
 
 
@@ -169,9 +176,11 @@ def warnings_of(module: ModuleOp) -> tuple[str, ...]:
     return tuple(text.data for text in given if isinstance(text, StringAttr))
 
 
-def _passes(module: ModuleOp, schedules: tuple[str, ...] = ()) -> tuple[ModulePass, ...]:
+def _passes(
+    module: ModuleOp, schedules: tuple[str, ...] = (), fusion: Fusion = MODELLED
+) -> tuple[ModulePass, ...]:
     """The pipeline for the module's device."""
-    return pipeline(local_size_of(module), schedules)
+    return pipeline(local_size_of(module), schedules, fusion)
 
 
 def local_size_of(module: ModuleOp) -> int:

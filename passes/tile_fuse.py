@@ -20,7 +20,8 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.errors import TileError
+from tiledialect.errors import TileError, meant
+from tiledialect.names import from_hint, to_hint
 from tiledialect.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
@@ -389,9 +390,12 @@ class TileFusePass(PassWithFlags):
         """Fuse every function."""
         device = device_of(op)
         machine = Machine.of(device)
-        names = {value.name_hint for other in ops_in(op) for value in other.results}
-        if missing := sorted(name for name in self.apart if name not in names):
-            raise TileError(f"there is no result {', '.join(missing)} to keep apart")
+        hints = {value.name_hint for other in ops_in(op) for value in other.results}
+        apart = {name: name if name in hints else to_hint(name) for name in self.apart}
+        for name, hint in apart.items():
+            if hint not in hints:
+                like = meant(name, (from_hint(h) for h in hints if h))
+                raise TileError(f"there is no result {name} to keep apart{like}")
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
@@ -403,9 +407,9 @@ class TileFusePass(PassWithFlags):
                 rules |= {} if gpu else {ROWS_AT_LOADS: loads}
                 rules |= {OVER_ROWS: rows, COUNTED: rows, BESIDE: self.beside}
                 given = kernels_in(block)
-                fuse(function, self.apart, gpu=gpu)
+                fuse(function, [*apart.values()], gpu=gpu)
                 copy_arguments(function)
-                forced = rules, self.again, self.apart
+                forced = rules, self.again, [*apart.values()]
                 fusion = Fusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
                 drop_fills(function.body)

@@ -17,11 +17,13 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
 from tiledialect.errors import TileError
 from tiledialect.likeness import likeness
+from tiledialect.ops_in import ops_of
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.endless import endless
 from tiledialect.passes.explanation import GIVEN, described_device, explained
 from tiledialect.passes.global_stages import stage_in_global
 from tiledialect.passes.kernel_facts import kernel_facts
+from tiledialect.passes.kernel_fusion import notes_of
 from tiledialect.passes.surprises import keep_warnings
 from tiledialect.schedule.choice import (
     Candidate,
@@ -46,6 +48,7 @@ ANOTHER = (
     'to take another: tile-loop-tiling{schedules="NAME: <…>"}, '
     'or f.with_schedules({"NAME": "<…>"}) in Python'
 )
+FUSED = 'to fuse otherwise: tile-fuse{apart=NAME}, or f.with_fusion(apart="NAME") in Python'
 """How users decide otherwise."""
 FOR_A_DEVICE = (
     "to have schedules chosen for a device: tile-opt --device ID, or a dlti.target_system_spec "
@@ -159,7 +162,8 @@ def _in_frame(reasons: Sequence[str], op: ModuleOp) -> list[str]:
     device = device_of(op)
     head = [described_device(device)] if device is not None else []
     tail = [FOR_A_DEVICE] if entries(op) is None else []
-    return [*head, *reasons, *tail, ANOTHER]
+    notes = any(notes_of(kernel) for kernel in ops_of(op, KernelOp))
+    return [*head, *reasons, *([FUSED] if notes else []), *tail, ANOTHER]
 
 
 @dataclass(frozen=True)

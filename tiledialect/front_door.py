@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tiledialect.boundary import front_door, sourced
+from tiledialect.choices import Choices
 from tiledialect.errors import TileError
 from tiledialect.function import Function
 from tiledialect.loading import load
@@ -55,7 +56,7 @@ def compile(
         check_tensors(chosen)
         if precision is not None:
             _set_precision(loaded.module, precision)
-    return Function(loaded, chosen.sym_name.data, device, tune=tune)
+    return Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
 
 
 def _set_precision(module: ModuleOp, precision: str) -> None:

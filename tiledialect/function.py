@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from tiledialect.boundary import for_user, front_door, sourced
 from tiledialect.calls import begins, completed, device_signature_of, signature_of
+from tiledialect.choices import Choices, Fusion
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of, without_marks
 from tiledialect.loading import Source, parse_mlir, print_module, read_text
@@ -52,8 +54,7 @@ class Function:
         name: str,
         device: Device | str | int | None,
         gradients: tuple[Gradient, ...] = (),
-        schedules: tuple[str, ...] = (),
-        tune: int = 0,
+        choices: Choices | None = None,
     ):
         from tiledialect.signature import argument_names, find_function, result_names
 
@@ -62,8 +63,7 @@ class Function:
         self._function = function
         self._base_name = name
         self._gradients = gradients
-        self._schedules = schedules
-        self._tune = _checked_tune(tune)
+        self._choices = choices or Choices()
         self._wanted_device = device
         inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
         for step in gradients:
@@ -115,14 +115,12 @@ class Function:
         wanted = device if device is None or isinstance(device, str | int) else device.id
         text = print_module(self._source.module, locations=True)
         program = (text, self._source.text, self._base_name)
-        return _restored, (*program, wanted, self._gradients, self._schedules, self._tune)
+        return _restored, (*program, wanted, self._gradients, self._choices)
 
-    def _with(
-        self, gradients: tuple[Gradient, ...], schedules: tuple[str, ...], tune: int
-    ) -> Function:
-        """The same program on the same device, differentiated, scheduled and tuned like this."""
+    def _with(self, gradients: tuple[Gradient, ...], choices: Choices) -> Function:
+        """The same program on the same device, differentiated and run like this."""
         given = self._source, self._base_name, self._wanted_device
-        return Function(*given, gradients, schedules, tune)
+        return Function(*given, gradients, choices)
 
     # -- gradients -------------------------------------------------------------------------
 
@@ -135,7 +133,7 @@ class Function:
         For ``f(A, B) -> (C)`` it is ``(A, B, DC) -> (DA, DB)``: ``DC``, of the shape and element
         type of ``C``, holds the derivatives of some number by the elements of ``C``; ``DA`` those
         by the elements of ``A``. The cotangent of an output without axes is 1 if it is left out.
-        Its kernels are others, so that schedules that were given are not kept.
+        Its kernels are others, so that schedules and fusion that were given are not kept.
 
         Args:
             wrt: the inputs to differentiate by, in the order of the results, by name or place.
@@ -150,7 +148,7 @@ class Function:
 
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
-        return self._with((*self._gradients, step), (), self._tune)
+        return self._with((*self._gradients, step), Choices(tune=self._choices.tune))
 
     def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
         """The function that gives the outputs and then the gradient, as one named tuple.
@@ -305,7 +303,11 @@ class Function:
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
         text += f"// {precision_of(self._source.module)}"
-        return Program(self._source.module, self._base_name, text, self._gradients, self._schedules)
+        # As a key of what is kept on disk.
+        text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
+        choices = self._choices
+        given = self._gradients, choices.schedules, choices.fusion
+        return Program(self._source.module, self._base_name, text, *given)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.specialization import Specialization
@@ -336,21 +338,22 @@ class Function:
         return self._tuned_for(self._host_arrays(args, named), self.device)
 
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
-        if self._tune < 2:
+        if self._choices.tune < 2:
             return self
         from tiledialect.lowering.runtime.tune import Task, tuned_schedules
 
         with sourced(self._source.text):
             task = Task(self._program, types_of(arrays), device, arrays, self._warn)
-            texts = tuned_schedules(task, self._tune)
-        tuned = self._with(self._gradients, (*self._schedules, *texts), 0)
+            texts = tuned_schedules(task, self._choices.tune)
+        schedules = *self._choices.schedules, *texts
+        tuned = self._with(self._gradients, replace(self._choices, schedules=schedules, tune=0))
         # What has been said is not said again.
         tuned._warned = self._warned
         return tuned
 
     def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
         """The same for arrays on a queue's device."""
-        if self._tune < 2:
+        if self._choices.tune < 2:
             return self
         from tiledialect.lowering.runtime.devices import device_of
 
@@ -403,8 +406,28 @@ class Function:
 
         if isinstance(schedules, Path):
             schedules = read_schedules(read_text(schedules))
-        texts = checked_schedules(schedules)
-        return self._with(self._gradients, (*self._schedules, *texts), self._tune)
+        texts = (*self._choices.schedules, *checked_schedules(schedules))
+        return self._with(self._gradients, replace(self._choices, schedules=texts))
+
+    @front_door
+    def with_fusion(
+        self,
+        *,
+        loads: bool | None = None,
+        rows: bool | None = None,
+        again: bool | None = None,
+        beside: bool | None = None,
+        apart: str | Iterable[str] = (),
+    ) -> Function:
+        """This function with others of its ops in one kernel than the cost model would choose.
+
+        The arguments are the options of ``tile-fuse``, see docs/fusion.md: a flag that is False
+        keeps kernels apart, one that is True merges whatever can be; ``apart`` names what is
+        written to memory, and nothing else computed with it.
+        """
+        flags = {"loads": loads, "rows": rows, "again": again, "beside": beside}
+        fusion = self._choices.fusion.but(apart, **flags)
+        return self._with(self._gradients, replace(self._choices, fusion=fusion))
 
     @property
     @front_door
@@ -470,15 +493,7 @@ def _restored(
     name: str,
     device: str | int | None,
     gradients: tuple[Gradient, ...],
-    schedules: tuple[str, ...],
-    tune: int,
+    choices: Choices,
 ) -> Function:
     """A function that was pickled."""
-    source = Source(parse_mlir(module, name), text)
-    return Function(source, name, device, gradients, schedules, tune)
-
-
-def _checked_tune(tune: int) -> int:
-    if isinstance(tune, bool) or not isinstance(tune, int) or tune < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(f"tune says how many schedules to measure, not {tune!r}")
-    return tune
+    return Function(Source(parse_mlir(module, name), text), name, device, gradients, choices)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +81,11 @@ def parser() -> ArgumentParser:
         "--schedules",
         metavar="FILE",
         help="run kernels by the schedules in a file; by default FILE.schedules beside FILE.tile",
+    )
+    add(
+        "--fuse",
+        metavar="OPTIONS",
+        help="fuse kernels by these options of tile-fuse, as 'rows=false apart=E'",
     )
     add("--print-opencl", action="store_true", help="show the OpenCL C of the kernels")
     add("--print-schedules", action="store_true", help="show the schedules of the kernels")
@@ -215,6 +221,24 @@ def _agrees(name: str, actual: Array, expected: Array) -> bool:
     return good
 
 
+def fusion_options(text: str) -> dict[str, Any]:
+    """What `Function.with_fusion` takes, of the options of `tile-fuse` as text."""
+    from xdsl.utils.arg_spec import parse_spec
+    from xdsl.utils.exceptions import ArgSpecParseError
+
+    from tiledialect.choices import Fusion
+    from tiledialect.passes.tile_fuse import TileFusePass
+
+    try:
+        made = TileFusePass.from_spec(parse_spec(f"{TileFusePass.name}{{{text}}}"))
+    except (ValueError, ArgSpecParseError):
+        names = ", ".join(f.name for f in fields(Fusion))
+        raise TileError(
+            f"--fuse {text}: write --fuse 'rows=false apart=E'; the options are {names}"
+        ) from None
+    return {f.name: getattr(made, f.name) for f in fields(Fusion)}
+
+
 def run(args: Namespace) -> bool:
     """Do what the command line says; did every check pass?"""
     if args.list_devices:
@@ -267,6 +291,8 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
 
 def show(args: Namespace, function: td.Function, inputs: Mapping[str, Any]) -> bool:
     """Print what is asked for of a compiled function; is there anything?"""
+    if args.fuse is not None:
+        function = function.with_fusion(**fusion_options(args.fuse))
     if args.print_schedules:
         for name, schedule in function.schedules(**inputs).items():
             print(f"{name}: {schedule}")

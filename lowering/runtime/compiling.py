@@ -57,9 +57,8 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         found = _opened(program, types, target, after)
         if found is not None:
             return found if after is not None else close(found, program.name, types)
-    return compile_module(
-        program.module, program.name, types, target, program.gradients, after, program.schedules
-    )
+    given = program.module, program.name, types, target, program.gradients, after
+    return compile_module(*given, program.schedules, program.fusion)
 
 
 def explained(program: Program, types: Types, device: Device) -> str:
@@ -68,7 +67,7 @@ def explained(program: Program, types: Types, device: Device) -> str:
     first = names.index(TileWinogradPass.name)
     module = lowered(program, types, device, names[first - 1])
     reasons: list[str] = []
-    for step in pipeline(local_size_of(module), program.schedules)[first:]:
+    for step in pipeline(local_size_of(module), program.schedules, program.fusion)[first:]:
         match step:
             case TileWinogradPass() | TileSplitReductionPass():
                 reasons += replace(step, explain=True).choose(module)
@@ -100,7 +99,7 @@ def views(program: Program, types: Types | None, device: Device) -> Views:
         return views_of(module, local_size_of(module))
     except OpenSizeError:
         given = program.module, program.name, types, target, program.gradients, "lift-lower"
-        module = compile_module(*given, program.schedules)
+        module = compile_module(*given, program.schedules, program.fusion)
         return views_of(module, local_size_of(module))
 
 

@@ -9,6 +9,8 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
+from tiledialect.choices import Fusion
+
 if TYPE_CHECKING:
     from tiledialect.passes.tile_gradient import Gradient
 
@@ -26,6 +28,8 @@ class Program:
     """How often, and by what, the function is differentiated."""
     schedules: tuple[str, ...] = ()
     """Schedules for kernels, as `tile-loop-tiling` takes them."""
+    fusion: Fusion = field(default_factory=Fusion)
+    """What is fused, where the user decides."""
     opened: dict[tuple[Attribute, int, str | None], ModuleOp | None] = field(
         default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
     )

@@ -47,6 +47,15 @@ def test_an_explanation(run: Run):
     assert re.search(r"^(S|D): ", out, re.M) and "chosen: 1, " in out and "float32" not in out
 
 
+def test_kernels_are_fused_otherwise(run: Run):
+    given = ("p.tile", "--input", "A=random(2,3)", "--input", "B=2", "--print-schedules")
+    assert run(*given)[1].count("\n") == 1
+    status, out, err = run(*given, "--fuse", "beside=false apart=S,D")
+    assert (status, err) == (0, "") and re.fullmatch("S: <.*>\nD: <.*>\n", out)
+    status, _, err = run(*given, "--fuse", "apart:S")
+    assert status == 1 and "write --fuse 'rows=false apart=E'" in err
+
+
 def test_a_large_summary_is_short(run: Run):
     _, out, _ = run("p.tile", "--input", "A=random(200,3)", "--input", "B=0.5")
     assert out.count("\n") == 2 and "S: float32[200, 3]  least -0.4" in out and "mean 0." in out
