@@ -106,19 +106,23 @@ def _does(argument: SSAValue, kind: type[LoadOp | StoreOp]) -> bool:
     return all(isinstance(use.operation, kind) for use in argument.uses)
 
 
-def _is_used_before(value: SSAValue, op: Operation) -> bool:
+def _is_used_before(value: SSAValue, launch: Operation) -> bool:
+    """Whether something takes a value before a launch does."""
     users = {use.operation for use in value.uses}
-    before, others = op.prev_op, set[Operation]()
-    while before is not None:
-        others.add(before)
-        before = before.prev_op
-    return not users.isdisjoint(others)
+    users = {op for op in users if op is not launch and not isinstance(op, gpu.DeallocOp)}
+    following = launch.next_op
+    while following is not None and users:
+        users.discard(following)
+        following = following.next_op
+    return bool(users)
 
 
 def common_loops(first: Launched, second: Launched) -> Loops:
     """The loops that both have outside, with all of their groups; none if these differ."""
     pairs = zip(first.loops, second.loops, strict=False)
     found = list(takewhile(lambda both: _are_alike(*both), pairs))
+    if not found:
+        return []
     shared = sum(map(_is_of_groups, (own for own, _ in found)))
     groups = [sum(map(_is_of_groups, ops_of(x.kernel, ForOp))) for x in (first, second)]
     return found if groups == [shared, shared] else []
@@ -188,9 +192,11 @@ class Joint:
     @staticmethod
     def of(first: Launched, second: Launched, device: Device) -> Joint | None:
         """The way with the most loops in common, if there is one that the device's caches hold."""
-        if not first.is_plain or not second.is_plain or not (handed := handed_over(first, second)):
+        if not first.is_plain or not second.is_plain or not (loops := common_loops(first, second)):
             return None
-        loops, made, taken = common_loops(first, second), first.arguments, second.arguments
+        if not (handed := handed_over(first, second)):
+            return None
+        made, taken = first.arguments, second.arguments
         groups = max(1, sum(_is_of_groups(own) for own, _ in loops))
         for depth in range(len(loops), groups - 1, -1):
             found = {v: place_of(loops[:depth], made[v], taken[v]) for v in handed}
