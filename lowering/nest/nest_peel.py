@@ -240,13 +240,17 @@ class Peeler:
         """Split the first serial loop of which most steps need no test.
 
         So are those after it over as many steps, which are more phases over the same row. With
+        ``edges`` one that fills local memory does not count: what reads it may be split, too. With
         ``lanes`` only if no other test is left that tells lanes apart.
         """
-        like: tuple[Block | None, int | None] | None = None
+        like, has_others = set[tuple[Block | None, int | None]](), False
         for loop in loops:
             own = (loop.parent, loop.extent)
-            if like in (None, own) and self._split_a_loop(loop, lanes=lanes):
-                like = own
+            is_other = not (self.edges and _is_filling(loop))
+            may_be = own in like or not like or (is_other and not has_others)
+            if may_be and self._split_a_loop(loop, lanes=lanes):
+                like.add(own)
+                has_others |= is_other
 
     def _split_a_loop(self, loop: ForOp, *, lanes: bool) -> bool:
         """Split a serial loop if most steps need no test."""
@@ -329,6 +333,12 @@ def _extent(env: Env, name: str) -> float:
 def _is_local_buffer(op: BufferOp) -> bool:
     """Whether a buffer is in local memory, and nothing else will move it."""
     return op.number_of_copies == 1 and is_local(op.result)
+
+
+def _is_filling(loop: ForOp) -> bool:
+    """Whether a loop does nothing but write to local memory."""
+    stores = list(ops_of(loop, StoreOp))
+    return bool(stores) and all(is_local(op.memory) for op in stores)
 
 
 def _take_local_buffers(block: Block) -> list[BufferOp]:

@@ -24,3 +24,37 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "one"} : () -> ()
 }) : () -> ()
+
+// What a loop that fills local memory makes is no reason to leave tests in the loop that reads it.
+// CHECK-LABEL: sym_name = "filling"
+// CHECK:       nest.for %x : serial to 6 {
+// CHECK-NEXT:    nest.load %A[16*%x + %i] : memref<100xf32, 1 : i32>
+// CHECK:       nest.for {{%x_[0-9]+}} = 6 to 7 : serial {
+// CHECK:       nest.for %y : serial to 9 {
+// CHECK-NEXT:    nest.load %tile[10*%y + %i] : memref<112xf32, 3 : i32>
+// CHECK-NEXT:    nest.load %A[10*%y + %i] : memref<100xf32, 1 : i32>
+// CHECK:       nest.for [[Y:%y_[0-9]+]] = 9 to 10 : serial {
+// CHECK:         nest.load %A[10*[[Y]] + %i] if 10*[[Y]] + %i < 100
+// CHECK:       nest.for %z : serial to 5 {
+// CHECK-NEXT:    nest.load %A[20*%z + %i] if 20*%z + %i < 90
+// CHECK-NOT:   nest.for
+"gpu.module"() <{sym_name = "filling"}> ({
+  "gpu.func"() <{function_type = (memref<100xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<100xf32, 1 : i32>):
+    nest.for %i : local.x to 16 {
+      %tile = nest.buffer : memref<112xf32, 3 : i32>
+      nest.for %x : serial to 7 {
+        %a = nest.load %A[16*%x + %i] if 16*%x + %i < 100 : memref<100xf32, 1 : i32>
+        nest.store %a, %tile[16*%x + %i] : f32, memref<112xf32, 3 : i32>
+      }
+      nest.for %y : serial to 10 {
+        %b = nest.load %tile[10*%y + %i] : memref<112xf32, 3 : i32>
+        %c = nest.load %A[10*%y + %i] if 10*%y + %i < 100 : memref<100xf32, 1 : i32>
+      }
+      nest.for %z : serial to 5 {
+        %d = nest.load %A[20*%z + %i] if 20*%z + %i < 90 : memref<100xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
