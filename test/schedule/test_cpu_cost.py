@@ -240,6 +240,23 @@ def test_the_last_tile_of_a_loop_holds_what_is_left():
     assert busy(whole, leaves=(j, n, y, x, co, *others)) == 1
 
 
+def test_short_vectors_have_less_than_two_loads_a_cycle():
+    """14 rows of a vector have 15 loads for 14 products, 3 rows of 4 vectors 7 for 12."""
+
+    def busy(rows: int, vectors: int, lanes: int) -> float:
+        leaves = (
+            Leaf("k", 1, 100, Role.SERIAL),
+            *(Leaf("i", 1, rows, Role.UNROLL), Leaf("j", lanes, vectors, Role.UNROLL)),
+            Leaf("j", 1, lanes, Role.VECTOR),
+        )
+        case = product(rows, vectors * lanes, 100)
+        return CpuModel(case, Schedule(leaves), two_cores(lanes)).busy_cycles
+
+    assert busy(14, 1, 16) == 7.5
+    assert busy(14, 1, 8) > 8.5
+    assert busy(3, 4, 8) == 6
+
+
 def test_what_all_tiles_fetch_is_no_less_for_the_last():
     """Tiles of 48 and 16 of 64 columns fetch the same rows from memory, as two of 32 do."""
     inputs = (tensor(0, (64, 4096), "i", "k"), tensor(1, (64, 64), "i", "j"))
