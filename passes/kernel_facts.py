@@ -21,9 +21,11 @@ from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp
 from tiledialect.dialects.tile.taps import index_at
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.index.sets import tested_axes
+from tiledialect.passes.normal_form import ranges_of
 from tiledialect.passes.row_passes import joined, passes_of
 from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.facts import Facts, Tensor, padded_indices
+from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import LoopIndex
 
 FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "sigmoid", "sin", "sinh")
@@ -69,7 +71,7 @@ def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) ->
     later = [x for x in kernel.block.ops if x is not op and x not in producers]
     counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
     inputs = reader.operands(op, found, device)
-    if counted and any(padded_indices(found, t) for t in inputs):
+    if counted and tested_axes(op.space(), ranges_of(op), 0):
         # What is outside is unequal where it is counted: that has tiles of its own.
         inputs *= 2
     return Facts(

@@ -334,11 +334,9 @@ class ContractionNest:
                 )
 
     @cached_property
-    def _padded_axes(self) -> list[int]:
+    def _padded_axes(self) -> tuple[int, ...]:
         """The axes of the first operand beyond which elements of the output read."""
-        first = len(self.op.output.data)
-        found = {g.source - first for g in sets.guards(self.space, self.kernel.ranges)}
-        return [k for k in range(len(self.op.accesses.data[0].data)) if k in found]
+        return sets.tested_axes(self.space, self.kernel.ranges, 0)
 
     def _compared(self, kind: str, place: Expr, bound: int) -> SSAValue:
         """Whether that holds of a place, as a comparison of numbers: lanes may differ in them."""

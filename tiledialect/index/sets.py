@@ -153,6 +153,16 @@ def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
     return tuple(sorted(found, key=lambda guard: guard.source))
 
 
+def tested_axes(space: IndexSpace, ranges: Mapping[str, Range], operand: int) -> tuple[int, ...]:
+    """The axes of an operand on which points of a loop nest over ``ranges`` may be outside of it.
+
+    That is tested, unless a copy has something there.
+    """
+    first = len(space.output) + sum(map(len, space.inputs[:operand]))
+    tested = {guard.source - first for guard in guards(space, ranges)}
+    return tuple(k for k in range(len(space.inputs[operand])) if k in tested)
+
+
 def _guard(space: IndexSpace, part: Part, number: int, test: Test) -> Guard:
     row, source = part.component.rows[number], part.rows[number]
     expr = space.all_constraints()[source].expr * row.divisor
