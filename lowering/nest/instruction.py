@@ -24,7 +24,7 @@ from tiledialect.index.simplify import (
 from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.scope import flat_strides
-from tiledialect.lowering.nest.staging import Source, Staging, as_bits
+from tiledialect.lowering.nest.staging import Location, Staging, as_bits
 from tiledialect.schedule.boxes import Box
 from tiledialect.schedule.instructions import Exchange, Fragment, Rows
 from tiledialect.schedule.leaves import Role
@@ -64,11 +64,11 @@ class InstructionNest:
         result = self.entry.result
         operands = [self._lanes_of(k, number) for k, number in enumerate(self.box.operands)]
         for lane, registers in zip(self.lanes, zip(*operands, strict=True), strict=True):
-            sources: list[Source] = []
+            locations: list[Location] = []
             for element in range(result.count):
                 with self.kernel.at_steps(lane), self._at(result, element):
-                    sources.append((buffer, place(), ALWAYS))
-            groups = _groups(sources, result.packed)
+                    locations.append((buffer, place(), ALWAYS))
+            groups = _groups(locations, result.packed)
             factors = [register for operand in registers for register in operand]
             op = InstructionOp(self.entry.name, [self._gather(g) for g in groups], factors)
             self.nest.builder.insert(op)
@@ -137,31 +137,31 @@ class InstructionNest:
 
     def _wide(self, fragment: Fragment, element: int, number: int) -> list[SSAValue]:
         """An element in all lanes, loaded together; nothing where they are no neighbours."""
-        sources: list[Source] = []
+        locations: list[Location] = []
         for lane in self.lanes:
             with self.kernel.at_steps(lane), self._at(fragment, element):
-                sources.append(self.staging.source(number))
-        if not self._are_neighbours(sources):
+                locations.append(self.staging.location(number))
+        if not self._are_neighbours(locations):
             return []
-        memory, place, _ = sources[0]
-        value = self.nest.load(memory, place, lanes=len(sources))
+        memory, place, _ = locations[0]
+        value = self.nest.load(memory, place, lanes=len(locations))
         assert isinstance(value.type, VectorType)
         t = value.type.element_type
-        return [self.nest.emit(vector.ExtractOp(value, [k], t)) for k in range(len(sources))]
+        return [self.nest.emit(vector.ExtractOp(value, [k], t)) for k in range(len(locations))]
 
     def _row(
         self, fragment: Fragment, rows: Rows, number: int
     ) -> tuple[SSAValue, list[Expr]] | None:
         """Where the row of this work-item begins, if rows can be loaded together."""
-        sources: list[Source] = []
+        locations: list[Location] = []
         for k in range(rows.width):
             along = zip(fragment.axes, rows.place, strict=True)
             with self._at_place(fragment, [e + k * (a == rows.axis) for a, e in along], Expr()):
-                sources.append(self.staging.source(number))
-        memory, place, _ = sources[0]
+                locations.append(self.staging.location(number))
+        memory, place, _ = locations[0]
         t = memory.type
         assert isinstance(t, MemRefType)
-        if t.memory_space != LOCAL or not self._are_neighbours(sources):
+        if t.memory_space != LOCAL or not self._are_neighbours(locations):
             return None
         *strides, _ = flat_strides(t)
         env = self.nest.env
@@ -198,26 +198,28 @@ class InstructionNest:
                 op = FragmentOp(self.nest.names, self.entry.name, operand, rows.axis, *row)
                 self.nest.builder.insert(op)
                 return list(op.registers)
-        sources: list[Source] = []
+        locations: list[Location] = []
         for element in range(fragment.count):
             with self._at(fragment, element):
-                sources.append(self.staging.source(number))
-        return [self._gather(group) for group in _groups(sources, fragment.packed)]
+                locations.append(self.staging.location(number))
+        return [self._gather(group) for group in _groups(locations, fragment.packed)]
 
-    def _gather(self, sources: Sequence[Source]) -> SSAValue:
+    def _gather(self, locations: Sequence[Location]) -> SSAValue:
         """A register of elements: neighbours in memory are loaded together."""
-        if len(sources) > 1 and self._are_neighbours(sources):
-            memory, place, _ = sources[0]
-            return as_bits(self.nest, self.nest.load(memory, place, lanes=len(sources)))
-        first, *rest = (as_bits(self.nest, self.nest.load(*source)) for source in sources)
+        if len(locations) > 1 and self._are_neighbours(locations):
+            memory, place, _ = locations[0]
+            return as_bits(self.nest, self.nest.load(memory, place, lanes=len(locations)))
+        first, *rest = (as_bits(self.nest, self.nest.load(*at)) for at in locations)
         if not rest:
             return first
-        register = self.nest.emit(vector.BroadcastOp(first, VectorType(first.type, [len(sources)])))
+        register = self.nest.emit(
+            vector.BroadcastOp(first, VectorType(first.type, [len(locations)]))
+        )
         for lane, value in enumerate(rest, 1):
             register = self.nest.emit(vector.InsertOp(value, register, [lane]))
         return register
 
-    def _scatter(self, register: SSAValue, places: Sequence[Source]) -> None:
+    def _scatter(self, register: SSAValue, places: Sequence[Location]) -> None:
         """Store the elements of a register."""
         if not isinstance(register.type, VectorType) or self._are_neighbours(places):
             memory, place, _ = places[0]
@@ -227,10 +229,10 @@ class InstructionNest:
             element = vector.ExtractOp(register, [lane], register.type.element_type)
             self.nest.store(self.nest.emit(element), memory, place)
 
-    def _are_neighbours(self, sources: Sequence[Source]) -> bool:
+    def _are_neighbours(self, locations: Sequence[Location]) -> bool:
         """Whether elements, all of them inside their memory, follow one another there."""
         addresses: list[Expr] = []
-        for memory, place, inside in sources:
+        for memory, place, inside in locations:
             assert isinstance(memory.type, MemRefType)
             if simplify_condition(inside, self.nest.env) != ALWAYS:
                 return False
@@ -239,6 +241,6 @@ class InstructionNest:
         return all(constant_difference(b, a, self.nest.env) == 1 for a, b in pairwise(addresses))
 
 
-def _groups(sources: Sequence[Source], size: int) -> list[Sequence[Source]]:
+def _groups(locations: Sequence[Location], size: int) -> list[Sequence[Location]]:
     """The elements of each register."""
-    return [sources[k : k + size] for k in range(0, len(sources), size)]
+    return [locations[k : k + size] for k in range(0, len(locations), size)]

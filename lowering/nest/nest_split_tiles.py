@@ -146,7 +146,12 @@ def _is_written_out(loop: ForOp) -> bool:
 
 
 def split_tiles(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> None:
-    """Split the largest tile of some lanes for which that pays, then what is left of it."""
+    """Split the largest tile of some lanes for which that pays, then what is left of it.
+
+    Each split adds a tile of vectors, and what is left has smaller ones: for each loop of a tile
+    its vectors are written out once more, at most, beside the elements that were there. So nothing
+    need limit the text.
+    """
     tile = Tile.of(lanes, env, outermost)
     while tile is not None:
         if bounds := tile.bounds():

@@ -37,7 +37,7 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import Role, Stage, place_of
 from tiledialect.schedule.tiles import UNROLLED_COPIES, Footprint, stage_footprint
 
-Source = tuple[SSAValue, Sequence[Expr], Condition]
+Location = tuple[SSAValue, Sequence[Expr], Condition]
 """A buffer, a place in it, and when that is inside."""
 
 BANKS = 128
@@ -364,15 +364,15 @@ class Staging:
         return elements.at(operand.value)
 
     def _read(self, operand: Operand) -> SSAValue:
-        memory, place, _ = self._source(operand)
+        memory, place, _ = self._location(operand)
         t = storage_type(element_type(operand.value))
         return _converted(self.nest, self.nest.load(memory, place), t)
 
-    def source(self, number: int) -> Source:
+    def location(self, number: int) -> Location:
         """Where the element of an operand at the loops being built is, in the nearest tile."""
-        return self._source(self.operands[number])
+        return self._location(self.operands[number])
 
-    def _source(self, operand: Operand) -> Source:
+    def _location(self, operand: Operand) -> Location:
         if not operand.tiles:
             coordinates = [self.kernel.expr(e) for e in operand.access]
             inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
