@@ -144,6 +144,12 @@ EXAMPLES = {
         'serial i : 2, serial ci : 2, vector co : 8>"}'
         ",tile-to-nest,nest-vectorize,nest-to-gpu,gpu-broadcast-halves",
     ),
+    "gpu-share-rows": (
+        "pool",
+        'tile-specialize{arguments="64xf32"},tile-bounds,tile-fuse,'
+        'tile-loop-tiling{schedules="O: <group.x 16*x : 2, unroll k : 2, vector x : 16>"}'
+        ",tile-to-nest,nest-vectorize,nest-to-gpu,gpu-share-rows",
+    ),
     "gpu-count-copies": (
         "copies_ahead.mlir",
         "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies",

@@ -15,6 +15,7 @@ from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_leave_branches import GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_load_ahead import GpuLoadAheadPass
+from tiledialect.lowering.gpu_share_rows import GpuShareRowsPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.math_polynomial_approximation import APPROXIMATES
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
@@ -71,6 +72,7 @@ def nest_passes(
         *((NestFreeBarriersPass(),) if free else ()),
         *(HINTS if hints else ()),
         NestToGpuPass(),
+        *((GpuShareRowsPass(),) if edges else ()),
         GpuCountCopiesPass(),
         GpuLoadAheadPass(),
         GpuWidenBf16Pass(),
@@ -80,8 +82,8 @@ def nest_passes(
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
-    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-count-copies`,
-    `gpu-load-ahead`, `gpu-widen-bf16`, and what the device needs.
+    It runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-share-rows`,
+    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, and what the device needs.
     """
 
     name = "tile-to-gpu"
@@ -96,8 +98,8 @@ class TileToGpuPass(ModulePass):
 class LiftToGpuPass(ModulePass):
     """Lowers functions of low-level patterns to `gpu.module`s and host functions.
 
-    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-count-copies`,
-    `gpu-load-ahead`, `gpu-widen-bf16`, and what the device needs.
+    It runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-share-rows`,
+    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, and what the device needs.
     """
 
     name = "lift-to-gpu"

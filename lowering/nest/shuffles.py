@@ -38,11 +38,15 @@ def joined(
 
 
 def starts_apart(stride: int, lanes: int) -> list[int]:
-    """Where vectors begin that cover every so many elements of a row.
+    """Where vectors begin that cover every so many elements of a row."""
+    return row_starts(stride * (lanes - 1) + 1, lanes)
+
+
+def row_starts(reach: int, lanes: int) -> list[int]:
+    """Where vectors begin that cover so many elements of a row.
 
     The last one ends at the last of these elements: behind it may be nothing that can be read.
     """
-    reach = stride * (lanes - 1) + 1
     return [*range(0, reach - lanes, lanes), reach - lanes]
 
 
