@@ -11,125 +11,33 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+from plans import (
+    ALLOC,
+    HALF,
+    KERNEL_TEXT,
+    MEMREF,
+    A,
+    B,
+    chain,
+    copy,
+    executable,
+    free,
+    launch,
+    part,
+    plan,
+)
 from threads import in_threads
-from xdsl.context import Context
 
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.loading import parse_mlir
-from tiledialect.lowering.gpu_arena import GpuArenaPass
 from tiledialect.lowering.runtime.build import build_program, essentials
 from tiledialect.lowering.runtime.devices import choose, opencl_device, queue_for
 from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.lane import lane_of
-from tiledialect.lowering.runtime.launch import Executable, check_sizes, format_bytes
+from tiledialect.lowering.runtime.launch import check_sizes, format_bytes
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 from tiledialect.lowering.runtime.specialization import check_double
-
-# xDSL has no custom syntax for these ops, so that they are written by these.
-MEMREF = "memref<4xf32, 1 : i32>"
-ALLOC = '"gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> ' + MEMREF
-
-
-def free(name: str) -> str:
-    segments = "{operandSegmentSizes = array<i32: 0, 1>}"
-    return f'"gpu.dealloc"({name}) {segments} : ({MEMREF}) -> ()'
-
-
-def copy(target: str, source: str, t: str = MEMREF) -> str:
-    segments = "{operandSegmentSizes = array<i32: 0, 1, 1>}"
-    return f'"gpu.memcpy"({target}, {source}) {segments} : ({t}, {t}) -> ()'
-
-
-def launch(
-    kernel: str,
-    *args: str,
-    groups: str = "%two",
-    shared: str = "",
-    types: dict[str, str] | None = None,
-) -> str:
-    sizes = f"{groups}, %one, %one, %two, %one, %one"
-    segments = f"array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, {len(shared) and 1}, {len(args)}, 0>"
-    given = ", ".join((types or {}).get(arg, MEMREF) for arg in args)
-    if shared:
-        sizes, given = f"{sizes}, {shared}", f"i32, {given}"
-    return (
-        f'"gpu.launch_func"({sizes}, {", ".join(args)}) <{{kernel = @kernels::@{kernel}, '
-        f"operandSegmentSizes = {segments}}}> : ({', '.join(['index'] * 6)}, {given}) -> ()"
-    )
-
-
-KERNEL_TEXT = """
-"gpu.module"() <{sym_name = "kernels"}> ({
-  "gpu.func"() <{function_type = (M, M, M) -> (), kernel}> ({
-  ^bb0(%a: M, %b: M, %c: M):
-    %i = "gpu.global_id"() <{dimension = #gpu<dim x>}> : () -> index
-    %x = memref.load %a[%i] : M
-    %y = memref.load %b[%i] : M
-    %s = arith.addf %x, %y : f32
-    memref.store %s, %c[%i] : M
-    "gpu.return"() : () -> ()
-  }) {sym_name = "add"} : () -> ()
-  "gpu.func"() <{function_type = (M, index, f32, M) -> (), kernel}> ({
-  ^bb0(%a: M, %n: index, %f: f32, %c: M):
-    %i = "gpu.global_id"() <{dimension = #gpu<dim x>}> : () -> index
-    %x = memref.load %a[%i] : M
-    %j = arith.index_cast %n : index to i32
-    %g = arith.sitofp %j : i32 to f32
-    %y = arith.mulf %x, %g : f32
-    %z = arith.mulf %y, %f : f32
-    memref.store %z, %c[%i] : M
-    "gpu.return"() : () -> ()
-  }) {sym_name = "scale"} : () -> ()
-}) {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} : () -> ()
-""".replace("M", MEMREF)
-
-
-def plan(signature: str, *body: str, arena: bool = True) -> Plan:
-    lines = "\n".join(body).replace("ALLOC", ALLOC)
-    text = f"""
-    builtin.module attributes {{gpu.container_module}} {{
-      {KERNEL_TEXT}
-      func.func @host{signature.replace("M", MEMREF)} {{
-        %zero = arith.constant 0 : index
-        %one = arith.constant 1 : index
-        %two = arith.constant 2 : index
-        {lines}
-      }}
-    }}"""
-    module = parse_mlir(text, "plan.mlir")
-    if arena:
-        GpuArenaPass().apply(Context(), module)
-    module.verify()
-    return make_plan(module, "host")
-
-
-def executable(p: Plan, device: td.Device, on_host: bool = True, queue: Any = None) -> Executable:
-    queue = queue or queue_for(device)
-    program = build_program(p.source, queue.context, opencl_device(device), ())
-    return Executable(p, program, lane_of(queue), on_host)
-
-
-def chain() -> Plan:
-    """((A + B) + B) + B, and the second sum."""
-    return plan(
-        '(%A: M {tile.name = "A"}, %B: M {tile.name = "B"}) '
-        '-> (M {tile.name = "O"}, M {tile.name = "P"})',
-        "%x = ALLOC",
-        launch("add", "%A", "%B", "%x"),
-        "%p = ALLOC",
-        launch("add", "%x", "%B", "%p"),
-        free("%x"),
-        "%y = ALLOC",
-        launch("add", "%p", "%B", "%y"),
-        "%o = ALLOC",
-        launch("add", "%y", "%A", "%o"),
-        free("%y"),
-        f"func.return %o, %p : {MEMREF}, {MEMREF}",
-    )
-
-
-A, B = np.float32([1, 2, 3, 4]), np.float32([10, 20, 30, 40])
 
 
 def test_what_a_plan_says():
@@ -236,19 +144,6 @@ def test_an_empty_launch_is_none():
     assert p.steps == ()
 
 
-HALF = "memref<2xf32, strided<[1], offset: 2>, 1 : i32>"
-ACROSS = "memref<2x2xf32, strided<[1, 2]>, 1 : i32>"
-BYTES = "memref<32xi8, 1 : i32>"
-
-
-def part(source: str, offset: int, t: str) -> str:
-    return (
-        f'"memref.reinterpret_cast"({source}) <{{static_offsets = array<i64: {offset}>, '
-        "static_sizes = array<i64: 2>, static_strides = array<i64: 1>, "
-        f"operandSegmentSizes = array<i32: 1, 0, 0, 0>}}> : ({MEMREF}) -> {t}"
-    )
-
-
 def test_unsigned_elements():
     t = "memref<4xi8, 1 : i32>"
     p = plan(
@@ -256,66 +151,6 @@ def test_unsigned_elements():
         f"func.return %A : {t}",
     )
     assert (p.inputs[0].dtype, p.outputs[0].dtype) == ("uint8", "int8")
-
-
-@pytest.mark.parametrize(
-    ("signature", "body", "words"),
-    [
-        ("(%A: M) -> (M)", '%x = "test.op"() : () -> index\nfunc.return %A : M', "cannot execute"),
-        ("(%A: memref<?xf32>) -> ()", "func.return", "static shape"),
-        ("(%A: memref<4xi4>) -> ()", "func.return", "no arrays of i4"),
-        ("(%n: index) -> ()", "func.return", "static shape, not index"),
-        ("(%A: M) -> (M)", f"{launch('add', '%A', '%A', '%zero', types={'%zero': 'index'})}\n"
-         "func.return %A : M", r"@kernels::@add takes \(.*\), not \(.*index\)"),
-        ("(%A: M) -> (M)", f"{launch('nothing', '%A')}\nfunc.return %A : M",
-         "there is no kernel @kernels::@nothing"),
-        ("(%A: M) -> (M)", f"%x = ALLOC\n{launch('add', '%A', '%x', '%x')}\nfunc.return %x : M",
-         "@kernels::@add writes a buffer that is given to it twice"),
-        (f"(%A: {ACROSS}) -> ({ACROSS})", f"func.return %A : {ACROSS}",
-         "the host needs memrefs without gaps at known places"),
-        (f"(%A: {BYTES}) -> (M)", f'%x = "memref.view"(%A, %zero) : ({BYTES}, index) -> {MEMREF}\n'
-         "func.return %x : M", "views of allocations at known places"),
-        ("(%A: M) -> ()", f"%less = arith.constant -1 : index\n"
-         f"{launch('add', '%A', '%A', '%A', groups='%less')}\nfunc.return",
-         "a launch needs constant sizes"),
-        ("(%A: M) -> ()", f"%n = arith.constant 64 : i32\n"
-         f"{launch('add', '%A', '%A', '%A', shared='%n')}\nfunc.return",
-         "the host has no dynamic workgroup memory"),
-    ],
-)  # fmt: skip
-def test_hosts_that_cannot_be_executed(signature: str, body: str, words: str):
-    with pytest.raises(TileError, match=words):
-        plan(signature, body.replace(": M", f": {MEMREF}"))
-
-
-def test_a_copy_onto_itself_is_refused():
-    view = f": ({BYTES}, index) -> {MEMREF}"
-    with pytest.raises(TileError, match="what is copied overlaps its place"):
-        plan(
-            "() -> ()",
-            f"%m = {ALLOC.replace(MEMREF, BYTES)}",
-            "%eight = arith.constant 8 : index",
-            f'%x = "memref.view"(%m, %zero) {view}',
-            f'%y = "memref.view"(%m, %eight) {view}',
-            copy("%x", "%y"),
-            "func.return",
-            arena=False,
-        )
-
-
-def test_a_part_for_a_kernel_that_takes_whole_buffers():
-    view = f": ({BYTES}, index) -> {MEMREF}"
-    with pytest.raises(TileError, match=r"@kernels::@add takes a whole buffer, not .* in one"):
-        plan(
-            "(%A: M) -> ()",
-            f"%m = {ALLOC.replace(MEMREF, BYTES)}",
-            "%sixteen = arith.constant 16 : index",
-            f'%x = "memref.view"(%m, %zero) {view}',
-            f'%y = "memref.view"(%m, %sixteen) {view}',
-            launch("add", "%A", "%x", "%y"),
-            "func.return",
-            arena=False,
-        )
 
 
 @pytest.mark.parametrize(
@@ -368,24 +203,6 @@ def test_parts_of_buffers(device: td.Device):
         [cla.to_device(queue_for(device), array) for array in (A, B)]
     )
     assert np.array_equal(x.get(), (A + B)[2:]) and np.array_equal(y.get(), A[2:])
-
-
-@pytest.mark.parametrize(
-    ("offset", "t", "words"),
-    [
-        (2, "memref<2xf32, 1 : i32>", "offset and strides are not those of its type"),
-        (3, HALF.replace("offset: 2", "offset: 3"), "reaches beyond its buffer"),
-        (0, HALF.replace("offset: 2", "offset: ?"), "offset and strides are not those"),
-    ],
-)
-def test_views_that_are_refused(offset: int, t: str, words: str):
-    with pytest.raises(TileError, match=words):
-        plan(f"(%A: M) -> ({t})", f"%x = {part('%A', offset, t)}", f"func.return %x : {t}")
-
-
-def test_there_must_be_a_host_function():
-    with pytest.raises(TileError, match="no host function nowhere"):
-        make_plan(parse_mlir("builtin.module {}", "x.mlir"), "nowhere")
 
 
 # -- execution -------------------------------------------------------------------------------
