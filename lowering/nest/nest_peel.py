@@ -44,6 +44,8 @@ from tiledialect.schedule.leaves import Role
 
 LEAST_SHARE = 0.25
 """Which share of the work-groups the interior has, at least."""
+MOST = 0.75
+"""Which share of them it has where the time of the others is not worth their text."""
 MUCH = 4096
 """Operations of a branch in whose time its test is lost: a hundred cycles in long vectors."""
 
@@ -121,9 +123,8 @@ class Peeler:
             self._split_lanes(place)
         found = [(p, self._interior(p)) for p in _places(place)]
         place, tests = max(found, key=lambda item: len(item[1]))
-        if tests:
-            place = self._split_groups(place, tests)
-        self._split_loops(ops_of(place, ForOp))
+        for part in self._split_groups(place, tests) if tests else [place]:
+            self._split_loops(ops_of(part, ForOp))
 
     def _innermost_parallel(self) -> Block | None:
         """The body of the parallel loops, or of a kernel without any; None if there are several."""
@@ -208,15 +209,18 @@ class Peeler:
             return 0
         return prod(_extent(env.assume(holds), n) / _extent(env, n) for n in names)
 
-    def _split_groups(self, block: Block, tests: Sequence[Test]) -> Block:
+    def _split_groups(self, block: Block, tests: Sequence[Test]) -> list[Block]:
         """The ops of a block under the condition of the interior, and as they are elsewhere.
 
-        Returns the interior.
+        Returns the interior; with ``edges`` the edge, too, if many groups are there.
         """
-        condition = simplify_condition(both(*(test.holds for test in tests)), self.scope.env)
+        conditions = [test.holds for test in tests]
+        condition = simplify_condition(both(*conditions), self.scope.env)
         if condition == ALWAYS:
             self._drop(tests)
-            return block
+            return [block]
+        outer = [str(self.scope.name(x.index)) for x in _loops_around(block)]
+        is_most = self._share(conditions, outer) > MOST
         shared = _take_local_buffers(block)
         interior, edge, values = Block(), Block(), dict[SSAValue, SSAValue]()
         for op in list(block.ops):
@@ -226,7 +230,7 @@ class Peeler:
         block.add_ops(shared)
         self._drop(tests)
         block.add_op(IfOp(self.scope.values, condition, interior, edge))
-        return interior
+        return [interior, edge] if self.edges and not is_most else [interior]
 
     # -- the last steps of a loop ------------------------------------------------------------
 
@@ -378,7 +382,8 @@ class NestPeelPass(PassWithFlags):
     """Whether also to be rid of tests whether much is done, which cost CPUs no time but space."""
 
     edges: bool = False
-    """Whether all loops, those of the edge too, are split where a test tells lanes apart."""
+    """Whether all loops, those of the edge too, are split where a test tells lanes apart; those
+    that fill local memory are no reason to leave others whole, nor is an edge of many groups."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Peel every kernel."""

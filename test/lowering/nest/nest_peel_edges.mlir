@@ -58,3 +58,31 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// Where half of the groups are at an edge, the steps that need a test are apart there, too.
+// CHECK-LABEL: sym_name = "many_edges"
+// CHECK:       nest.if %g < 1 {
+// CHECK-NEXT:    nest.for %x : serial to 16 {
+// CHECK-NEXT:      nest.load %A[32*%g + %x] : memref<100xf32, 1 : i32>
+// CHECK:         nest.for %y : serial to 9 {
+// CHECK-NEXT:      nest.load %A[10*%y] : memref<100xf32, 1 : i32>
+// CHECK:         nest.for {{%y_[0-9]+}} = 9 to 10 : serial {
+// CHECK:       } else {
+// CHECK:         nest.load {{.*}} < 37
+// CHECK:         nest.for [[Y:%y_[0-9]+]] : serial to 9 {
+// CHECK-NEXT:      nest.load %A[10*[[Y]]] : memref<100xf32, 1 : i32>
+// CHECK:         nest.for {{%y_[0-9]+}} = 9 to 10 : serial {
+"gpu.module"() <{sym_name = "many_edges"}> ({
+  "gpu.func"() <{function_type = (memref<100xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<100xf32, 1 : i32>):
+    nest.for %g : group.x to 2 {
+      nest.for %x : serial to 16 {
+        %a = nest.load %A[32*%g + %x] if 32*%g + %x < 37 : memref<100xf32, 1 : i32>
+      }
+      nest.for %y : serial to 10 {
+        %b = nest.load %A[10*%y] if 10*%y < 90 : memref<100xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
