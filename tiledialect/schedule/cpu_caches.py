@@ -51,7 +51,8 @@ class CpuCaches(CpuBody):
         """Cycles of the innermost body that nothing else is done in."""
         parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.walks))
         pages = PAGE_CYCLES * sum(map(self._pages, self.walks))
-        return self.conflicts + SPILLED * self.spilled + parted + pages
+        spilled = SPILLED[self.device.has_long_vectors] * self.spilled
+        return self.conflicts + spilled + parted + pages
 
     def _pages(self, walk: Walk) -> float:
         """How often the body finds a page because a few elements of it come from far away."""
