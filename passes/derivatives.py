@@ -27,6 +27,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.magnitudes import magnitude
+from tiledialect.passes.soft_quotients import LARGE, is_stretched
 from tiledialect.passes.tensor_builder import TensorBuilder
 
 Cotangents = tuple[SSAValue | None, ...]
@@ -66,13 +67,13 @@ def _mul(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     return b.mul(g, op.operands[1]), b.mul(g, op.operands[0])
 
 
-LARGE, SCALE = 125, 0.25
-"""Beyond this power of two the reciprocal of a float may not be a normal one: it is scaled."""
+SCALE = 0.25
+"""What is so large that its reciprocal may be no normal float is scaled."""
 
 
 def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     divisor, (quotient,) = op.operands[1], op.results
-    if _is_stretched(divisor, quotient) and tensor_type(divisor).element_type == f32:
+    if is_stretched(divisor, quotient) and tensor_type(divisor).element_type == f32:
         # One reciprocal serves many elements, and products are many times as fast as a quotient.
         first = _by_reciprocal(b, g, divisor)
     else:
@@ -86,15 +87,6 @@ def _by_reciprocal(b: TensorBuilder, g: SSAValue, divisor: SSAValue) -> SSAValue
     is_large = b.op(ew.CmpGtOp, b.op(ew.AbsOp, divisor), 2.0**LARGE)
     scale = b.select(is_large, SCALE, 1.0)
     return b.mul(b.mul(g, b.op(ew.RecipOp, b.mul(divisor, scale))), scale)
-
-
-def _is_stretched(value: SSAValue, result: SSAValue) -> bool:
-    """Whether a tensor surely has fewer axes than what it is broadcast to, or axes of size 1."""
-    shape, whole = shape_of(tensor_type(value)), shape_of(tensor_type(result))
-    if shape is None or whole is None:
-        return False
-    pairs = zip(shape, whole[len(whole) - len(shape) :], strict=True)
-    return len(shape) < len(whole) or any(a == 1 != b for a, b in pairs)
 
 
 def _pow(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:

@@ -34,6 +34,7 @@ from tiledialect.names import to_hint
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES, can_flow
+from tiledialect.passes.soft_quotients import soften_quotients
 from tiledialect.passes.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.tile_specialize import check_cotangent_types, specialize
 from tiledialect.passes.unfelt import unfelt
@@ -327,6 +328,7 @@ class _Differentiator:
         function.arg_attrs = ArrayAttr([*argument_attrs, *map(_cotangent, added, outputs_named)])
         function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, sources)])
         region_dce(function.body)
+        soften_quotients(function, outputs)
 
 
 def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:

@@ -327,9 +327,10 @@ func.func @f(%x: tensor<3x4xf32> {tile.name = "X"}, %z: tensor<3x1xf32> {tile.na
 
 // -----
 
-// div by what is never so large: by its reciprocal.
+// div by what is never so large: by its reciprocal, and so is what the gradient computes again.
 // CHECK-LABEL: func.func @f_gradient(
 // CHECK:         %0 = tile.recip %r : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT:    %y = tile.mul %x, %0 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
 // CHECK-NEXT:    %DX = tile.mul %DY, %0 : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
 // CHECK-NOT:     tile.select
 // CHECK:         func.return %DX
