@@ -84,7 +84,10 @@ def _is_of_difference_to_maximum(exponential: SSAValue) -> bool:
     if None in names or not len(names) == len(access) == len(output) == len(whole):
         return False
     axes = zip(access, output, whole, kept, strict=True)
-    return all(b == IndexExpr() or (b == a and n == m != DYNAMIC_INDEX) for a, b, n, m in axes)
+    # Where a maximum over an axis has more than one place, the others are 0.
+    return all(
+        m == 1 if b == IndexExpr() else b == a and n == m != DYNAMIC_INDEX for a, b, n, m in axes
+    )
 
 
 RULES: dict[type[Operation], Rule] = {

@@ -67,6 +67,9 @@ def test_wrong_choices() -> None:
     f = td.compile(SOURCE)
     with pytest.raises(td.TileError, match="rows is True, False, or None if it is open, not 'no'"):
         f.with_fusion(rows="no")  # pyright: ignore[reportArgumentType]
+    for apart, wrong in ((5, "5"), (None, "None"), (b"E", "69"), (["E", ("S",)], "'S',")):
+        with pytest.raises(td.TileError, match=rf"as 'E' or \['E', 'S'\], not \(?{wrong}"):
+            f.with_fusion(apart=apart)  # pyright: ignore[reportArgumentType]
     with pytest.raises(td.TileError, match="there is no result Es to keep apart"):
         f.with_fusion(apart="Es")(X, B)
     with pytest.raises(td.TileError, match="write --fuse 'rows=false apart=E'; the options are lo"):

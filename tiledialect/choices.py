@@ -26,9 +26,20 @@ class Fusion:
 
     def but(self, apart: str | Iterable[str], **flags: bool | None) -> Fusion:
         """The same with other flags, those that are not None, and more results kept apart."""
-        names = tuple(apart.replace(",", " ").split() if isinstance(apart, str) else apart)
+        names = _names(apart)
         given = {name: value for name, value in flags.items() if value is not None}
         return replace(self, apart=tuple(dict.fromkeys((*self.apart, *names))), **given)
+
+
+def _names(apart: str | Iterable[str]) -> tuple[str, ...]:
+    """The names in a text, or those given one by one."""
+    if isinstance(apart, str):
+        return tuple(apart.replace(",", " ").split())
+    names = tuple(apart) if isinstance(apart, Iterable) else (apart,)  # pyright: ignore[reportUnnecessaryIsInstance]
+    for name in names:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(f"apart names results, as 'E' or ['E', 'S'], not {name!r}")
+    return names
 
 
 FLAGS = ("loads", "rows", "again", "beside")

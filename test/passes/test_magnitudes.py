@@ -26,6 +26,7 @@ PROGRAMS = {
     "columns": ("A[m: M] = >(X[n, m]); O = exp(X - reshape(A, M, 1));", 128.0),
     "some": ("A[n, 0: N, 1] = >(X[n, m]), m < 2; O = exp(X - A);", 128.0),
     "first row": ("A[n, 0: 1, 1] = >(X[n, m]); O = exp(X - A);", 128.0),
+    "first column": ("A[n, 0: N, M] = >(X[n, m]); O = exp(X - A);", 128.0),
     "exponential": ("O = exp(X);", 128.0),
     "quotient": ("A[n, 0: N, 1] = +(X[n, m]); O = sqrt(abs(X)) / A;", 128.0),
 }
