@@ -18,6 +18,7 @@ from pathlib import Path, PurePath
 from typing import IO, NoReturn, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.dlti import TargetSystemSpecAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_pipeline, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
@@ -299,8 +300,8 @@ def describe_device(module: ModuleOp, wanted: str) -> None:
 
         return describe_target(module, target_system_spec(choose(wanted)))
     spec = parse_mlir(read_text(Path(wanted)), wanted).attributes.get(SPEC)
-    if spec is None:
-        raise TileError(f"{wanted} describes no device: its module has no {SPEC}")
+    if not isinstance(spec, TargetSystemSpecAttr) or not spec.entries.data:
+        raise TileError(f"{wanted} describes no device: its module has no {SPEC} of one")
     return describe_target(module, spec)
 
 

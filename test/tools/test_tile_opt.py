@@ -125,6 +125,15 @@ def test_a_device_is_described(
     assert output([POOL, "--device", str(file)], monkeypatch, capsys) == text
 
 
+@pytest.mark.parametrize("spec", ["5 : i32", "#dlti.target_system_spec<>"])
+def test_a_file_describes_a_device(
+    spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "device.mlir"
+    file.write_text(f"module attributes {{dlti.target_system_spec = {spec}}} {{}}")
+    test_error([POOL, "--device", str(file)], "device.mlir describes no", monkeypatch, capsys)
+
+
 def test_shapes_are_short_for_tile_specialize(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
