@@ -110,6 +110,13 @@ def test_sums_fit_the_registers_without_embedded_broadcast(name: str):
         assert not model.spilled
 
 
+def test_sums_that_wait_in_memory_cost_more_than_lanes_without_points():
+    """Of 16 registers tiles of 7 rows of two vectors need 17."""
+    case, device = product(7, 256, 1024), two_cores(8)
+    best = CpuModel(case, ranked(case, device)[0].schedule, device)
+    assert not best.spilled
+
+
 def test_the_fewer_of_rows_and_vectors_are_kept_in_registers():
     case, device = product(510, 512, 512), described(Kind.CPU, {"native_vector_width": 8})
     rows, columns = Leaf("i", 1, 3, Role.UNROLL), Leaf("j", 8, 4, Role.UNROLL)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import ceil, gcd, prod
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cpu_body import SPILLED, CpuBody
+from tiledialect.schedule.cpu_body import SPILLED, SPILLED_SUM, CpuBody
 from tiledialect.schedule.device import LINE
 from tiledialect.schedule.facts import Walk
 
@@ -51,8 +51,8 @@ class CpuCaches(CpuBody):
         """Cycles of the innermost body that nothing else is done in."""
         parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.walks))
         pages = PAGE_CYCLES * sum(map(self._pages, self.walks))
-        spilled = SPILLED[self.device.has_long_vectors] * self.spilled
-        return self.conflicts + spilled + parted + pages
+        each = SPILLED_SUM[self.device.has_long_vectors] if self.facts.aggregates else SPILLED
+        return self.conflicts + each * self.spilled + parted + pages
 
     def _pages(self, walk: Walk) -> float:
         """How often the body finds a page because a few elements of it come from far away."""
