@@ -4,7 +4,7 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 JOBS := 2
 # What is installed besides the package itself: extras of pyproject.toml.
-EXTRAS := dev,intel
+EXTRAS := dev
 BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
@@ -18,7 +18,7 @@ help:
 	@echo "make dist    build a wheel in dist/"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"
-	@echo "make fuzz    feed random programs to the compiler until stopped"
+	@echo "make fuzz    feed random programs and orders of passes to the compiler until something breaks"
 	@echo "make bench   measure the kernels beside others'"
 
 .venv/installed-%: pyproject.toml
@@ -27,8 +27,8 @@ help:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: EXTRAS := demo,intel
-demo: .venv/installed-demo,intel
+demo: EXTRAS := demo
+demo: .venv/installed-demo
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/train_digits.py --quick
 
@@ -64,7 +64,8 @@ docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
 
 fuzz: $(INSTALLED)
-	$(BIN)/python test/fuzz.py
+	@# ARGS="--seconds 3600 --seed 7 --limit 60": when to stop, where to begin, seconds for a program.
+	$(BIN)/python test/fuzz.py $(ARGS)
 
 bench: $(INSTALLED)
 	@# ARGS="--only product --plot bench.svg": docs/bench.md.

@@ -31,7 +31,7 @@ class Workload:
     tile: str
     shapes: tuple[tuple[int, ...], ...]
     sizes: dict[str, int] = field(default_factory=dict)
-    """Names of sizes, which bind nothing where a derivation does not have them."""
+    """The sizes of tiles, and others that a derivation needs as numbers."""
     schedule: str = ""
 
 
@@ -61,14 +61,17 @@ WORKLOADS = {
 }
 
 
-def derived(name: str, device: td.Device) -> td.Function:
-    """The function that the derivation ends with."""
+def derived(name: str, kind: str, device: td.Device | None = None) -> td.Function:
+    """The function that the derivation for a kind of device ends with."""
     workload = WORKLOADS[name]
     program = runpy.run_path(str(ROOT / "examples" / "lift" / f"{name}.py"))[workload.program]
     folder = ROOT / "examples" / "derivations"
-    own = folder / f"{name}_{device.type}.txt"
+    own = folder / f"{name}_{kind}.txt"
     steps = (own if own.exists() else folder / f"{name}.txt").read_text()
-    return td.compile(replay(program, steps).bind(**workload.sizes).module, device=device)
+    derivation = replay(program, steps)
+    # Where there are no tiles, their sizes have no names.
+    sizes = {n: size for n, size in workload.sizes.items() if n in derivation.sizes}
+    return td.compile(derivation.bind(**sizes).module, device=device)
 
 
 def scheduled(name: str, device: td.Device) -> td.Function:
@@ -84,7 +87,7 @@ def measure(name: str, device: td.Device) -> str:
     """A line of the table."""
     rng = np.random.default_rng(0)
     arrays = [rng.random(shape, np.float32) for shape in WORKLOADS[name].shapes]
-    ours, other = derived(name, device), scheduled(name, device)
+    ours, other = derived(name, device.type, device), scheduled(name, device)
     times: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
         a, b = (f.profile(*arrays)[1].seconds for f in (ours, other))

@@ -27,6 +27,7 @@ TRIANGLE = "O: <group.x n : 4, serial j : 16, unroll 4*i : 4, vector i : 4>"
 EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-specialize": ("pool", POOL),
+    "tile-widen": ("norm", 'tile-specialize{arguments="8xf16"},tile-widen'),
     "tile-bounds": ("pool", f"{POOL},tile-bounds"),
     "tile-decompose": (
         "histogram",
@@ -40,6 +41,10 @@ EXAMPLES = {
     ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
+    "tile-narrow-operands": (
+        "conv",
+        'tile-specialize{arguments="1x9x9x2xf16","2x2x2x8xf16"},tile-widen,tile-narrow-operands',
+    ),
     "tile-one-hot": ("histogram", f"{HISTOGRAM},tile-decompose,tile-bounds,tile-one-hot"),
     "tile-scan": ("totals", TOTALS),
     "tile-split-scan": ("totals", f"{TOTALS},tile-split-scan{{block=8}}"),
@@ -67,6 +72,8 @@ EXAMPLES = {
     "tile-join-axes": ("picture.mlir", "tile-join-axes"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),
+    "lift-to-tile": ("stencil.mlir", 'tile-specialize{arguments="8xf32"},lift-to-tile'),
+    "lift-numbers-to-tile": ("scaled.mlir", "lift-numbers-to-tile"),
     "lift-rewrite": ("stencil.mlir", "lift-rewrite{rule=tile_stencil at=map}"),
     "lift-bind": (
         "stencil.mlir",
@@ -81,6 +88,10 @@ EXAMPLES = {
         "pool",
         f"{nest(200, 'O: <group.x 16*x : 7, local.x 4*x : 4, serial k : 2, unroll x : 4>')}"
         ",nest-peel",
+    ),
+    "nest-bound-loops": (
+        "pool",
+        f"{nest(64, 'O: <serial x : 40, serial k : 2>')},nest-bound-loops",
     ),
     "nest-join-kernels": (
         "closing",

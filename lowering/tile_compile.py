@@ -21,6 +21,7 @@ from tiledialect.lowering.host_closing import closed
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.tile_to_gpu import TileToGpuPass
 from tiledialect.passes.lift_lower import LiftLowerPass
+from tiledialect.passes.lift_to_tile import LiftNumbersToTilePass
 from tiledialect.passes.surprises import WARNINGS, keep_warnings
 from tiledialect.passes.tile_bounds import TileBoundsPass
 from tiledialect.passes.tile_broadcast import TileBroadcastPass
@@ -31,6 +32,7 @@ from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_gradient import Gradient, specialize_gradient
 from tiledialect.passes.tile_join_axes import TileJoinAxesPass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.tile_narrow_operands import TileNarrowOperandsPass
 from tiledialect.passes.tile_one_hot import TileOneHotPass
 from tiledialect.passes.tile_reduce import TileReducePass
 from tiledialect.passes.tile_scan import TileScanPass
@@ -39,6 +41,7 @@ from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.tile_split_scatter import TileSplitScatterPass
+from tiledialect.passes.tile_widen import TileWidenPass
 from tiledialect.passes.tile_winograd import TileWinogradPass
 from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.signature import find_function
@@ -54,6 +57,8 @@ def pipeline(
     """The passes from specialized functions to the kernel level."""
     whole = _whole(schedules)
     return (
+        TileWidenPass(),
+        LiftNumbersToTilePass(),
         CanonicalizePass(),
         CommonSubexpressionElimination(),
         TileDecomposePass(),
@@ -66,6 +71,7 @@ def pipeline(
         TileSplitScatterPass(keep=whole),
         TileReducePass(),
         TileDefractPass(),
+        TileNarrowOperandsPass(),
         TileSplitProductPass(keep=whole),
         TileWinogradPass(keep=whole),
         TileSplitRowsPass(keep=whole),

@@ -9,18 +9,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from tiledialect.lowering.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
-from tiledialect.lowering.gpu_balance_barriers import GpuBalanceBarriersPass
 from tiledialect.lowering.gpu_broadcast_halves import GpuBroadcastHalvesPass
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
-from tiledialect.lowering.gpu_leave_branches import GpuLeaveBranchesPass
 from tiledialect.lowering.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu_share_rows import GpuShareRowsPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
 from tiledialect.lowering.math_polynomial_approximation import APPROXIMATES
 from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
-from tiledialect.lowering.nest.nest_free_barriers import NestFreeBarriersPass
+from tiledialect.lowering.nest.nest_bound_loops import NestBoundLoopsPass
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_interleave_stores import NestInterleaveStoresPass
 from tiledialect.lowering.nest.nest_join_kernels import NestJoinKernelsPass
@@ -34,6 +32,9 @@ from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
+from tiledialect.lowering.quirks.gpu_balance_barriers import GpuBalanceBarriersPass
+from tiledialect.lowering.quirks.gpu_leave_branches import GpuLeaveBranchesPass
+from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.target_spec import is_gpu, limit, platform
 
@@ -60,6 +61,7 @@ def nest_passes(
     With ``hints``, those about caches too; with ``free``, no barrier is left in a branch.
     """
     return (
+        NestBoundLoopsPass(numbers=True),
         *((NestJoinKernelsPass(),) if edges else ()),
         NestPipelinePass(),
         NestPeelPass(copies=False, branches=not edges, edges=edges),
@@ -67,6 +69,7 @@ def nest_passes(
         NestInterleaveStoresPass(),
         NestHalveVectorsPass(),
         NestVectorizePass(),
+        NestBoundLoopsPass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
         *((NestFreeBarriersPass(),) if free else ()),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import elementwise as ew
-from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import Aggregation, Combination, ConstraintAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.loads import broadcast_access
 from tiledialect.dialects.tile.rows import shape
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.index.expr import IndexExpr
+from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.passes.change_indices import set_domain
 from tiledialect.passes.tile_bounds import needed_constraints
 
@@ -32,12 +33,15 @@ def comparing(op: ContractionOp) -> ContractionOp | None:
     if found is None:
         return None
     combination = Combination.eq if len(found) == 2 else Combination.cond
+    # An axis of size 1, which is read at 0, bounds an index all the same.
+    bounds = [Constraint(e, IndexExpr.of(n)) for e, n in zip(access, shape(value), strict=True)]
     made = ContractionOp(
-        Aggregation.add, combination, op.output.data, found, shape=shape(op.result)
+        Aggregation.add, combination, op.output.data, found, bounds, shape=shape(op.result)
     )
-    if made.result.type != op.result.type:
+    if made.result.type != op.result.type or needed_constraints(made.space()):
         made.erase()
         return None
+    made.constraints = ArrayAttr[ConstraintAttr]([])
     set_domain(made, made.space())
     made.location = op.location
     made.result.name_hint = op.result.name_hint

@@ -4,9 +4,7 @@ Each rule takes the op and the cotangent of its result (`g`, of the result's sha
 cotangent for each operand, in the result's shape, or None where there is none: comparisons, ops
 on integers and bits, roundings and positions have derivative 0.
 
-At points where a function has a corner the rules give: `abs` and `relu` 0 at 0; `max` and `min`
-half to each operand where they are equal; `pow` 0 for the base where the exponent is 0, and 0 for
-the exponent where the base is not positive.
+At corners the rules give what a table of docs/gradients.md says.
 """
 
 from __future__ import annotations
@@ -202,6 +200,8 @@ DERIVATIVES: dict[type[Operation], Rule] = {
     ew.CoshOp: _unary(lambda b, x, y, g: b.mul(g, b.op(ew.SinhOp, x))),
     ew.ErfOp: _unary(_erf),
     ew.ExpOp: _unary(lambda b, x, y, g: b.mul(g, y)),
+    ew.ExpM1Op: _unary(lambda b, x, y, g: b.mul(g, b.add(y, 1))),
+    ew.Log1pOp: _unary(lambda b, x, y, g: b.div(g, b.add(1, x))),
     ew.LogOp: _unary(lambda b, x, y, g: b.div(g, x)),
     ew.RecipOp: _unary(lambda b, x, y, g: b.neg(b.mul(g, b.mul(y, y)))),
     ew.SigmoidOp: _unary(lambda b, x, y, g: b.mul(g, b.mul(y, b.sub(1, y)))),

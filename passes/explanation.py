@@ -12,7 +12,7 @@ from tiledialect.dialects.tile.schedule_text import schedule_text
 from tiledialect.passes.fusion_cost import in_millions
 from tiledialect.passes.kernel_fusion import notes_of
 from tiledialect.passes.wording import computed
-from tiledialect.schedule.choice import Candidate, misfits
+from tiledialect.schedule.choice import NEIGHBOUR, Candidate, misfits
 from tiledialect.schedule.cost import PARTS, Estimate
 from tiledialect.schedule.device import KIB, Device
 from tiledialect.schedule.facts import Facts
@@ -172,6 +172,8 @@ def _reason(shown: Sequence[Candidate]) -> str:
         return UNRANKED[first.family]
     if len(shown) == 1:
         return "the only one that fits"
+    if first.family == NEIGHBOUR:
+        return f"kept from other sizes, {_comparison(shown)}"
     a, b = (candidate.estimate for candidate in shown[:2])
     behind = 100 * (b.seconds / a.seconds - 1)
     if behind < LEVEL:

@@ -77,7 +77,8 @@ def joint(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
 def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
     """The last two axes of a row kernel, or of one of elementwise ops alone."""
     axes = _axes(kernel)
-    if len(axes) < 2:
+    # What is yielded as it is given says nothing of axes.
+    if len(axes) < 2 or any(v in kernel.block.args for v in kernel.yield_op.values):
         return None
     first, second = [*axes][-2:]
     if len({first, second} & kernel.reduced) == 1 or axes[second].extent >= least(second):

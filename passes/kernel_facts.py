@@ -28,9 +28,12 @@ from tiledialect.schedule.device import Device, Kind
 from tiledialect.schedule.facts import Facts, Tensor
 from tiledialect.schedule.leaves import LoopIndex
 
-FUNCTIONS = ("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "log", "sigmoid", "sin", "sinh")
+FUNCTIONS = (
+    *("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "expm1", "log", "log1p", "sigmoid"),
+    *("sin", "sinh", "tan", "tanh"),
+)
 COSTLY = {
-    **{f"tile.{name}": 16.0 for name in (*FUNCTIONS, "tan", "tanh")},
+    **{f"tile.{name}": 16.0 for name in FUNCTIONS},
     **{f"tile.{name}": 4.0 for name in ("div", "recip", "rem", "sqrt")},
     "tile.pow": 32.0,
     "tile.prng_value": 64.0,

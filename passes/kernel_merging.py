@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.dialects.tile.elementwise import CastOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.taps import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -52,12 +53,22 @@ def merged(
         taken = k.outputs if k is second else kept
         results += [values[output] for output in taken]
     body.add_op(YieldOp(results))
+    _share_casts(body)
     kernel = KernelOp(outer, [v.type for v in results], Region(body))
     kernel.location = second.location
     if len(kernel.inputs) + len(kernel.outputs) > MAX_ARGUMENTS:
         kernel.erase()
         return None
     return kernel
+
+
+def _share_casts(body: Block) -> None:
+    """Convert once what both kernels converted."""
+    found: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+    for op in [x for x in body.ops if isinstance(x, CastOp)]:
+        first = found.setdefault((op.operand, op.result.type), op.result)
+        if first is not op.result:
+            Rewriter.replace_op(op, [], [first])
 
 
 def merged_if(

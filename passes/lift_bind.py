@@ -8,10 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tiledialect.dialects.lift.binding import bind
-from tiledialect.errors import TileError
 from tiledialect.passes.lift.derivation import parse_sizes
-from tiledialect.passes.lift.rules import Binding, size_names
+from tiledialect.passes.lift.rules import Binding, bind_named
 from tiledialect.passes.lift_rewrite import record
 from tiledialect.signature import find_function
 from tiledialect.verification import verify
@@ -35,10 +33,6 @@ class LiftBindPass(ModulePass):
         """Bind the names."""
         values = parse_sizes(", ".join(self.sizes))
         function = find_function(op, self.function)
-        known = sorted({name for inner in function.walk() for name in size_names(inner)})
-        for name, _ in values:
-            if name not in known:
-                raise TileError(f"there is no size {name}; there is {', '.join(known) or 'none'}")
-        bind(function, dict(values))
+        bind_named(function, dict(values))
         verify(op)
         record(function, [Binding(values)])

@@ -80,7 +80,7 @@ class LiftRewritePass(PassWithFlags):
         if (self.rule is None) == (self.script is None):
             raise TileError("lift-rewrite takes a rule or a script")
         if self.script is not None:
-            return replay(program, read_text(Path(self.script)), rules)
+            return replay(program, read_text(Path(self.script)), rules, self.script)
         assert self.rule is not None
         rule = named(self.rule, rules)
         sizes = dict(parse_sizes(", ".join(self.sizes)))

@@ -33,3 +33,13 @@ def check_one_owner(op: ContractionOp) -> None:
         f"{name_of(op.result)}[{element}] would be computed by two work-items, at {points}: "
         "run tile-reduce and tile-defract first",
     )
+
+
+def check_whole(op: ContractionOp) -> None:
+    """Refuse a contraction with fractions in its indices: kernels have none."""
+    exprs = [e for access in (*op.accesses, op.output) for e in access.data]
+    exprs += [c.data.expr for c in op.constraints]
+    if any(e.denominator != 1 for e in exprs):
+        raise TileError.at(
+            op, f"the indices of {name_of(op.result)} have fractions: run tile-defract first"
+        )

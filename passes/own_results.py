@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func
@@ -34,12 +34,19 @@ def repeat_results(function: func.FuncOp, given: Collection[KernelOp]) -> None:
 
     The host would copy it after the kernel. Kernels that are ``given`` stay as they are.
     """
+    repeated: dict[KernelOp, dict[SSAValue, list[_Place]]] = {}
     for origin, places in _returned(function).items():
         more, kernel = places[1:], origin.owner
         if not more or not isinstance(kernel, KernelOp):
             continue
-        can_repeat = kernel not in given and _may_repeat(kernel, len(more))
-        _give(more, _repeated(kernel, origin, more) if can_repeat else _copied(origin, more))
+        own = repeated.get(kernel, {})
+        count = sum(map(len, own.values())) + len(more)
+        if kernel not in given and _may_repeat(kernel, count):
+            repeated[kernel] = {**own, origin: more}
+        else:
+            _give(more, _copied(origin, more))
+    for kernel, values in repeated.items():
+        _give([place for more in values.values() for place in more], _repeated(kernel, values))
 
 
 @dataclass(frozen=True)
@@ -118,10 +125,11 @@ def _may_repeat(kernel: KernelOp, count: int) -> bool:
     )
 
 
-def _repeated(kernel: KernelOp, value: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
-    """The new results of a kernel that yields one of its values for each of some places more."""
+def _repeated(kernel: KernelOp, values: Mapping[SSAValue, Sequence[_Place]]) -> Sequence[SSAValue]:
+    """The new results of a kernel that yields some of its values for each of their places more."""
     last, old = kernel.yield_op, len(kernel.outputs)
-    yielded = [*last.values, *[last.values[kernel.outputs.index(value)]] * len(places)]
+    inside: dict[SSAValue, SSAValue] = dict(zip(kernel.outputs, last.values, strict=True))
+    yielded = [*last.values, *(inside[value] for value, more in values.items() for _ in more)]
     Rewriter.replace_op(last, YieldOp(yielded))
     body = kernel.detach_region(kernel.body)
     new = KernelOp(kernel.inputs, [v.type for v in yielded], body, axes=kernel.axes)

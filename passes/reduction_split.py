@@ -11,7 +11,6 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import name_of, tensor_type
-from tiledialect.dialects.tile.combinations import result_element_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CastOp
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -20,7 +19,7 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.passes.change_indices import set_domain, unbounded
-from tiledialect.passes.starts import filled, started
+from tiledialect.passes.starts import filled
 from tiledialect.passes.tile_bounds import needed_constraints
 from tiledialect.rounding import ceil_div
 
@@ -112,13 +111,10 @@ class Split:
         op, t = self.op, accumulator_type(self.op)
         start, space = neutral(op.aggregation.data, t), self.partial_space()
         self.check_unwritten(start)
-        own = result_element_type(op.aggregation.data, op.combination.data, op.inputs, None)
         made: list[Operation] = []
         default = None
-        is_covered = sets.covers_output(space)
-        if own != t or (start != 0 and not is_covered):
-            # It also gives the partial results their type, if it gives them nothing else.
-            made += [started(start, t)] if is_covered else filled(start, t, space.output_shape)
+        if start != 0 and not sets.covers_output(space):
+            made += filled(start, t, space.output_shape)
             default = made[-1].results[0]
         partial = self._contraction(op.combination.data, space, op.inputs, default)
         access = (IndexExpr.of(self.part), *self.places)
@@ -162,6 +158,7 @@ class Split:
             shape=space.output_shape,
             default=default,
             no_defract=self.op.no_defract is not None,
+            is_wide=True,
         )
 
 

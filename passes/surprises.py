@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from inspect import currentframe
+from math import prod
 
 import numpy as np
 from xdsl.dialects import arith
@@ -12,15 +13,18 @@ from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, ModuleOp, StringAtt
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.attributes import Aggregation
-from tiledialect.dialects.tile.base import TileOp, name_of, tensor_type
-from tiledialect.dialects.tile.constants import constant_integer
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import TileOp, name_of, size_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import MulOp, SizeOp
+from tiledialect.dialects.tile.elementwise import CastOp, DivOp, IdentOp, MulOp, SizeOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
-from tiledialect.dialects.tile.special import ScatterOp, SumToOp
+from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.errors import TileWarning
-from tiledialect.names import from_hint
+from tiledialect.index import sets
+from tiledialect.index.contraction import UnboundedIndexError
+from tiledialect.language.text import ATOM
+from tiledialect.passes.wording import size_text
 
 NARROW = ("int8", "int16", "uint8", "uint16")
 WARNINGS = "tile.warnings"
@@ -77,7 +81,7 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
     for use in op.result.uses:
         if isinstance(use.operation, MulOp):
             factor = name_of(use.operation.operands[1 - use.index])
-            a, b = _size_text(quotient.lhs), _size_text(quotient.rhs)
+            a, b = (size_text(v).within(ATOM) for v in (quotient.lhs, quotient.rhs))
             real = f"{a}.0" if a.isdigit() else f"as_float({a}, 32)"
             return placed(
                 op,
@@ -85,6 +89,62 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
                 f"{real} / {b} is real",
             )
     return None
+
+
+def cut_off_mean(op: DivOp, terms: Mapping[SSAValue, int]) -> str | None:
+    """What to say of a sum of integers that is divided by how many they are, and cut off.
+
+    ``terms`` has how many elements sums add up. Where all that takes the quotient asks for
+    integers by a cast, they are meant.
+    """
+    divisor, t = constant_of(op.rhs), tensor_type(op.result).element_type
+    added = terms.get(_before_copies(op.lhs), 0)
+    if (
+        divisor is None
+        or et.is_float(t)
+        or divisor.number <= 1
+        or added % divisor.number
+        or not added
+    ):
+        return None
+    users = [use.operation for use in op.result.uses]
+    if users and all(
+        isinstance(user, CastOp) and not et.is_float(tensor_type(user.result).element_type)
+        for user in users
+    ):
+        return None
+    name, total = name_of(op.result), name_of(op.lhs)
+    what = f"{name} is" if op.result.name_hint else "this is"
+    return placed(
+        op,
+        f"{what} a mean of integers, cut off to an integer; with as_float({total}, 32) in place of "
+        f"{total} it is real, and as_int(…, 32) around the quotient says that an integer is meant",
+    )
+
+
+def terms_of(op: TileOp) -> int:
+    """How many elements, or comparisons, a sum adds up into each of its own; 0 of what is none."""
+    if isinstance(op, SumToOp):
+        sizes = size_of(op.operand), size_of(op.result)
+        return sizes[0] // sizes[1] if sizes[1] else 0
+    if not isinstance(op, ContractionOp) or op.aggregation.data != Aggregation.add:
+        return 0
+    if op.combination.data not in (Combination.none, Combination.eq):
+        return 0
+    try:
+        ranges = sets.ranges(op.space())
+    except UnboundedIndexError:
+        return 0
+    written = {name for expr in op.output.data for name in expr.names}
+    summed = [r.extent for name, r in ranges.items() if name not in written]
+    return prod(summed) if summed else 0
+
+
+def _before_copies(value: SSAValue) -> SSAValue:
+    """What copies and reshapes make a value of."""
+    while isinstance(value.owner, IdentOp | ReshapeOp):
+        value = value.owner.operand
+    return value
 
 
 def never_whole(op: ContractionOp) -> str | None:
@@ -102,13 +162,6 @@ def never_whole(op: ContractionOp) -> str | None:
                     f"quotient that is cut off is a statement of its own, such as P = K / 2",
                 )
     return None
-
-
-def _size_text(size: SSAValue) -> str:
-    """A size as the user wrote it, if that is a name or a number."""
-    if (number := constant_integer(size)) is not None:
-        return str(number)
-    return from_hint(size.name_hint) if size.name_hint else "(…)"
 
 
 def placed(op: Operation, text: str) -> str:

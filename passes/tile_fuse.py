@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import DomainAttr
@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
-from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp
+from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError, meant
 from tiledialect.names import from_hint, to_hint
@@ -45,6 +45,7 @@ from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.own_results import copy_arguments, repeat_results
 from tiledialect.passes.repeated_reads import separate
 from tiledialect.passes.starts import give_start
+from tiledialect.passes.tile_narrow_operands import is_widened
 from tiledialect.passes.triangles import choose_inside
 from tiledialect.schedule.device import Kind, device_of
 from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
@@ -87,10 +88,12 @@ class Grouping:
     def __init__(self, block: Block, apart: Collection[str] = ()):
         self.apart = apart
         """The names of results that no later op may join."""
+        self.copied = {op for op in block.ops if is_copied(op, apart)}
+        """The ops that are done in each kernel that takes what they give."""
         self.group_of: dict[SSAValue, Group] = {}
         self.groups: list[Group] = []
         for op in block.ops:
-            if isinstance(op, ConstantOp):
+            if op in self.copied:
                 continue
             if isinstance(op, ReshapeOp):
                 # A reshape is its operand under another type: it belongs to no kernel.
@@ -128,12 +131,11 @@ class Grouping:
         group.made -= {v for v in op.operands if self._is_inner(v, group)}
 
     def _read_by(self, op: Operation, group: Group) -> set[SSAValue]:
-        """The operands of ``op`` that a kernel of ``group`` takes from memory."""
-        return {
-            v
-            for v in op.operands
-            if self.group_of.get(v) is not group and not isinstance(v.owner, ConstantOp)
-        }
+        """What a kernel of ``group`` takes from memory for ``op``."""
+        operands = [v for v in op.operands if v.owner not in self.copied]
+        behind = (v.owner for v in op.operands if v.owner in self.copied)
+        operands += [v for copied in behind if isinstance(copied, CastOp) for v in copied.operands]
+        return {v for v in operands if self.group_of.get(v) is not group}
 
     def _is_inner(self, value: SSAValue, group: Group) -> bool:
         """Whether only ops of ``group`` take a value that it makes."""
@@ -186,6 +188,28 @@ class Grouping:
         group.ops, group.open, group.needs, group.users = [], False, set(), set()
 
 
+def is_copied(op: Operation, apart: Collection[str] = ()) -> bool:
+    """Whether an op is done in each kernel that takes what it gives: nothing is computed for it.
+
+    So are constants, and numbers of 16 bits in f32 of arguments.
+    """
+    if not isinstance(op, CastOp):
+        return isinstance(op, ConstantOp)
+    return (
+        is_widened(op.result)
+        and isinstance(before_reshapes(op.operand), BlockArgument)
+        and op.result.name_hint not in apart
+        and all(map(_is_loaded, op.result.uses))
+    )
+
+
+def _is_loaded(use: Use) -> bool:
+    """Whether elements are taken where they are used: defaults of contractions are in memory."""
+    op = use.operation
+    is_operand = isinstance(op, ContractionOp) and use.index < len(op.inputs)
+    return is_operand or isinstance(op, ElementwiseOp)
+
+
 def writes_everything(op: Operation) -> bool:
     """Whether a kernel of ``op`` writes every element of its result."""
     return not isinstance(op, ContractionOp) or not leaves_unwritten(op.space(), ranges_of(op))
@@ -228,9 +252,9 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     for group in grouping.groups:
         if group.ops:
             group.ops.sort(key=order.__getitem__)
-            _make_kernel(group)
-    for op in list(block.ops):
-        if isinstance(op, ConstantOp) and not op.result.uses:
+            _make_kernel(group, grouping.copied)
+    for op in reversed(list(block.ops)):
+        if op in grouping.copied and not op.results[0].uses:
             Rewriter.erase_op(op)
     _put_in_order(block)
 
@@ -270,12 +294,18 @@ def _compute_bare_constants(block: Block) -> None:
                     op.operands[k] = cast.result
 
 
-def _make_kernel(group: Group) -> None:
-    ops = dict.fromkeys(group.ops)
+def _make_kernel(group: Group, copied: Collection[Operation]) -> None:
+    taken = dict.fromkeys(v.owner for op in group.ops for v in op.operands)
+    copies = {op: op.clone() for op in taken if isinstance(op, Operation) and op in copied}
+    ops = dict.fromkeys([*copies.values(), *group.ops])
+    for op in group.ops:
+        given = [copies.get(v.owner) for v in op.operands]  # pyright: ignore[reportArgumentType]
+        op.operands = [
+            v if copy is None else copy.results[0]
+            for v, copy in zip(op.operands, given, strict=True)
+        ]
     inside = {result for op in ops for result in op.results}
-    outside = _unique(v for op in ops for v in op.operands if v not in inside)
-    constants = [v for v in outside if isinstance(v.owner, ConstantOp)]
-    inputs = [v for v in outside if not isinstance(v.owner, ConstantOp)]
+    inputs = [*dict.fromkeys(v for op in ops for v in op.operands if v not in inside)]
     outputs = [
         r for op in ops for r in op.results if any(use.operation not in ops for use in r.uses)
     ]
@@ -288,17 +318,14 @@ def _make_kernel(group: Group) -> None:
     kernel = KernelOp(inputs, [v.type for v in outputs], Region(body))
     kernel.location = last.location
     Rewriter.insert_op(kernel, InsertPoint.after(last))
-    for op in ops:
+    for op in group.ops:
         op.detach()
-    copies = [v.owner.clone() for v in constants if isinstance(v.owner, ConstantOp)]
-    body.add_ops([*copies, *ops])
+    body.add_ops(ops)
     for output, result in zip(outputs, kernel.outputs, strict=True):
         result.name_hint = output.name_hint
         output.replace_uses_with_if(result, lambda use: use.operation not in ops)
     body.add_op(YieldOp(outputs))
-    replacements = [*zip(inputs, body.args, strict=True)]
-    replacements += [(v, c.results[0]) for v, c in zip(constants, copies, strict=True)]
-    for old, new in replacements:
+    for old, new in zip(inputs, body.args, strict=True):
         new.name_hint = old.name_hint
         old.replace_uses_with_if(new, lambda use: use.operation in ops)
 
@@ -320,10 +347,6 @@ def _put_in_order(block: Block) -> None:
             placed.add(op)
             op.detach()
             block.add_op(op)
-
-
-def _unique(values: Iterable[SSAValue]) -> list[SSAValue]:
-    return list(dict.fromkeys(values))
 
 
 @dataclass(frozen=True)

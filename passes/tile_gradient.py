@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     TensorType,
+    UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -29,11 +30,14 @@ from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
+from tiledialect.dialects.tile.meetings import element_type, leave_open
 from tiledialect.errors import TileError
 from tiledialect.names import to_hint
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.contraction_gradient import contraction_gradient
 from tiledialect.passes.derivatives import DERIVATIVES, can_flow
+from tiledialect.passes.lift_to_tile import without_patterns
+from tiledialect.passes.real_widths import RealWidths
 from tiledialect.passes.soft_quotients import soften_quotients
 from tiledialect.passes.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.tile_specialize import check_cotangent_types, specialize
@@ -108,7 +112,7 @@ def specialize_gradient(
         count += len(cotangents)
     if count != len(types):
         names = argument_names(function)
-        raise TileError(miscounted("the gradient", names, len(types)))
+        raise TileError(miscounted("the gradient", names, len(types), names[len(types) :]))
     return surprises
 
 
@@ -165,13 +169,25 @@ def gradient(
     return result
 
 
-def differentiated(module: ModuleOp, name: str, gradients: Sequence[Gradient]) -> func.FuncOp:
-    """A function of a copy of a module, differentiated like this and canonicalized."""
+def differentiated(
+    module: ModuleOp,
+    name: str,
+    gradients: Sequence[Gradient],
+    types: Sequence[TensorType[Attribute]] = (),
+) -> func.FuncOp:
+    """A function of a copy of a module, differentiated like this and canonicalized.
+
+    With the types of its inputs, a function of patterns becomes one of tensors.
+    """
     module = module.clone()
     function = find_function(module, name)
-    for step in gradients:
-        differentiate(function, step.wrt, with_outputs=step.with_outputs)
-    if gradients:
+    if types:
+        specialize_gradient(function, types, gradients)
+        without_patterns(function)
+    else:
+        for step in gradients:
+            differentiate(function, step.wrt, with_outputs=step.with_outputs)
+    if gradients or types:
         context = Context()
         for dialect in (Arith, Tile):
             context.load_dialect(dialect)
@@ -188,13 +204,40 @@ def differentiate(
 ) -> None:
     """Make a function its gradient function, in place; see ``gradient``."""
     inputs = _chosen_inputs(function, wrt)
+    without_patterns(function)
     function.attributes["tile.gradient_of"] = SymbolRefAttr(function.sym_name)
     function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
+    before = set(function.walk())
     _Differentiator(function, inputs, with_outputs).run()
+    _settle_widths(function, [op for op in function.walk() if op not in before])
+
+
+def _settle_widths(function: func.FuncOp, added: Sequence[Operation]) -> None:
+    """Give the reals that derivatives make of integers and numbers alone the width they meet."""
+    if any(element_type(a) == et.any_type for a in function.body.block.args):
+        for op in added:
+            leave_open(op)
+        return
+    returned = function.body.block.last_op
+    assert isinstance(returned, func.ReturnOp)
+    types = [element_type(v) for v in returned.operands]
+    RealWidths(function, added).settle()
+    for k, (value, t) in enumerate(zip(returned.operands, types, strict=True)):
+        if element_type(value) != t:
+            cast = CastOp.to(value, t)
+            Rewriter.insert_op(cast, InsertPoint.before(returned))
+            returned.operands[k] = cast.result
 
 
 def _chosen_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
     names = argument_names(function)
+    for name, argument in zip(names, function.body.block.args, strict=True):
+        if not isinstance(argument.type, TensorType | UnrankedTensorType):
+            raise TileError.at(
+                function,
+                f"{name} is of type {argument.type}, not a tensor: "
+                "tile-gradient runs before kernels are made",
+            )
     types = [tensor_type(a).element_type for a in function.body.block.args]
     if not wrt:
         return [k for k, t in enumerate(types) if et.may_be_float(t)]
@@ -202,7 +245,7 @@ def _chosen_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
     for name in wrt:
         if not et.may_be_float(types[names.index(name)]):
             raise TileError(
-                f"{name} holds {types[names.index(name)]}: "
+                f"{name} holds {et.type_name(types[names.index(name)])}: "
                 "there is no gradient with respect to integers"
             )
     return [names.index(name) for name in wrt]

@@ -157,7 +157,8 @@ class TileJoinAxesPass(ModulePass):
         self, kernels: Sequence[KernelOp], device: Device, given: Sequence[str | None]
     ) -> None:
         """Join axes of the kernels that write parts of a result, of all of them the same."""
-        while True:
+        # Each time there is an axis less.
+        for _ in kernels[0].indices:
             new: list[KernelOp] = []
             for kernel, text in zip(kernels, given, strict=True):
                 found = joint(kernel, _least(kernel, device))

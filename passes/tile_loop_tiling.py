@@ -26,6 +26,7 @@ from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.passes.kernel_fusion import notes_of
 from tiledialect.passes.surprises import keep_warnings
 from tiledialect.schedule.choice import (
+    NEIGHBOUR,
     Candidate,
     best_or_default,
     default,
@@ -109,6 +110,9 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
         (*ranked(facts, device), default(facts, device)),
         key=lambda candidate: candidate.estimate.seconds,
     )
+    chosen = best_or_default(facts, device)
+    if chosen.family == NEIGHBOUR:
+        found = [chosen, *(c for c in found if c.schedule != chosen.schedule)]
     return found if first is None else [first, *found]
 
 

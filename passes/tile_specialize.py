@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
@@ -41,19 +41,40 @@ from tiledialect.dialects.tile.canonicalization import substituted
 from tiledialect.dialects.tile.constants import constant_of, misfit
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SizeOp
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, DivOp, ElementwiseOp, SizeOp
 from tiledialect.dialects.tile.folding import fold_elementwise
-from tiledialect.dialects.tile.special import SizedOp
+from tiledialect.dialects.tile.meetings import element_type
+from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
 from tiledialect.errors import TileError, count
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.surprises import never_whole, sum_that_wraps, vanishing_quotient, warn
+from tiledialect.passes.integer_ranges import IntegerRanges
+from tiledialect.passes.real_widths import RealWidths
+from tiledialect.passes.surprises import (
+    cut_off_mean,
+    never_whole,
+    sum_that_wraps,
+    terms_of,
+    vanishing_quotient,
+    warn,
+)
+from tiledialect.passes.surprising_reads import (
+    AxisNames,
+    axis_names,
+    header_names,
+    lands_nowhere,
+    partly_read,
+    taken_outside,
+)
+from tiledialect.passes.wording import size_told
 from tiledialect.signature import (
+    argument_dims,
     argument_names,
     check_tensors,
     find_function,
     miscounted,
     parse_type,
     result_names,
+    type_text,
 )
 from tiledialect.size_arithmetic import SIZE_ARITHMETIC
 
@@ -75,45 +96,67 @@ def _specialize(
 ) -> tuple[str, ...]:
     _check_arguments(function, types)
     _check_cotangents(function, types, module)
-    bind_sizes(function, argument_names(function), types)
-    block = function.body.block
-    for argument, t in zip(list(block.args), types, strict=True):
-        Rewriter.replace_value_with_new_type(argument, t)
-    specializer = _Specializer({}, {})
-    specializer.run(function)
-    returned = block.last_op
-    assert isinstance(returned, func.ReturnOp)
+    specializer = _bound(function, types)
+    widths = RealWidths(function, specializer.left_open)
+    widths.settle()
+    returned = widths.returned
     _cast_cotangents(function, returned)
     function.properties["function_type"] = FunctionType.from_lists(types, returned.operand_types)
-    return tuple(specializer.surprises)
+    return (*specializer.surprises, *widths.surprises())
+
+
+def real_widths(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], numbers: Collection[int]
+) -> RealWidths:
+    """The widths that reals get in a copy of a function, some inputs of which have none."""
+    function = function.clone()
+    specializer = _bound(function, types)
+    weak = [a for k, a in enumerate(function.body.block.args) if k in numbers]
+    return RealWidths(function, specializer.left_open, weak)
+
+
+def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Specializer:
+    """Bind the inputs and infer all types; reals that have no width by what they meet are f32."""
+    bind_sizes(function, argument_names(function), types)
+    for argument, t in zip(list(function.body.block.args), types, strict=True):
+        Rewriter.replace_value_with_new_type(argument, t)
+    specializer = _Specializer({}, {}, header_names(function), {})
+    specializer.run(function)
+    return specializer
 
 
 def _check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
     check_tensors(function)
     names = argument_names(function)
     if len(names) != len(types):
-        raise TileError(miscounted(function.sym_name.data, names, len(types)))
-    for name, declared, given in zip(names, function.function_type.inputs, types, strict=True):
-        _check_argument(name, declared, given)
+        missing = names[len(types) :]
+        raise TileError(miscounted(function.sym_name.data, names, len(types), missing))
+    inputs = function.function_type.inputs
+    dims = argument_dims(function) or [None] * len(names)
+    for name, declared, given, own in zip(names, inputs, types, dims, strict=True):
+        _check_argument(name, declared, given, own)
     _check_dimensions(function, names, types)
 
 
-def _check_argument(name: str, declared: Attribute, given: TensorType[Attribute]) -> None:
+def _check_argument(
+    name: str, declared: Attribute, given: TensorType[Attribute], dims: Sequence[str] | None
+) -> None:
     shape = given.get_shape()
     if isinstance(declared, TensorType):
         wanted = declared.get_shape()
         if len(wanted) != len(shape):
+            named = f" ({', '.join(dims)})" if dims else ""
             raise TileError(
-                f"{name} has {count(len(wanted), 'dimension', 'dimensions')} in the header, "
+                f"{name} has {count(len(wanted), 'dimension', 'dimensions')} in the header{named}, "
                 f"but the one given has {len(shape)} ({format_shape(shape)})"
             )
         if any(w not in (DYNAMIC_INDEX, s) for w, s in zip(wanted, shape, strict=True)):
-            raise TileError(
-                f"{name} is {format_shape(wanted)}, but {format_shape(shape)} was given"
-            )
+            declared_as = " x ".join(dims) if dims else format_shape(wanted)
+            raise TileError(f"{name} is {declared_as}, but {format_shape(shape)} was given")
     element_type = getattr(declared, "element_type", et.any_type)
     if element_type not in (et.any_type, given.element_type):
-        raise TileError(f"{name} holds {element_type}, but {given.element_type} was given")
+        texts = map(et.type_name, (element_type, given.element_type))
+        raise TileError("{} holds {}, but {} was given".format(name, *texts))
 
 
 def _check_dimensions(
@@ -162,7 +205,15 @@ def check_cotangent_types(
     """Raise a TileError unless each cotangent is of the type of its output."""
     for name, t, output, own in zip(cotangents, given, outputs, wanted, strict=False):
         if t != own:
-            texts = (str(x).removeprefix("tensor<").removesuffix(">") for x in (own, t))
+            texts = map(type_text, (own, t))
+            shapes = [shape_of(x) for x in (own, t) if isinstance(x, TensorType)]
+            if len(shapes) == 2 and not shapes[0] and set(shapes[1] or ()) == {1}:
+                place = ", ".join("0" for _ in shapes[1] or ())
+                raise TileError(
+                    "{0} is a number ({2}), as {1} is, not {3}: give {0}[{4}]".format(
+                        name, output, *texts, place
+                    )
+                )
             raise TileError("{0} must be {2}, as {1} is, not {3}".format(name, output, *texts))
 
 
@@ -187,6 +238,13 @@ class _Specializer:
     sizes: dict[SSAValue, int]
     surprises: dict[str, None]
     """What to warn of: each thing once, in order."""
+    axes: dict[SSAValue, AxisNames]
+    """What the program calls the dimensions of its tensors."""
+    terms: dict[SSAValue, int]
+    """How many elements sums of integers add up."""
+    left_open: set[Operation] = field(default_factory=set[Operation])
+    """The ops whose results were declared without an element type."""
+    integers: IntegerRanges = field(default_factory=IntegerRanges)
 
     def run(self, function: func.FuncOp) -> None:
         ops = self.block(function.body.block)
@@ -202,8 +260,18 @@ class _Specializer:
             try:
                 self.visit(op)
             except VerifyException as e:
-                raise TileError.at(op, str(e)) from None
+                raise TileError.at(op, self.with_names(op, str(e))) from None
         return ops
+
+    def with_names(self, op: Operation, text: str) -> str:
+        """A text in which the shapes of an op's operands are told by name, too."""
+        for value in op.operands:
+            names = self.axes.get(value, ())
+            if any(names) and (shape := shape_of(tensor_type(value))):
+                told = " x ".join(name or str(n) for name, n in zip(names, shape, strict=True))
+                plain = f"{name_of(value)} ({format_shape(shape)})"
+                text = text.replace(plain, f"{name_of(value)} ({told} = {format_shape(shape)})")
+        return text
 
     def visit(self, op: Operation) -> None:
         if isinstance(op, LiftOp):
@@ -211,14 +279,15 @@ class _Specializer:
         elif op.results and isinstance(op.results[0].type, IndexType):
             self.sizes[op.results[0]] = self.evaluate(op)
         elif isinstance(op, ContractionOp):
-            new = self.contraction(op)
-            self.replace(op, new)
-            self.note(never_whole(new))
+            self.substitute(op)
         elif isinstance(op, SizeOp):
             self.note(vanishing_quotient(op, self.sizes))
             self.replace(op, ConstantOp.of(self.sizes[op.size]))
         elif isinstance(op, SizedOp):
-            self.replace(op, self.sized(op))
+            names = axis_names(op, self.axes)
+            new = self.sized(op)
+            self.replace(op, new)
+            self.axes[new.result] = names
         elif isinstance(op, CustomGradientOp):
             self.custom_gradient(op)
         elif isinstance(op, TileOp):
@@ -260,9 +329,20 @@ class _Specializer:
         shape = tuple(self.sizes[next(sizes)] if d == DYNAMIC_INDEX else d for d in declared)
         if any(size < 0 for size in shape):
             axis = next(k for k, size in enumerate(shape) if size < 0)
-            name = name_of(op.result)
-            raise TileError.at(op, f"axis {axis} of {name} gets the size {shape[axis]}")
+            size = op.sizes[declared[:axis].count(DYNAMIC_INDEX)]
+            raise TileError.at(
+                op,
+                f"axis {axis} of {name_of(op.result)} gets the size {shape[axis]}, "
+                f"which is {size_told(size)}",
+            )
         return shape
+
+    def substitute(self, op: ContractionOp) -> None:
+        """Bind the sizes of a contraction, and note what may surprise."""
+        names, new = axis_names(op, self.axes), self.contraction(op)
+        self.note(never_whole(new) or lands_nowhere(new, op) or partly_read(new, self.axes))
+        self.replace(op, new)
+        self.axes[new.result] = names
 
     def contraction(self, op: ContractionOp) -> ContractionOp:
         values = {symbol(k): IndexExpr.of(self.sizes[v]) for k, v in enumerate(op.symbols)}
@@ -276,6 +356,8 @@ class _Specializer:
 
     def custom_gradient(self, op: CustomGradientOp) -> None:
         """The body too, where sizes stay as long as the op does."""
+        if element_type(op.result) == et.any_type:
+            self.left_open.add(op)
         Rewriter.replace_value_with_new_type(op.cotangent, op.inferred_type())
         Rewriter.replace_value_with_new_type(op.result, op.inferred_type())
         for inner in reversed(self.block(op.body.block)):
@@ -287,8 +369,20 @@ class _Specializer:
     def replace(self, op: TileOp, new: TileOp) -> None:
         new.location = op.location
         Rewriter.replace_op(op, new)
+        if element_type(op.results[0]) == et.any_type:
+            self.left_open.add(new)
+        self.note(self.integers.visit(new, new in self.left_open))
+        (result,) = new.results
+        if result.type != (inferred := new.inferred_type()):
+            Rewriter.replace_value_with_new_type(result, inferred)
         new.verify_()
-        self.note(sum_that_wraps(new))
+        self.note_sum(new)
+
+    def note_sum(self, op: TileOp) -> None:
+        """Note a sum of integers, and that it wraps."""
+        self.note(sum_that_wraps(op))
+        if not et.may_be_float(tensor_type(op.results[0]).element_type):
+            self.terms[op.results[0]] = terms_of(op)
 
     def note(self, surprise: str | None) -> None:
         if surprise is not None:
@@ -296,13 +390,21 @@ class _Specializer:
 
     def infer(self, op: TileOp) -> None:
         """Give the result its type; what has no width of its own becomes a constant."""
-        inferred = op.inferred_type()
         (result,) = op.results
+        if element_type(result) == et.any_type:
+            self.left_open.add(op)
+        self.note(self.integers.visit(op, op in self.left_open))
+        inferred = op.inferred_type()
         if result.type != inferred:
             _check_rank(op, inferred)
             result = Rewriter.replace_value_with_new_type(result, inferred)
         op.verify_()
-        self.note(sum_that_wraps(op))
+        self.note_sum(op)
+        self.axes[result] = axis_names(op, self.axes)
+        if isinstance(op, DivOp):
+            self.note(cut_off_mean(op, self.terms))
+        elif isinstance(op, GatherOp | ScatterOp):
+            self.note(taken_outside(op))
         if isinstance(op, ElementwiseOp) and et.is_weak(inferred.element_type):
             folded = fold_elementwise(op)
             assert folded is not None, "weak values are constants"
@@ -311,13 +413,14 @@ class _Specializer:
                 Rewriter.replace_op(op, [], [value])
             else:
                 new = ConstantOp.create(result_types=[inferred], properties={"value": value})
+                new.location = op.location
                 Rewriter.replace_op(op, new)
 
     def finish(self, op: func.ReturnOp) -> None:
-        """Give returned values that have no width of their own the type they stand for."""
+        """Give returned integers that have no width of their own the type they stand for."""
         for k, value in enumerate(op.operands):
             t = tensor_type(value).element_type
-            if et.is_weak(t):
+            if t == et.index:
                 self.check_returned(value, et.concrete(t))
                 cast = CastOp.to(value, et.concrete(t))
                 Rewriter.insert_op(cast, InsertPoint.before(op))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.base import TileOp, tensor_type
-from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp, IndexOp
-from tiledialect.dialects.tile.elementwise_base import CompareOp
-from tiledialect.dialects.tile.special import ReshapeOp, SumToOp
-from tiledialect.passes.tile_specialize import specialize
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.elementwise import IdentOp
+from tiledialect.dialects.tile.meetings import element_type, meetings
+from tiledialect.dialects.tile.special import PrngStateOp, PrngValueOp
+from tiledialect.passes.real_widths import UNSAID
+from tiledialect.passes.surprises import warn
+from tiledialect.passes.tile_specialize import real_widths
 
 
 def weak_types(
@@ -26,21 +25,39 @@ def weak_types(
 
     A real takes the widest float that it is added to, multiplied with, compared with and so on,
     an integer the integer type; itself or what is computed from it and other weak inputs alone.
+    Reals that meet integers alone have the width that ``RealWidths`` gives others.
     """
-    chosen = {k: types[k].element_type for k in weak}
+    arguments = function.body.block.args
+    states = {k: et.CONCRETE["ui32"] for k in weak if _is_random_state(arguments[k])}
+    own = {k: types[k].element_type for k in weak} | states
+    reals = [k for k in weak if et.is_float(own[k])]
+    chosen = own
     # What one input takes may change the type of what another meets.
     for _ in range(len(weak) + 1):
-        copy = function.clone()
         elements = [chosen.get(k, t.element_type) for k, t in enumerate(types)]
-        specialize(copy, list(map(with_element_type, types, elements)))
-        meetings = _Meetings({arg: {k} for k, arg in enumerate(copy.body.block.args) if k in weak})
-        for op in copy.body.block.ops:
-            meetings.visit(op)
+        widths = real_widths(function, list(map(with_element_type, types, elements)), reals)
+        inputs = widths.function.body.block.args
+        met = _integers_met(widths.function, {inputs[k]: {k} for k in weak if k not in reals})
         before = chosen
-        chosen = {k: _chosen(types[k].element_type, meetings.met.get(k, [])) for k in weak}
+        chosen = {k: _promoted(met[k]) or own[k] if k in met else own[k] for k in weak}
+        chosen |= {k: widths.demands.get(inputs[k], own[k]) for k in reals}
+        chosen |= states
         if chosen == before:
+            if len(own) < len(types):
+                # Beside arrays; where there are none, everything is of Python's.
+                warn(_unsaid(inputs[k]) for k in reals if inputs[k] in widths.undecided)
             break
     return chosen
+
+
+def _is_random_state(value: SSAValue) -> bool:
+    """Whether random numbers are drawn from a value, which can be of one type alone."""
+    users = (use.operation for use in value.uses)
+    return any(
+        isinstance(user, PrngValueOp | PrngStateOp)
+        or (isinstance(user, IdentOp) and _is_random_state(user.result))
+        for user in users
+    )
 
 
 def with_element_type(t: TensorType[Attribute], element_type: Attribute) -> TensorType[Attribute]:
@@ -48,50 +65,30 @@ def with_element_type(t: TensorType[Attribute], element_type: Attribute) -> Tens
     return TensorType(element_type, t.get_shape())
 
 
-def _chosen(own: Attribute, met: Sequence[Attribute]) -> Attribute:
-    """The promotion of the types that are of the same kind as ``own``; a bool stays one."""
-    alike = [t for t in met if et.is_float(t) == et.is_float(own) and t != i1]
-    if not alike or own == i1:
-        return own
-    result = alike[0]
-    for t in alike[1:]:
-        result = et.promote(result, t)
+def _unsaid(value: SSAValue) -> str:
+    name = name_of(value)
+    return f"{name} is taken as f32, as {UNSAID}: give np.float64({name}), or np.float32({name})"
+
+
+def _promoted(types: Sequence[Attribute]) -> Attribute | None:
+    result: Attribute | None = None
+    for t in types:
+        result = t if result is None else et.promote(result, t)
     return result
 
 
-@dataclass
-class _Meetings:
-    """Follows inputs through a specialized function."""
-
-    origins: dict[SSAValue, set[int]]
-    """The inputs that each weak value is computed from."""
-    met: dict[int, list[Attribute]] = field(default_factory=dict[int, list[Attribute]])
-
-    def visit(self, op: Operation) -> None:
-        for group in _meeting(op):
-            inputs = set[int]().union(*(self.origins.get(v, ()) for v in group))
-            strong = [
-                t
-                for v in group
-                if v not in self.origins and not et.is_weak(t := tensor_type(v).element_type)
-            ]
+def _integers_met(
+    function: func.FuncOp, origins: dict[SSAValue, set[int]]
+) -> dict[int, list[Attribute]]:
+    """The types of the integers that inputs meet, or what is computed from them alone."""
+    met: dict[int, list[Attribute]] = {}
+    for op in function.body.block.ops:
+        for meeting in meetings(op):
+            inputs = set[int]().union(*(origins.get(v, ()) for v in meeting.values))
+            types = [element_type(v) for v in meeting.values if v not in origins]
+            strong = [t for t in types if not et.is_weak(t)]
             for k in inputs:
-                self.met.setdefault(k, []).extend(strong)
-            if inputs and not strong and isinstance(op, TileOp) and not isinstance(op, CompareOp):
-                self.origins.setdefault(op.results[0], set()).update(inputs)
-
-
-def _meeting(op: Operation) -> Sequence[Sequence[SSAValue]]:
-    """The groups of operands that an op promotes to one type."""
-    if isinstance(op, CastOp | IndexOp):
-        return ()
-    if isinstance(op, ElementwiseOp):
-        return (op.values,)
-    if isinstance(op, ContractionOp):
-        if op.combination.data.name.endswith("cond"):
-            # The first two are compared with one another.
-            return (op.inputs[:2], op.inputs[2:])
-        return (op.inputs,)
-    if isinstance(op, ReshapeOp | SumToOp | CustomGradientOp):
-        return (op.operands[:1],)
-    return ()
+                met.setdefault(k, []).extend(t for t in strong if not et.is_float(t) and t != i1)
+            if inputs and not strong and meeting.result is not None:
+                origins.setdefault(meeting.result, set()).update(inputs)
+    return met

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects import tensor
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import (
     CastOp,
@@ -14,6 +16,7 @@ from tiledialect.dialects.tile.elementwise import (
 )
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.language.op_text import SIZE_FUNCTIONS
 from tiledialect.language.text import (
     AGGREGATIONS,
     ATOM,
@@ -48,6 +51,28 @@ def computed(op: ContractionOp) -> str:
     ]
     result = from_hint(op.result.name_hint) if op.result.name_hint else "result"
     return f"{result}[{', '.join(map(str, op.output.data))}] = {_aggregated(op, operands)}"
+
+
+def size_told(size: SSAValue) -> str:
+    """A size as Tile has it: its name, or how it is computed, as in ``N - M``."""
+    return str(size_text(size))
+
+
+def size_text(size: SSAValue) -> Text:
+    """The text of a size."""
+    op = size.owner
+    if (number := constant_integer(size)) is not None:
+        return literal(number)
+    if size.name_hint:
+        return Text(from_hint(size.name_hint))
+    if isinstance(op, tensor.DimOp):
+        return call("dim", told(op.source), size_text(op.index))
+    if not isinstance(op, Operation) or len(op.operands) != 2:
+        return REST
+    operands = map(size_text, op.operands)
+    if op.name in BINARY:
+        return binary(op.name, *operands)
+    return call(SIZE_FUNCTIONS[op.name], *operands) if op.name in SIZE_FUNCTIONS else REST
 
 
 def _aggregated(op: ContractionOp, operands: list[str]) -> str:

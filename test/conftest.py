@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import settings
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
+
+from tiledialect import disk
 
 # The same examples every time, so that a failure is of the change and not of the day:
 # `--hypothesis-profile default`, `--examples` and `make fuzz` look further.
@@ -21,6 +24,13 @@ settings.load_profile("same")
 SCRATCH = Path(tempfile.mkdtemp(prefix="tiledialect-test-"))
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 OCLGRIND_LOG = SCRATCH / "oclgrind.log"
+
+# Trying the devices takes seconds, and finds the same for all runs of the tests.
+if not IS_WORKER:
+    with suppress(OSError):
+        (disk.folder() / "devices").mkdir(parents=True, exist_ok=True)
+        (SCRATCH / "cache").mkdir()
+        (SCRATCH / "cache" / "devices").symlink_to((disk.folder() / "devices").absolute())
 
 # These are read when the first OpenCL context is made, or at every use.
 os.environ.update(

@@ -23,7 +23,9 @@ from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.lane import lane_of
 from tiledialect.lowering.runtime.launch import Executable
 from tiledialect.lowering.runtime.prelude import prelude
+from tiledialect.lowering.runtime.program import Built
 from tiledialect.lowering.runtime.specialization import check_double
+from tiledialect.lowering.runtime.texts import Texts
 from tiledialect.lowering.tile_compile import compile_module
 
 Array = npt.NDArray[Any]
@@ -111,14 +113,15 @@ def run_as(
     function: td.Function, arrays: Sequence[Array], device: td.Device, target: TargetSystemSpecAttr
 ) -> list[Array]:
     """The outputs on a device, as compiled for the target."""
-    program, lane = function._program, lane_of(queue_for(device))  # pyright: ignore[reportPrivateUsage]
+    given, lane = function._program, lane_of(queue_for(device))  # pyright: ignore[reportPrivateUsage]
     types = types_of(arrays)
-    module = compile_module(program.module, program.name, types, target, program.gradients)
-    plan = make_plan(module, program.result_name)
-    built, kind = None, device.short_platform
+    module = compile_module(given.module, given.name, types, target, given.gradients)
+    plan = make_plan(module, given.result_name)
+    built, kind = dict[str, Built](), device.short_platform
     if not any(a.dtype == np.float64 for a in arrays):
         check_double(plan, replace(device, fp64=False))
     if plan.source:
         text, opencl = prelude(kind) + plan.source, lane.queue.device
-        built = build_program(text, lane.context, opencl, build_options(kind))
+        program = build_program(text, lane.context, opencl, build_options(kind))
+        built = {name: Built(program, name, b"") for name in Texts.of(plan.source).kernels}
     return Executable(plan, built, lane, on_host=True).on_host(arrays)

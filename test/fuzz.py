@@ -1,7 +1,8 @@
 """Feeds random and mutated Tile programs to the compiler until stopped (`make fuzz`).
 
 `python test/fuzz.py --seconds 60 --seed 7` stops after a minute. What it makes up is the same every
-time; how far it comes is not.
+time; how far it comes is not. Whole programs and orders of passes are checked in another process, and
+one that takes longer than `--limit` seconds is a finding.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,17 @@ sys.path[:0] = [str(HERE), str(HERE / "language"), str(HERE / "lift")]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
 import mlir_mutations  # noqa: E402
+import pass_orders  # noqa: E402
+import piece_programs  # noqa: E402
 import random_programs  # noqa: E402
 import test_layout  # noqa: E402
+import test_piece_programs  # noqa: E402
 import test_programs  # noqa: E402
 import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
 from generators import Contraction  # noqa: E402
+from limited import LIMIT, Worker  # noqa: E402
 from programs import Program, programs  # noqa: E402
 from running import reference, run  # noqa: E402
 from test_fuzz import compiles, mutated, survives, texts  # noqa: E402
@@ -74,6 +80,12 @@ def whole_agrees(made: tuple[whole_programs.Program, int, td.Device, Described])
     test_whole_programs.agrees(*made)
 
 
+def pieces_agree(made: tuple[piece_programs.Program, int]) -> None:
+    """The default device gives for a program of small statements what the reference gives."""
+    program, order = made
+    test_piece_programs.agrees(program, order, td.devices()[0])
+
+
 TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (texts, survives),
     (mutated().map(lambda program: program.source), survives),
@@ -84,10 +96,15 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (test_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),
+    (st.tuples(piece_programs.programs(12), st.integers(0, 1)), pieces_agree),
+    (pass_orders.orders(), pass_orders.ends_well),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
 )
 """What is made up, and what must hold for it."""
+
+LIMITED = (whole_agrees, pieces_agree, pass_orders.ends_well)
+"""Checks with a time limit for each value."""
 
 TURN = 60.0
 """How many seconds a target may take before it is the next one's turn."""
@@ -134,14 +151,18 @@ def main() -> None:
     arguments = ArgumentParser(description=__doc__)
     arguments.add_argument("--seconds", type=float, default=float("inf"), help="when to stop")
     arguments.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    arguments.add_argument("--limit", type=float, default=LIMIT, help="seconds for one program")
     options = arguments.parse_args()
+    worker = Worker(options.limit)
     end = time.monotonic() + options.seconds
     number = options.seed
     while time.monotonic() < end:
         for k, (made, check) in enumerate(TARGETS):
             now = time.monotonic()
             print(f"seed {number}: {check.__name__}", flush=True)
-            check_with(made, check, number, now + min(TURN, (end - now) / (len(TARGETS) - k)))
+            turn = min(TURN, (end - now) / (len(TARGETS) - k))
+            run = partial(worker.run, check) if check in LIMITED else check
+            check_with(made, run, number, now + turn)
         number += 1
 
 

@@ -17,6 +17,8 @@ config.test_exec_root = os.path.join(os.path.dirname(config.test_source_root), "
 
 tools = os.path.dirname(os.path.abspath(sys.executable))
 config.environment["PATH"] = os.pathsep.join([tools, os.environ["PATH"]])
+# The code beside the tests, whichever is installed.
+config.environment["PYTHONPATH"] = os.path.dirname(config.test_source_root)
 config.environment["TILE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
 # Python finds these itself; what the user has set must not change what the tests see.
 config.environment["PYTHONUTF8"] = "1"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import oclgrind
 from building import function_module, type_of
 from compare import assert_close
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, SSAValue
@@ -20,6 +21,7 @@ from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.interpreters.tile import run_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.tile_specialize import specialize
+from tiledialect.passes.tile_widen import TileWidenPass
 from tiledialect.signature import find_function
 
 Array = npt.NDArray[Any]
@@ -81,7 +83,12 @@ def case(
 
 def reference(source: str | ModuleOp, inputs: Sequence[Array]) -> tuple[Array, ...]:
     """The results by the reference semantics."""
-    module = load(source) if isinstance(source, str) else source
+    module = load(source) if isinstance(source, str) else source.clone()
+    function = find_function(module)
+    types = [type_of(array) for array in inputs]
+    if list(function.function_type.inputs) != types:
+        specialize(function, types)
+    TileWidenPass().apply(Context(), module)
     return run_function(module, None, inputs)
 
 

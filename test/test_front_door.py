@@ -48,6 +48,11 @@ def test_tile_text(device: td.Device):
     assert np.array_equal(f(A, B), A @ B)
 
 
+def test_a_mark_of_the_encoding_is_no_part_of_a_text():
+    f = td.compile("\ufefffunction (A[N]) -> (B) { B = 2 * A; }")
+    assert f.reference(np.float32([1, 2])).tolist() == [2, 4]
+
+
 def test_files_and_modules(tmp_path: Path):
     tile, mlir = tmp_path / "product.tile", tmp_path / "product.mlir"
     tile.write_text(PRODUCT)
@@ -336,6 +341,28 @@ def test_ir_after_a_pass(tmp_path: Path):
         "func.func @f(%A: tensor<3xf32>) -> tensor<3xf32> { func.return %A : tensor<3xf32> }"
     )
     assert "tensor<3xf32>" in td.compile(path).ir("tile-bounds")
+
+
+def test_what_can_be_read_is_of_the_last_call():
+    f = td.compile("function (A[N]) -> (B) { B = A * A; }")
+    for read in (f.opencl, f.mlir, f.schedules, f.explanation):
+        with pytest.raises(td.TileError, match="call main first, or give inputs"):
+            read()
+    single, double = np.ones(3, np.float32), np.ones(4)
+    for x in (single, double, single):
+        f(x)
+        assert f.opencl() == f.opencl(x) and f.mlir() == f.mlir(x)
+        f(x)
+        assert f.schedules() == f.schedules(x) and f.explanation() == f.explanation(x)
+    f(double)
+    assert "double" in f.opencl()
+
+
+def test_a_profile_is_a_table():
+    f = td.compile("function (A[N]) -> (B) { B = A * A; }")
+    first, kernel, total, memory = str(f.profile(np.ones(3), repeat=3)[1]).splitlines()
+    assert first.endswith(", median of 3") and memory == "peak memory 48 bytes"
+    assert "GB/s" in kernel and total.startswith("kernels")
 
 
 def test_what_a_notebook_shows():

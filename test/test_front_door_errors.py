@@ -66,13 +66,13 @@ def test_what_is_no_list_of_inputs(args: Any, named: Any):
 @pytest.mark.parametrize(
     ("args", "named", "words"),
     [
-        ((A,), {}, "main takes 2 inputs (A, B), but 1 was given"),
+        ((A,), {}, "main takes 2 inputs (A, B), but 1 was given; B is missing"),
         ((A, B, B), {}, "main takes 2 inputs (A, B), but 3 were given"),
         ((), {"A": A}, "but 1 was given; B is missing"),
         ((A, B), {"C": B}, "main has no input C; it takes A, B"),
         ((A, B), {"B": B}, "B is given twice, by place and by name"),
         ((A, A), {}, "dimension K is 4 in A (axis 1) but 3 in B (axis 0)"),
-        ((A[0], B), {}, "A has 2 dimensions in the header, but the one given has 1"),
+        ((A[0], B), {}, "A has 2 dimensions in the header (M, K), but the one given has 1"),
         ((A, None), {}, "B is a NoneType, not an array of numbers"),
         ((A, B.astype(complex)), {}, "B holds complex numbers"),
     ],
@@ -82,6 +82,16 @@ def test_wrong_inputs(args: tuple[Any, ...], named: dict[str, Any], words: str):
     for call in (f, f.opencl, f.mlir, f.reference):
         with pytest.raises(td.TileError, match=re.escape(words)):
             call(*args, **named)
+
+
+def test_no_inputs():
+    f = td.compile(PRODUCT)
+    for call in (f, f.reference):
+        with pytest.raises(td.TileError, match="main takes 2 inputs"):
+            call()
+    for read in (f.opencl, f.mlir):
+        with pytest.raises(td.TileError, match="the shapes of A, B are not known yet"):
+            read()
 
 
 def test_errors_of_a_specialization_show_the_source():

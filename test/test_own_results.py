@@ -20,6 +20,8 @@ TWICE = {
     "whole sum": "function (X[N, M], Y[N, M]) -> (A, B) { A[] = +(X[i, k] * Y[i, k]); B = A; }",
     "column sums": "function (X[N, M], Y[N, M]) -> (A, B) { A[k: M] = +(X[i, k] * Y[i, k]); B = A; }",
     "rows": "function (X[N, M], Y[N, M]) -> (A, B, C) { A = softmax(X * Y, 1); B = A; C = exp(X); }",
+    "two sums": "function (X[N, M], Y[N, M]) -> (A, B, C, D, E) { A[i, 0: N, 1] = +(X[i, j]); B = A;"
+    " C[i, 0: N, 1] = +(X[i, j] * X[i, j]); D = C; E = X - A * C; }",
     "sums of rows": "function (X[N, M], Y[N, M]) -> (A, B, C)"
     " { A[i, 0: N, 1] = +(X[i, j]); B = X / A; C = reshape(A, N); }",
     "scan": "function (X[N, M], Y[N, M]) -> (A, B) { A[i, j: N, M] = +(X[i, k]), j - k < M; B = A; }",

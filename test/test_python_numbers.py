@@ -124,6 +124,69 @@ def test_other_cotangents_may_not():
             call(F32)
 
 
+AUXILIARY = """
+function (X[N]) -> (L, Y, I) {
+  L[] = +(X[i] * X[i]);
+  Y = X * X * X;
+  I = index(X, 0);
+}
+"""
+
+
+def test_cotangents_of_auxiliary_outputs_are_zero():
+    g = td.compile(AUXILIARY).gradient()
+    d_l, d_y = 2 * F32, 3 * F32**2
+    for call in (g, g.reference, lambda *args, **named: g.profile(*args, **named)[0]):
+        assert np.array_equal(call(F32), d_l)
+        assert np.array_equal(call(F32, 2.0), 2 * d_l)
+        assert np.array_equal(call(F32, 2.0, None), 2 * d_l)
+        assert np.array_equal(call(F32, None, np.ones(3, np.float32)), d_y)
+        assert np.array_equal(call(F32, DY=np.ones(3, np.float32)), d_y)
+        assert np.array_equal(call(F32, 1.0, 1.0, None), d_l + d_y)
+        assert np.array_equal(call(F32, None, None, None), 0 * F32)
+    assert g.opencl(F32) == g.opencl(F32, None, "3xf32")
+
+
+def test_no_cotangent_of_integers_is_needed():
+    g = td.compile("function (X[N]) -> (I, Y) { Y = X * X; I = index(X, 0); }").gradient()
+    assert np.array_equal(g(F32, DY=F32), 2 * F32 * F32)
+    assert np.array_equal(g(F32, None, F32), 2 * F32 * F32)
+    with pytest.raises(td.TileError, match="but 1 was given; DY is missing"):
+        g(F32)
+
+
+def test_cotangents_are_converted():
+    g = td.compile("function (X[N]) -> (Y) { Y = X * X; }").gradient()
+    for dy in (2, 2.0, np.float64(2), np.float32(2), np.full(3, 2.0), np.full(3, 2)):
+        result = g(F32, dy)
+        assert result.dtype == np.float32 and np.array_equal(result, 4 * F32)
+        assert np.array_equal(g.reference(F32, dy), result)
+    assert g(F64, np.ones(3, np.float32)).dtype == np.float64
+
+
+def test_a_cotangent_of_one_element_is_no_number():
+    g = td.compile(NORM).gradient()
+    for call in (g, g.reference, g.opencl):
+        with pytest.raises(
+            td.TileError, match=r"DS is a number \(f32\), as S is, not 1xf32: give DS\[0\]"
+        ):
+            call(F32, np.ones(1, np.float32))
+    with pytest.raises(td.TileError, match=r"not 1x1xf32: give DS\[0, 0\]"):
+        g(F32, [[1.0]])
+
+
+def test_random_states_may_be_lists():
+    text = """function (X[N], S) -> (O, T) {
+      P = prng_step(S, N); O = prng_value(P) + X; T = prng_state(P);
+    }"""
+    f, state = td.compile(text), [1, 2, 3, 2**32 - 1]
+    values, following = f(F32, state)
+    expected = f(F32, np.uint32(state))
+    assert np.array_equal(values, expected.O) and following.dtype == np.uint32
+    with pytest.raises(td.TileError, match="S has values that are no uint32"):
+        f(F32, [1, 2, 3, -1])
+
+
 def test_value_and_gradient():
     f = td.compile("function loss(X[N], W[N]) -> (S) { S[] = +(X[i] * W[i]); }")
     both = f.value_and_gradient()(F64, F64 + 1)
@@ -146,6 +209,16 @@ def test_integers_are_left_out():
     assert both._fields == ("O", "DA") and np.array_equal(both.DA, [3, 0, 4])
 
 
+def test_outputs_are_those_of_the_last_call():
+    assert td.compile(LOOKUP).gradient().outputs == ("DA",)
+    assert td.compile(LOOKUP).value_and_gradient().outputs == ("O", "DA")
+    g = td.compile("function (A[N], B[N]) -> (O) { O = A * B; }").gradient()
+    assert g.outputs == ("DA", "DB")
+    for b, outputs in ((np.int32([1, 2, 3]), ("DA",)), (F32, ("DA", "DB"))) * 2:
+        g(F32, b, F32)
+        assert g.outputs == outputs
+
+
 def test_integers_that_are_named_are_refused():
     g = td.compile(LOOKUP).gradient(wrt=("A", "I"))
     with pytest.raises(td.TileError, match="I holds i32: there is no gradient"):
@@ -159,9 +232,9 @@ def test_a_gradient_by_integers_alone():
 
 
 def test_a_gradient_of_a_gradient_must_know_its_inputs():
-    g = td.compile(LOOKUP).gradient().gradient()
+    g = td.compile("function (A[N], I[N]) -> (O) { O = A * I; }").gradient().gradient()
     with pytest.raises(td.TileError, match=re.escape(".gradient(wrt=('A',)).gradient()")):
-        g(F64, np.int32([0]), [1.0], F64, F64)
+        g(F64, np.int32([0, 1, 2]), F64, F64, F64)
 
 
 def test_declared_integers_are_no_outputs(tmp_path: Any):

@@ -210,6 +210,17 @@ def test_programs(device: Any, request: pytest.FixtureRequest):
     check()
 
 
+SUMS_OF_ROWS = """
+func.func @f(%A: tensor<{0}xf32>) -> tensor<{1}xf32> {{
+  %R = tile.kernel(%a = %A : tensor<{0}xf32>) -> tensor<{1}xf32> schedule <serial i : {3}, serial k : {4}> {{
+    %r = tile.contraction add(%a[i, k]) -> [i] domain <i = 0 to {1}, k = 0 to {2}>
+         : (tensor<{0}xf32>) -> tensor<{1}xf32>
+    tile.yield %r : tensor<{1}xf32>
+  }}
+  func.return %R : tensor<{1}xf32>
+}}"""
+"""Intel's compiler takes row 0 for all rows, or ends the process, where a branch leaves steps out."""
+
 KERNELS = {
     "loops past the points, inside the output": (
         """
@@ -386,6 +397,11 @@ func.func @f(%A: tensor<40xf32>) -> tensor<18xf32> {
   func.return %R : tensor<18xf32>
 }""",
         [(40,)],
+    ),
+    "a loop a step longer than its index": (SUMS_OF_ROWS.format("7x37", 7, 37, 8, 37), [(7, 37)]),
+    "a long loop a step longer than its index": (
+        SUMS_OF_ROWS.format("61x64", 61, 64, 62, 64),
+        [(61, 64)],
     ),
 }
 """Kernels that were once wrong, and the shapes of their inputs."""

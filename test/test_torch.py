@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +158,79 @@ def test_torch_func():
     assert torch.func.grad(lambda x: f(x).sum())(a).tolist() == [2, 4]
 
 
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.full((4,), 2.0))
+        self.apply_scale = td.torch.function("function (A, S) -> (B) { B = A * S * A; }")
+
+    def forward(self, x):
+        return torch.relu(self.apply_scale(x, self.scale)).sum()
+
+
+def test_a_module_that_holds_one_is_copied_and_saved():
+    module, x = Scaled(), torch.arange(12.0).reshape(3, 4)
+    file = io.BytesIO()
+    torch.save(module, file)
+    file.seek(0)
+    for again in (copy.deepcopy(module), torch.load(file, weights_only=False)):
+        assert torch.equal(again(x), module(x))
+    state = module.state_dict()
+    assert list(state) == ["scale"]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_compiled_by_torch(backend: str):
+    module, x = Scaled(), torch.arange(12.0).reshape(3, 4)
+    (wanted,) = torch.autograd.grad(module(x), module.scale)
+    torch._dynamo.reset()
+    compiled = torch.compile(module, backend=backend, fullgraph=True)
+    for rows in (3, 2):
+        assert torch.equal(compiled(x[:rows]), module(x[:rows]))
+    (found,) = torch.autograd.grad(compiled(x), module.scale)
+    assert torch.equal(found, wanted)
+
+
+def test_exported_programs_hold_what_they_call():
+    module, x = Scaled(), torch.arange(12.0).reshape(3, 4)
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(module, (x,)), file)
+    code = (
+        "import io, sys, torch, tiledialect.torch\n"
+        "module = torch.export.load(io.BytesIO(sys.stdin.buffer.read())).module()\n"
+        "print(module(torch.arange(12.0).reshape(3, 4)).item())\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    result = subprocess.run(command, input=file.getvalue(), capture_output=True)
+    assert float(result.stdout) == module(x).item(), result.stderr.decode()
+
+
+def test_as_an_operator_of_pytorch():
+    f = td.torch.function("function (A, B) -> (C, D) { C = A * B; D = A > B; }")
+    torch.library.opcheck(torch.ops.tiledialect.call, (f._program, doubles((2, 3), (3,))))
+    with pytest.raises(td.TileError, match="not of the form"):
+        torch.ops.tiledialect.call("{}", [])
+
+
+def test_autocast_changes_nothing():
+    f = td.torch.function(
+        "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
+    )
+    a, b = torch.ones(2, 3), torch.ones(3, 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (a @ b).dtype == torch.bfloat16
+        assert f(a, b).dtype == torch.float32
+
+
+def test_what_can_be_read_of_one():
+    source = "function square(A) -> (B) { B = A * A; }"
+    f = td.torch.function(source)
+    assert (f.__name__, f.inputs, f.outputs) == ("square", ("A",), ("B",))
+    assert repr(f) == "<TorchFunction of <Function square (A) -> (B)>>"
+    assert f.tile == f.function.tile
+    assert f.explanation(torch.ones(3)) == f.function.explanation(np.ones(3, np.float32))
+
+
 def test_writing_to_what_backward_needs_is_noticed():
     f = td.torch.function(td.compile("function (A) -> (B) { B = A * A; }"))
     a = torch.ones(2, requires_grad=True) * 1
@@ -200,5 +275,5 @@ def test_what_is_refused(tensor, words):
     f = td.torch.function(td.compile("function (A) -> (B) { B = A * 2; }"))
     with pytest.raises(td.TileError, match=words):
         f(tensor)
-    with pytest.raises(td.TileError, match="takes 1 inputs"):
+    with pytest.raises(td.TileError, match="takes 1 input "):
         f(tensor, tensor)

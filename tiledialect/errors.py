@@ -6,6 +6,7 @@ import difflib
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
 
 from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Operation
@@ -55,16 +56,16 @@ class TileError(Exception):
         self.message = message
         self.span = span
 
-    @staticmethod
-    def at(op: Operation, message: str) -> TileError:
+    @classmethod
+    def at(cls, op: Operation, message: str) -> Self:
         """An error in ``op``, placed where the op's location says it comes from."""
         location = op.location
         if not isinstance(location, FileLineColLoc):
-            return TileError(message)
+            return cls(message)
         file = location.filename.data
         # A Python file is at hand; the text of others comes with whoever read them.
         text = "".join(linecache.getlines(file)) if file.endswith(".py") else ""
-        return TileError(message, SourceSpan(text, location.line.data, location.column.data, file))
+        return cls(message, SourceSpan(text, location.line.data, location.column.data, file))
 
     def with_source(self, text: str) -> TileError:
         """This error with the source text in its span, if it has a span without one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ def compile(
     name: str | None = None,
     tune: int = 0,
     precision: str | None = None,
+    constants: Mapping[str, int | float] | None = None,
 ) -> Function:
     """A function of arrays from Tile text, a ``.tile`` or ``.mlir`` file or an xDSL module.
 
@@ -40,7 +42,10 @@ def compile(
             on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
         precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
             them, with factors of 10 bits; ``f32`` does not; ``exact`` has sums computed as they are
-            written, too, not with fewer products. Else the module says (f32).
+            written, too, not with fewer products, every statement of f16 or bf16 rounded, and
+            numbers next to 0 kept. Else the module says (f32).
+        constants: numbers for names that Tile text uses and does not define, such as
+            ``{"STRIDE": 2}``.
 
     Raises:
         TileError: the source or another argument is wrong.
@@ -50,7 +55,7 @@ def compile(
     if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"name is what a function is called, not {name!r}")
     with sourced(""):
-        loaded = load(source, name)
+        loaded = load(source, name, constants)
     with sourced(loaded.text):
         chosen = find_function(loaded.module, loaded.symbol(name))
         check_tensors(chosen)

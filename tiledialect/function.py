@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import DictionaryAttr, TensorType
 
 from tiledialect.boundary import for_user, front_door, sourced
 from tiledialect.calls import begins, completed, device_signature_of, signature_of
 from tiledialect.choices import Choices, Fusion
+from tiledialect.dialects.tile.element_types import is_float
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of, without_marks
 from tiledialect.loading import Source, parse_mlir, print_module, read_text
 from tiledialect.recent import Recent
 from tiledialect.results import pack, result_type
-from tiledialect.target_spec import precision_of
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -72,8 +73,7 @@ class Function:
         """What the function is called."""
         self.inputs: tuple[str, ...] = inputs
         """The inputs' names, in order."""
-        self.outputs: tuple[str, ...] = outputs
-        """The outputs' names, in order."""
+        self._outputs = outputs
         self._inputs = Inputs(self.name, inputs, function, gradients, source.text)
         if device is not None:
             _ = self.device
@@ -82,6 +82,7 @@ class Function:
         self._calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
         self._device_calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
         self._last_types: Types | None = None
+        self._last_signature: tuple[Any, ...] | None = None
         self._warned: set[str] = set()
 
     @cached_property
@@ -90,6 +91,29 @@ class Function:
         from tiledialect.lowering.runtime.devices import choose
 
         return choose(self._wanted_device)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of what a call gives, in order.
+
+        Which inputs hold integers, by which there is no gradient, may be known by calls alone; then
+        these are the names of what the last one gave.
+        """
+        last = self._last()
+        if last is None or not self._gradients or not self._gradients[-1].only_reals:
+            return self._outputs
+        wrt = self._gradients[-1].wrt
+        reals = {n for n, t in zip(self.inputs, last, strict=True) if is_float(t.element_type)}
+        first = len(self._outputs) - len(wrt)
+        given = zip(self._outputs[first:], wrt, strict=True)
+        return (*self._outputs[:first], *(output for output, of in given if of in reals))
+
+    def _last(self) -> Types | None:
+        """The inputs' types of the last call, or for which something was last compiled."""
+        if (signature := self._last_signature) is None:
+            return self._last_types
+        pairs = list(zip(signature[::2], signature[1::2], strict=True))
+        return self._inputs.types(pairs, {})
 
     def __repr__(self) -> str:
         from tiledialect.signature import argument_dims
@@ -115,7 +139,7 @@ class Function:
         wanted = device if device is None or isinstance(device, str | int) else device.id
         text = print_module(self._source.module, locations=True)
         program = (text, self._source.text, self._base_name)
-        return _restored, (*program, wanted, self._gradients, self._choices)
+        return restored, (*program, wanted, self._gradients, self._choices)
 
     def _with(self, gradients: tuple[Gradient, ...], choices: Choices) -> Function:
         """The same program on the same device, differentiated and run like this."""
@@ -132,8 +156,9 @@ class Function:
 
         For ``f(A, B) -> (C)`` it is ``(A, B, DC) -> (DA, DB)``: ``DC``, of the shape and element
         type of ``C``, holds the derivatives of some number by the elements of ``C``; ``DA`` those
-        by the elements of ``A``. The cotangent of an output without axes is 1 if it is left out.
-        Its kernels are others, so that schedules and fusion that were given are not kept.
+        by the elements of ``A``. Cotangents that are left out are 0; where all are, that of an
+        output without axes is 1. Its kernels are others, so that schedules and fusion that were
+        given are not kept.
 
         Args:
             wrt: the inputs to differentiate by, in the order of the results, by name or place.
@@ -171,8 +196,11 @@ class Function:
                     return self._call_any(args)
                 signature.append(value.shape)
                 signature.append(value.dtype)
-            calls = self._calls.get(tuple(signature))
-            return calls.run(args) if calls is not None else self._call_any(args)
+            calls = self._calls.get(known := tuple(signature))
+            if calls is None:
+                return self._call_any(args)
+            self._last_signature = known
+            return calls.run(args)
         except TileError as error:
             raise for_user(error) from None
 
@@ -219,6 +247,17 @@ class Function:
     def types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
         """The types of the inputs; they are given as for ``opencl``."""
         return self._inputs.types(args, named)
+
+    @front_door
+    def output_types(self, *args: Any, **named: Any) -> Types:
+        """The types of the outputs for these inputs; inputs as for ``opencl``. Compiles nothing."""
+        from tiledialect.passes.tile_gradient import specialize_gradient
+
+        types = self.types(args, named)
+        with sourced(self._source.text):
+            function = self._function.clone()
+            specialize_gradient(function, types, self._gradients)
+        return tuple(t for t in function.function_type.outputs if isinstance(t, TensorType))
 
     def _call_any(self, args: Sequence[Any]) -> Any:
         if self._device_calls and (ready := self._ready_on_device(args)) is not None:
@@ -292,7 +331,7 @@ class Function:
 
     def _given(self, names: Sequence[str]) -> tuple[str, ...]:
         """The names of the outputs that a call has: a gradient by integers is left out."""
-        return self.outputs if len(names) == len(self.outputs) else tuple(names)
+        return self._outputs if len(names) == len(self._outputs) else tuple(names)
 
     # -- compiling -------------------------------------------------------------------------
 
@@ -302,7 +341,7 @@ class Function:
 
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
-        text += f"// {precision_of(self._source.module)}"
+        text += f"// {DictionaryAttr(self._source.module.attributes)}"
         # As a key of what is kept on disk.
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
@@ -318,8 +357,34 @@ class Function:
                 found = Specialization(self._program, types, device)
                 self._specializations.put((types, device), found)
                 self._warn(found.plan.warnings)
-            self._last_types = types
+            self._last_types, self._last_signature = types, None
             return found
+
+    @front_door
+    def compile_for(self, *shapes: Sequence[Any] | Mapping[str, Any]) -> None:
+        """Compile ahead for calls with other shapes, so that the first of them only launch.
+
+        While the device's compiler works on the kernels for one, the next is compiled.
+
+        Args:
+            shapes: the inputs of each call, in order or by name, given as for ``opencl``.
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        from tiledialect.lowering.runtime.devices import queue_for
+        from tiledialect.lowering.runtime.lane import lane_of
+
+        calls = [
+            self.types((), given) if isinstance(given, Mapping) else self.types(given, {})
+            for given in shapes
+        ]
+        lane = lane_of(queue_for(self.device))
+        # It stops at the first that is refused, and waits for what is under way.
+        with ThreadPoolExecutor(1) as builder:
+            made = (self._specialize(types, self.device) for types in calls)
+            building = [builder.submit(own.executable, lane, on_host=True) for own in made]
+            for one in building:
+                one.result()
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """Say what may surprise, each thing once for all shapes."""
@@ -328,6 +393,10 @@ class Function:
         fresh = [text for text in warnings if text not in self._warned]
         self._warned.update(fresh)
         warn(fresh)
+
+    def _types_or_last(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
+        """The types of inputs; without any those of the last call, else the declared ones."""
+        return self.types(args, named) if args or named else self._inputs.known(self._last())
 
     @front_door
     def tuned(self, *args: Any, **named: Any) -> Function:
@@ -370,7 +439,7 @@ class Function:
         from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
         from tiledialect.lowering.runtime.compiling import lowered
 
-        types = self.types(args, named)
+        types = self._types_or_last(args, named)
         with sourced(self._source.text):
             module = lowered(self._program, types, self.device, "tile-loop-tiling")
             return {name: schedule_text(k) for name, k in named_kernels(module).items()}
@@ -385,7 +454,7 @@ class Function:
         """
         from tiledialect.lowering.runtime.compiling import explained
 
-        types = self.types(args, named)
+        types = self._types_or_last(args, named)
         with sourced(self._source.text):
             return explained(self._program, types, self.device)
 
@@ -432,24 +501,28 @@ class Function:
     @property
     @front_door
     def tile(self) -> str:
-        """The function as Tile text, gradients too; a TileError if Tile cannot say it."""
+        """The function as Tile text, gradients too; a TileError if Tile cannot say it.
+
+        Patterns of Lift have such a form for the sizes of the last call.
+        """
         from tiledialect.language.printer import print_tile
+        from tiledialect.passes.lift_to_tile import has_lift_ops
         from tiledialect.passes.tile_gradient import differentiated
 
         with sourced(self._source.text):
             module, name = self._source.module, self._base_name
-            return print_tile(differentiated(module, name, self._gradients))
+            types = self._inputs.known(self._last()) if has_lift_ops(self._function) else ()
+            return print_tile(differentiated(module, name, self._gradients, types))
 
     @front_door
     def ir(self, after: str, /, *args: Any, **named: Any) -> str:
         """The IR after the compiler's pass ``after``, such as ``tile-bounds``, as MLIR.
 
-        Inputs are given as for ``opencl``. Without any they are those that were last compiled for,
-        else those that the function is declared with.
+        Inputs are given as for ``opencl``.
         """
         from tiledialect.lowering.runtime.compiling import lowered
 
-        types = self.types(args, named) if args or named else self._inputs.known(self._last_types)
+        types = self._types_or_last(args, named)
         with sourced(self._source.text):
             return print_module(lowered(self._program, types, self.device, str(after)))
 
@@ -473,21 +546,22 @@ class Function:
         """The OpenCL C text of the kernels for these inputs.
 
         An input is an array, a pair of shape and element type, such as ``((2, 9), "f32")``, or a
-        text such as ``2x9xf32``.
+        text such as ``2x9xf32``. Without any they are those of the last call, else those that the
+        function is declared with.
         """
-        return self._specialize(self.types(args, named), self.device).plan.source
+        return self._specialize(self._types_or_last(args, named), self.device).plan.source
 
     @front_door
     def mlir(self, *args: Any, **named: Any) -> str:
         """The kernels and the host function for these inputs, as MLIR; inputs as for ``opencl``."""
         from tiledialect.lowering.runtime.compiling import lowered
 
-        types = self.types(args, named)
+        types = self._types_or_last(args, named)
         with sourced(self._source.text):
             return print_module(lowered(self._program, types, self.device))
 
 
-def _restored(
+def restored(
     module: str,
     text: str,
     name: str,
@@ -495,5 +569,5 @@ def _restored(
     gradients: tuple[Gradient, ...],
     choices: Choices,
 ) -> Function:
-    """A function that was pickled."""
+    """The function that ``__reduce__`` took apart."""
     return Function(Source(parse_mlir(module, name), text), name, device, gradients, choices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.boundary import sourced
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.special import (
+    GatherOp,
+    PrngStateOp,
+    PrngValueOp,
+    ReshapeOp,
+    ScatterOp,
+)
 from tiledialect.errors import TileError
 from tiledialect.recent import Recent
 
@@ -61,6 +69,8 @@ class Inputs:
         self.gradients = gradients
         self.text = text
         self._known: Recent[tuple[Any, ...], Types] = Recent(KEPT)
+        self.asked = tuple(_asked(function, gradients))
+        """The places of the cotangents that each differentiation asks for."""
 
     def header(self) -> str:
         """The names, for people."""
@@ -96,22 +106,27 @@ class Inputs:
         missing = [name for name in needed if name not in named]
         if missing or len(args) > len(self.names):
             given = len(args) + len(named)
-            raise self._miscounted(given, ", ".join(missing) if missing and named else "")
+            raise self._miscounted(given, missing)
         return (*args, *(named.get(name, MISSING) for name in rest))
 
-    def _miscounted(self, given: int, missing: str = "") -> TileError:
+    def _miscounted(self, given: int, missing: Sequence[str]) -> TileError:
         from tiledialect.signature import miscounted
 
-        lacking = f"; {missing} is missing" if missing else ""
-        return TileError(miscounted(self.name, self.names, given) + lacking)
+        return TileError(miscounted(self.name, self.names, given, missing))
 
     # -- to differentiate by -----------------------------------------------------------------
 
     def chosen(self, wrt: Sequence[str | int] | str | int | None) -> tuple[str, ...]:
         """The names that ``wrt`` means; for None of all inputs that are not declared integers."""
         if wrt is None:
-            given = zip(self.names, self.declared, strict=True)
-            reals = [name for name, dtype in given if dtype is None or kind_of(dtype) == "f"]
+            arguments = [*self.function.body.block.args, *(None for _ in self.names[self.count :])]
+            given = zip(self.names, self.declared, arguments, strict=True)
+            reals = [
+                name
+                for name, dtype, argument in given
+                if (argument is None or not _is_of_integers(argument))
+                and (dtype is None or kind_of(dtype) == "f")
+            ]
             if not reals:
                 raise TileError(f"no input of {self.name} holds reals to differentiate by")
             return tuple(reals)
@@ -142,30 +157,72 @@ class Inputs:
     def arrays(self, values: Sequence[Any]) -> list[Any]:
         """What is given for all inputs as arrays.
 
-        Python's numbers, alone or in lists, get the types of what they meet; those for a cotangent
-        that of its output. Cotangents of outputs without axes are 1 where they are missing.
+        Python's numbers, alone or in lists, get the types of what they meet. Cotangents get those
+        of their outputs: numbers are repeated, reals of another width converted, and those that are
+        missing are 1 or 0, see ``_left_out``.
         """
         from tiledialect.lowering.runtime.arrays import as_array, is_python
 
         given = list(zip(self.names, values, self.declared, strict=True))
-        arrays = [None if v is MISSING else as_array(name, v, dtype) for name, v, dtype in given]
+        absent = frozenset(k for k, v in enumerate(values) if self._is_absent(k, v))
+        arrays = [
+            None if k in absent else as_array(name, v, dtype)
+            for k, (name, v, dtype) in enumerate(given)
+        ]
         weak = frozenset(
-            k for k, (_, v, dtype) in enumerate(given) if dtype is None and is_python(v)
+            k
+            for k, (_, v, dtype) in enumerate(given)
+            if k not in absent and dtype is None and is_python(v)
         )
-        if not weak and not any(a is None for a in arrays):
+        if not weak and not absent and not self._may_be_converted(arrays):
             return arrays
         known = tuple(None if a is None else (a.shape, a.dtype) for a in arrays), weak
         types = self._known.find(known)
         if types is None:
             own = [None if a is None else type_of(a) for a in arrays]
             types = self._known.put(known, self._resolve(own, weak))
+        numbers = self._left_out(values, types)
         for k, t in enumerate(types):
             dtype = NUMPY_TYPES[t.element_type]
             if arrays[k] is None:
-                arrays[k] = np.ones((), dtype)
+                arrays[k] = np.full(t.get_shape(), numbers[k], dtype)
             elif k in weak:
                 arrays[k] = as_array(self.names[k], values[k], dtype)
+            if k >= self.count:
+                arrays[k] = _converted(arrays[k], dtype, t.get_shape())
         return arrays
+
+    def _is_absent(self, k: int, value: Any) -> bool:
+        """Whether a cotangent is not given, or None."""
+        return value is MISSING or (value is None and k >= self.count)
+
+    def _may_be_converted(self, arrays: Sequence[Any]) -> bool:
+        """Whether cotangents are numbers, or of other types than the reals among the inputs."""
+        if len(arrays) == self.count:
+            return False
+        reals = {a.dtype for a in arrays[: self.count] if kind_of(a.dtype) == "f"}
+        return any(c.shape == () or {c.dtype} != reals for c in arrays[self.count :])
+
+    def _left_out(self, values: Sequence[Any], types: Types) -> dict[int, int]:
+        """What stands for the cotangents that are not given; a TileError if one must be.
+
+        One that is None is 0, and so are those beside one that is given. Where none is, those of
+        reals without axes are 1, and the others 0 beside them.
+        """
+        numbers: dict[int, int] = {}
+        for asked in self.asked:
+            absent = [k for k in asked if self._is_absent(k, values[k])]
+            numbers |= dict.fromkeys(absent, 0)
+            missing = [k for k in absent if values[k] is MISSING]
+            if len(absent) < len(asked) or not missing:
+                continue
+            reals = [k for k in missing if et.is_float(types[k].element_type)]
+            scalars = [k for k in reals if not types[k].get_shape()]
+            if reals and not scalars:
+                count = sum(v is not MISSING for v in values)
+                raise self._miscounted(count, [self.names[k] for k in reals])
+            numbers |= dict.fromkeys(scalars, 1)
+        return numbers
 
     def _resolve(
         self, given: Sequence[TensorType[Attribute] | None], weak: frozenset[int]
@@ -187,15 +244,12 @@ class Inputs:
         if numbers := [k for k in weak if k < self.count]:
             for k, element_type in weak_types(self.function, types, numbers).items():
                 types[k] = TensorType(element_type, types[k].get_shape())
-        if all(k < self.count for k in weak) and None not in given:
-            return (*types, *(t for t in given[self.count :] if t is not None))
         own = cotangent_types(self.function, types, self.gradients)
         for k, (t, wanted) in enumerate(zip(given[self.count :], own, strict=True), self.count):
-            if t is None and wanted.get_shape():
-                count = sum(x is not None for x in given)
-                raise self._miscounted(count, self.names[k])
-            if t is None or k in weak:
-                t = TensorType(wanted.element_type, () if t is None else t.get_shape())
+            if t is None or t.get_shape() in ((), wanted.get_shape()):
+                t = wanted
+            elif k in weak:
+                t = TensorType(wanted.element_type, t.get_shape())
             types.append(t)
         return tuple(types)
 
@@ -205,18 +259,22 @@ class Inputs:
 
         types: list[TensorType[Attribute] | None] = []
         weak: set[int] = set()
-        given = zip(self.names, self.bind(args, named), self.declared, strict=True)
-        for k, (name, value, dtype) in enumerate(given):
-            if value is MISSING:
+        values = self.bind(args, named)
+        for k, (name, value, dtype) in enumerate(
+            zip(self.names, values, self.declared, strict=True)
+        ):
+            if self._is_absent(k, value):
                 types.append(None)
                 continue
             said = _said_type(value)
             types.append(said or type_of(as_array(name, value, dtype)))
             if said is None and dtype is None and is_python(value):
                 weak.add(k)
-        if weak or None in types:
-            return self._resolve(types, frozenset(weak))
-        return tuple(t for t in types if t is not None)
+        if not weak and not self.gradients:
+            return tuple(t for t in types if t is not None)
+        found = self._resolve(types, frozenset(weak))
+        self._left_out(values, found)
+        return found
 
     def known(self, last: Types | None) -> Types:
         """The types of the last call, if there was one, else those that are declared."""
@@ -230,6 +288,42 @@ class Inputs:
                 "or give inputs, or types such as 2x9xf32"
             )
         return types
+
+
+def _is_of_integers(value: SSAValue) -> bool:
+    """Whether a value can hold nothing else: it says which rows to take, or is a random state."""
+    for use in value.uses:
+        match use.operation:
+            case GatherOp() | ScatterOp() as op if op.indices is value:
+                return True
+            case PrngValueOp() | PrngStateOp() if use.index == 0:
+                return True
+            case IdentOp() | ReshapeOp() as op if use.index == 0 and _is_of_integers(op.result):
+                return True
+            case _:
+                pass
+    return False
+
+
+def _asked(function: func.FuncOp, gradients: Sequence[Gradient]) -> Iterator[range]:
+    """The places of the cotangents that each differentiation of a function asks for."""
+    from tiledialect.signature import argument_names, result_names
+
+    inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
+    for step in gradients:
+        before = len(inputs)
+        inputs, outputs = step.signature(inputs, outputs)
+        yield range(before, len(inputs))
+
+
+def _converted(array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    """An array of other elements; a number in every place of a shape."""
+    if array.dtype != dtype:
+        array = array.astype(dtype)
+    if array.shape == () != shape:
+        number = array if isinstance(array, np.ndarray) else array.get()
+        return np.full(shape, number, dtype)
+    return array
 
 
 def type_of(array: Any) -> TensorType[Attribute]:

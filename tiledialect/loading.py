@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -36,19 +37,27 @@ class Source:
         return called if name is not None and name not in symbols and called in symbols else name
 
 
-def load(source: str | Path | ModuleOp | Program, name: str | None = None) -> Source:
+def load(
+    source: str | Path | ModuleOp | Program,
+    name: str | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> Source:
     """Read Tile text, a ``.tile`` or ``.mlir`` file, or take a Lift program or a module.
 
     A string without line ends that ends in one of these suffixes is a path. ``name`` is what a
-    Tile function without a name of its own is called. Raises a TileError, with the place where
-    there is one, for whatever cannot be read.
+    Tile function without a name of its own is called; ``constants`` are numbers for names that
+    Tile text does not define. Raises a TileError, with the place where there is one, for whatever
+    cannot be read.
     """
     if isinstance(source, ModuleOp):
+        _refuse(constants, "a module")
         return Source(verified(source.clone()))
     if isinstance(source, str) and not _is_path(source):
-        return Source(to_ir.load(source, name=name), source)
+        # Editors on Windows begin files with a mark that tells their encoding.
+        text = source.removeprefix("\ufeff")
+        return Source(to_ir.load(text, name=name, constants=constants), text)
     if isinstance(source, str | Path):
-        return _load_file(Path(source), name)
+        return _load_file(Path(source), name, constants)
     # Who has such a program has imported it: it takes a tenth of a start, and most have none.
     from tiledialect.lift.program import Program
 
@@ -56,7 +65,13 @@ def load(source: str | Path | ModuleOp | Program, name: str | None = None) -> So
         raise TileError(
             f"a program is Tile text, a path or a ModuleOp, or of lift.fun, not {type(source)}"
         )
+    _refuse(constants, "a Lift program")
     return Source(verified(source.module.clone()))
+
+
+def _refuse(constants: Mapping[str, Any] | None, what: str) -> None:
+    if constants:
+        raise TileError(f"constants are numbers for names in Tile text, and {what} is none")
 
 
 def _is_path(source: str) -> bool:
@@ -73,12 +88,13 @@ def read_text(path: Path) -> str:
         raise TileError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
 
 
-def _load_file(path: Path, name: str | None) -> Source:
+def _load_file(path: Path, name: str | None, constants: Mapping[str, Any] | None) -> Source:
     if path.suffix not in SUFFIXES:
         raise TileError(f"{path} is neither a .tile nor a .mlir file")
     text = read_text(path)
     if path.suffix == ".tile":
-        return Source(to_ir.load(text, str(path), name or path.stem), text)
+        return Source(to_ir.load(text, str(path), name or path.stem, constants), text)
+    _refuse(constants, f"{path}")
     return Source(verified(parse_mlir(text, str(path)), text), text)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.transforms.dead_code_elimination import region_dce
 
@@ -28,10 +29,12 @@ def run_reference(
     """The outputs of a function of a module, differentiated like this, and their names."""
     from tiledialect.lowering.runtime.arrays import check_shape
     from tiledialect.passes.tile_gradient import specialize_gradient
+    from tiledialect.passes.tile_widen import TileWidenPass
 
     module = module.clone()
     function = find_function(module, name)
     specialize_gradient(function, types_of(arrays), gradients)
+    TileWidenPass().apply(Context(), module)
     # What nothing uses is not compiled either, whatever is wrong with it.
     region_dce(function.body)
     for value in (v for op in function.body.block.ops for v in op.results):

@@ -18,11 +18,16 @@ from tiledialect.names import from_hint
 from tiledialect.ops_in import has_one_block, ops_of
 
 
-def miscounted(name: str, inputs: Sequence[str], given: int) -> str:
-    """That a function is not given as many inputs as it takes."""
+def miscounted(name: str, inputs: Sequence[str], given: int, missing: Sequence[str] = ()) -> str:
+    """That a function is not given as many inputs as it takes, and which of them are missing."""
     names = f" ({', '.join(inputs)})" if inputs else ""
     takes = f"{count(len(inputs), 'input', 'inputs')}{names}"
-    return f"{name} takes {takes}, but {count(given, 'was', 'were')} given"
+    text = f"{name} takes {takes}, but {count(given, 'was', 'were')} given"
+    if not missing or not given:
+        return text
+    *most, last = missing
+    which = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+    return f"{text}; {which} missing"
 
 
 def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
@@ -116,6 +121,13 @@ KEPT = 1024
 """How many types are kept that were given as texts: programs have hundreds of inputs."""
 TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
 """The names that element types have in IR, by those that Tile has for them."""
+
+
+def type_text(t: Attribute) -> str:
+    """A type as users write it: ``3x4xu8``."""
+    if not isinstance(t, TensorType):
+        return str(t)
+    return "x".join((*map(str, t.get_shape()), et.type_name(t.element_type)))
 
 
 @lru_cache(maxsize=KEPT)

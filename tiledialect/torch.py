@@ -7,19 +7,24 @@ PyTorch is not among the requirements of tiledialect; importing this module need
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
-from xdsl.dialects.builtin import bf16
+from xdsl.dialects.builtin import TensorType, bf16
+from xdsl.ir import Attribute
 
 from tiledialect.boundary import front_door
+from tiledialect.choices import Choices, Fusion
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.front_door import compile
-from tiledialect.function import Function
+from tiledialect.function import Function, restored
 from tiledialect.inputs import MISSING
 
 try:
@@ -31,80 +36,237 @@ Tensor = torch.Tensor
 BFLOAT16 = NUMPY_TYPES[bf16]
 
 
-def function(f: Function | str | Path) -> Callable[..., Any]:
-    """``f`` on PyTorch tensors, differentiable as often as one likes.
+class TorchFunction:
+    """A Tile function on PyTorch tensors; made by ``td.torch.function``.
 
-    ``f`` is a function, or a program that ``compile`` takes. The result takes CPU tensors (and
-    whatever else the function takes) in order or by name, and gives a tensor, or a tuple of them
-    where there are several outputs. On a device that works in the host's memory, dense tensors pass
-    without a copy. Backward computes the gradients of those inputs only that need one, and the
-    forward values that they take anew.
-
-    Raises:
-        TileError: the inputs do not fit ``f``, or are tensors that NumPy cannot see.
+    Takes CPU tensors (and whatever else the Tile function takes) in order or by name, and gives a
+    tensor, or a tuple of tensors where there are several outputs. Can be an attribute of a
+    ``torch.nn.Module``: copied, pickled and saved with it. ``torch.compile`` and ``torch.export``
+    keep a call as one operator, ``tiledialect::call``.
     """
 
-    compiled = f if isinstance(f, Function) else compile(f)
+    def __init__(self, f: Function):
+        self._function = f
+        self._program = _text_of(f)
+        self.__name__ = f.name
+        self.inputs: tuple[str, ...] = f.inputs
+        """The inputs' names, in order."""
+        self.outputs: tuple[str, ...] = f.outputs
+        """The outputs' names, in order."""
 
-    @front_door
-    def call(*args: Any, **named: Any) -> Any:
-        return _Call.apply(compiled, *_tensors(compiled, args, named))
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The outputs for these inputs; a TileError if they do not fit or cannot be read."""
+        tensors = list(args)
+        if named or len(args) != len(self.inputs) or not _all_tensors(args):
+            tensors = _tensors(self._function, args, named)
+        call = _operator if torch.compiler.is_compiling() else _recorded
+        results = call(self._program, tensors)
+        return results[0] if len(results) == 1 else tuple(results)
 
-    call.__name__ = compiled.name
-    call.__doc__ = repr(compiled)
-    return call
+    def __repr__(self) -> str:
+        return f"<TorchFunction of {self._function!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return function, (self._function,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TorchFunction:
+        # Nothing of it changes.
+        return self
+
+    @property
+    def function(self) -> Function:
+        """The function on arrays."""
+        return self._function
+
+    @property
+    def tile(self) -> str:
+        """The function as Tile text; a TileError if Tile cannot say it."""
+        return self._function.tile
+
+    def explanation(self, *args: Any, **named: Any) -> str:
+        """``Function.explanation`` for these inputs, which may be tensors."""
+        shaped = [_shape_and_type(v) if isinstance(v, Tensor) else v for v in args]
+        by_name = {k: _shape_and_type(v) if isinstance(v, Tensor) else v for k, v in named.items()}
+        return self._function.explanation(*shaped, **by_name)
 
 
-_gradients: WeakKeyDictionary[Function, dict[tuple[str, ...], Function]] = WeakKeyDictionary()
+def function(f: Function | str | Path) -> TorchFunction:
+    """``f`` on PyTorch tensors, differentiable as often as one likes.
+
+    ``f`` is a function, or a program that ``compile`` takes. On a device that works in the host's
+    memory, dense tensors pass without a copy. Backward computes the gradients of those inputs only
+    that need one, and the forward values that they take anew.
+
+    Raises:
+        TileError: ``f`` is no program.
+    """
+    return TorchFunction(f if isinstance(f, Function) else compile(f))
 
 
-def _gradient(f: Function, wrt: tuple[str, ...]) -> Function:
-    """The gradient of ``f``, made once: with it goes what is compiled."""
-    known = _gradients.setdefault(f, {})
-    if wrt not in known:
-        known[wrt] = f.gradient(wrt)
-    return known[wrt]
+# -- one call --------------------------------------------------------------------------------
+
+
+def _run(program: str, tensors: Sequence[Tensor]) -> list[Tensor]:
+    f = _function_of(program)
+    result = f(*(_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)))
+    return [_tensor(a) for a in (result if isinstance(result, tuple) else (result,))]
+
+
+def _save(ctx: Any, program: str, tensors: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    """Keep in PyTorch's ``ctx`` all that backward needs."""
+    ctx.program = program
+    ctx.save_for_backward(*tensors)
+    ctx.outputs = [(t.shape, t.dtype) for t in outputs]
+
+
+def _slopes(
+    ctx: Any,
+    needed: Sequence[bool],
+    cotangents: Sequence[Tensor | None],
+    call: Callable[[str, list[Tensor]], Sequence[Tensor]],
+) -> list[Tensor | None]:
+    """The gradients of the inputs that need one, by a ``call`` that has gradients itself."""
+    f = _function_of(ctx.program)
+    wrt = tuple(name for name, is_needed in zip(f.inputs, needed, strict=True) if is_needed)
+    given = [
+        torch.zeros(shape, dtype=dtype) if c is None else c.to(dtype)
+        for c, (shape, dtype) in zip(cotangents, ctx.outputs, strict=True)
+    ]
+    results = iter(call(_gradient_text(ctx.program, wrt), [*ctx.saved_tensors, *given]))
+    return [next(results) if is_needed else None for is_needed in needed]
 
 
 class _Call(torch.autograd.Function):
-    """One call of a Tile function, as a node of PyTorch's graph."""
+    """One call as a node of the graph that PyTorch records while it runs."""
 
     @staticmethod
-    def forward(f: Function, *tensors: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        arrays = [_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)]
-        result = f(*arrays)
-        outputs = [_tensor(a) for a in (result if len(f.outputs) > 1 else (result,))]
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+    def forward(program: str, *tensors: Tensor) -> tuple[Tensor, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return tuple(_run(program, tensors))
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.function, *tensors = inputs
-        outputs = output if isinstance(output, tuple) else (output,)
-        ctx.save_for_backward(*tensors)
-        ctx.outputs = [(t.shape, t.dtype) for t in outputs]
-        ctx.mark_non_differentiable(*(t for t in outputs if not t.is_floating_point()))
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        program, *tensors = inputs
+        _save(ctx, program, tensors, output)
+        ctx.mark_non_differentiable(*(t for t in output if not t.is_floating_point()))
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
-        f: Function = ctx.function
         needed = ctx.needs_input_grad[1:]
-        wrt = tuple(name for name, is_needed in zip(f.inputs, needed, strict=True) if is_needed)
-        given = [
-            torch.zeros(shape, dtype=dtype) if c is None else c.to(dtype)
-            for c, (shape, dtype) in zip(cotangents, ctx.outputs, strict=True)
-        ]
-        # A call like any other, so that gradients have gradients.
-        result = _Call.apply(_gradient(f, wrt), *ctx.saved_tensors, *given)
-        results = iter(result if len(wrt) > 1 else (result,))
-        return None, *(next(results) if is_needed else None for is_needed in needed)
+        return None, *_slopes(ctx, needed, cotangents, _recorded)
 
 
+@front_door
+def _recorded(program: str, tensors: list[Tensor]) -> Sequence[Tensor]:
+    return _Call.apply(program, *tensors)
+
+
+# -- one call as an operator of graphs that are compiled or exported ---------------------------
+
+
+@torch.library.custom_op("tiledialect::call", mutates_args=())
+def _operator(program: str, inputs: list[Tensor]) -> list[Tensor]:
+    return _run(program, inputs)
+
+
+@_operator.register_fake
+def _shapes(program: str, inputs: list[Tensor]) -> list[Tensor]:
+    return [_like(t) for t in _function_of(program).output_types(*map(_shape_and_type, inputs))]
+
+
+def _save_operator(ctx: Any, inputs: tuple[str, list[Tensor]], output: list[Tensor]) -> None:
+    _save(ctx, *inputs, output)
+
+
+def _backward_of_operator(ctx: Any, cotangents: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    return None, _slopes(ctx, ctx.needs_input_grad[1], cotangents, _operator)
+
+
+_operator.register_autograd(_backward_of_operator, setup_context=_save_operator)
+
+
+# -- programs as texts ---------------------------------------------------------------------------
+
+_functions: WeakValueDictionary[str, Function] = WeakValueDictionary()
+"""The functions that are in use in this process, by their texts."""
+
+
+def _text_of(f: Function) -> str:
+    """All that makes ``f``, so that a graph that was exported holds what it calls."""
+    _, (module, source, name, device, gradients, choices) = f.__reduce__()
+    text = json.dumps(
+        {
+            "module": module,
+            "source": source,
+            "name": name,
+            "device": device,
+            "gradients": [asdict(g) for g in gradients],
+            "choices": asdict(choices),
+        }
+    )
+    _functions[text] = f
+    return text
+
+
+def _function_of(program: str) -> Function:
+    """The function of a text, that in use where there is one."""
+    return _functions.get(program) or _restored(program)
+
+
+@lru_cache(64)
+def _restored(program: str) -> Function:
+
+    from tiledialect.passes.tile_gradient import Gradient
+
+    try:
+        given = json.loads(program)
+        gradients = tuple(
+            Gradient(tuple(g["wrt"]), g["with_outputs"], g["only_reals"])
+            for g in given["gradients"]
+        )
+        fusion = {**given["choices"]["fusion"]}
+        fusion["apart"] = tuple(fusion["apart"])
+        choices = Choices(
+            tuple(given["choices"]["schedules"]), Fusion(**fusion), given["choices"]["tune"]
+        )
+        place = given["module"], given["source"], given["name"], given["device"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise TileError(
+            "the program of tiledialect::call is not of the form that td.torch.function writes"
+        ) from None
+    f = restored(*place, gradients, choices)
+    _functions[program] = f
+    return f
+
+
+_gradients: WeakKeyDictionary[Function, dict[tuple[str, ...], tuple[Function, str]]] = (
+    WeakKeyDictionary()
+)
+
+
+def _gradient_text(program: str, wrt: tuple[str, ...]) -> str:
+    """The text of a program's gradient, which is made once: with it goes what is compiled."""
+    f = _function_of(program)
+    known = _gradients.setdefault(f, {})
+    if wrt not in known:
+        gradient = f.gradient(wrt)
+        known[wrt] = gradient, _text_of(gradient)
+    return known[wrt][1]
+
+
+# -- tensors ---------------------------------------------------------------------------------
+
+
+def _all_tensors(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Tensor) for value in values)
+
+
+@front_door
 def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
     """The inputs as tensors: those that are given, and ones made of what else ``f`` takes."""
     from tiledialect.lowering.runtime.arrays import as_array
 
     values = f.bind(args, named)
-    if all(isinstance(value, Tensor) for value in values):
+    if _all_tensors(values):
         return list(values)
     for name, value in zip(f.inputs, values, strict=True):
         if isinstance(value, str):
@@ -120,7 +282,16 @@ def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list
 def _shape_and_type(tensor: Tensor) -> tuple[tuple[int, ...], str]:
     name = str(tensor.dtype).removeprefix("torch.")
     # What NumPy does not have is refused when it is read.
-    return tuple(tensor.shape), name if name in map(str, NUMPY_TYPES.values()) else "float32"
+    return tuple(map(int, tensor.shape)), name if name in _TORCH_TYPES else "float32"
+
+
+_TORCH_TYPES = {str(dtype): getattr(torch, str(dtype)) for dtype in NUMPY_TYPES.values()}
+"""PyTorch's element types by NumPy's names, which are the same."""
+
+
+def _like(t: TensorType[Attribute]) -> Tensor:
+    """An empty tensor of a type."""
+    return torch.empty(t.get_shape(), dtype=_TORCH_TYPES[str(NUMPY_TYPES[t.element_type])])
 
 
 def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
@@ -153,4 +324,4 @@ def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
         raise TileError(f"{name} cannot be read as an array: {error}") from None
 
 
-__all__: Sequence[str] = ["function"]
+__all__: Sequence[str] = ["TorchFunction", "function"]

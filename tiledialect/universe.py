@@ -23,6 +23,7 @@ TILE_UNIVERSE = Universe(
     all_passes={
         "tile-gradient": _load("passes.tile_gradient", "TileGradientPass"),
         "tile-specialize": _load("passes.tile_specialize", "TileSpecializePass"),
+        "tile-widen": _load("passes.tile_widen", "TileWidenPass"),
         "tile-bounds": _load("passes.tile_bounds", "TileBoundsPass"),
         "tile-decompose": _load("passes.tile_decompose", "TileDecomposePass"),
         "tile-factor-sums": _load("passes.tile_factor_sums", "TileFactorSumsPass"),
@@ -37,10 +38,13 @@ TILE_UNIVERSE = Universe(
         "tile-winograd": _load("passes.tile_winograd", "TileWinogradPass"),
         "tile-split-rows": _load("passes.tile_split_rows", "TileSplitRowsPass"),
         "tile-split-reduction": _load("passes.tile_split_reduction", "TileSplitReductionPass"),
+        "tile-narrow-operands": _load("passes.tile_narrow_operands", "TileNarrowOperandsPass"),
         "tile-fuse": _load("passes.tile_fuse", "TileFusePass"),
         "tile-join-axes": _load("passes.tile_join_axes", "TileJoinAxesPass"),
         "tile-loop-tiling": _load("passes.tile_loop_tiling", "TileLoopTilingPass"),
         "tile-to-lift": _load("passes.tile_to_lift", "TileToLiftPass"),
+        "lift-to-tile": _load("passes.lift_to_tile", "LiftToTilePass"),
+        "lift-numbers-to-tile": _load("passes.lift_to_tile", "LiftNumbersToTilePass"),
         "lift-rewrite": _load("passes.lift_rewrite", "LiftRewritePass"),
         "lift-bind": _load("passes.lift_bind", "LiftBindPass"),
         "tile-to-nest": _load("lowering.nest.tile_to_nest", "TileToNestPass"),
@@ -48,6 +52,7 @@ TILE_UNIVERSE = Universe(
         "lift-to-nest": _load("lowering.nest.lift_to_nest", "LiftToNestPass"),
         "lift-to-gpu": _load("lowering.tile_to_gpu", "LiftToGpuPass"),
         "nest-pipeline": _load("lowering.nest.nest_pipeline", "NestPipelinePass"),
+        "nest-bound-loops": _load("lowering.nest.nest_bound_loops", "NestBoundLoopsPass"),
         "nest-peel": _load("lowering.nest.nest_peel", "NestPeelPass"),
         "nest-join-kernels": _load("lowering.nest.nest_join_kernels", "NestJoinKernelsPass"),
         "nest-split-tiles": _load("lowering.nest.nest_split_tiles", "NestSplitTilesPass"),
@@ -69,13 +74,15 @@ TILE_UNIVERSE = Universe(
         ),
         "nest-share-memory": _load("lowering.nest.nest_share_memory", "NestShareMemoryPass"),
         "nest-barriers": _load("lowering.nest.nest_barriers", "NestBarriersPass"),
-        "nest-free-barriers": _load("lowering.nest.nest_free_barriers", "NestFreeBarriersPass"),
+        "nest-free-barriers": _load("lowering.quirks.nest_free_barriers", "NestFreeBarriersPass"),
         "simplify-index-arithmetic": _load(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
         ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
-        "gpu-balance-barriers": _load("lowering.gpu_balance_barriers", "GpuBalanceBarriersPass"),
-        "gpu-leave-branches": _load("lowering.gpu_leave_branches", "GpuLeaveBranchesPass"),
+        "gpu-balance-barriers": _load(
+            "lowering.quirks.gpu_balance_barriers", "GpuBalanceBarriersPass"
+        ),
+        "gpu-leave-branches": _load("lowering.quirks.gpu_leave_branches", "GpuLeaveBranchesPass"),
         "gpu-broadcast-halves": _load("lowering.gpu_broadcast_halves", "GpuBroadcastHalvesPass"),
         "gpu-count-copies": _load("lowering.gpu_count_copies", "GpuCountCopiesPass"),
         "gpu-load-ahead": _load("lowering.gpu_load_ahead", "GpuLoadAheadPass"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipFile
@@ -27,21 +29,36 @@ from tiledialect.tools.output_files import replacing
 Array = npt.NDArray[Any]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
-SPECS = "x.npy, x.npz:key, an image, random(2,9,9,5), random(2x9xu8) or a number"
+SPECS = (
+    "x.npy, x.npz:key, an image, random(2,9,9,5), random(2x9xu8), ones(3), zeros(2,3), "
+    "[1,2,1], a number, or - for a .npy file from the standard input"
+)
+STANDARD_INPUT = "-"
+"""The spec of an array from there."""
+GIF_COLOURS = 256
+"""How many colours a picture of this kind can have."""
 WRITTEN = ".npy, .npz or .png"
 
 
-def read_array(spec: str, seed: int = 0) -> Array | int | float | bool:
+def read_array(spec: str, seed: int = 0) -> Array | list[Any] | int | float | bool:
     """What ``spec`` says; see docs/tile-run.md. Raises a TileError if that cannot be had.
 
     ``seed`` is for a ``random(…)`` that does not give its own.
     """
     if (match := re.fullmatch(r"\s*random\((.*)\)\s*", spec)) is not None:
         return random_array(match[1], seed)
+    if (match := re.fullmatch(r"\s*(ones|zeros)\((.*)\)\s*", spec)) is not None:
+        return filled_array(match[1], match[2])
     if (number := _number(spec)) is not None:
         return number
-    path, suffix, key = split_path(spec)
+    if is_standard_input(spec):
+        path, suffix, key = "the standard input", ".npy", ""
+    else:
+        path, suffix, key = split_path(spec)
     try:
+        if is_standard_input(spec):
+            # A pipe cannot be sought in, as some formats of .npy files need.
+            return read_npy(BytesIO(sys.stdin.buffer.read()))
         if suffix == ".npy":
             with open(path, "rb") as file:
                 return read_npy(file)
@@ -62,6 +79,11 @@ def read_array(spec: str, seed: int = 0) -> Array | int | float | bool:
     raise TileError(f"'{spec}' is none of {SPECS}")
 
 
+def is_standard_input(spec: str) -> bool:
+    """Whether an array comes from the standard input."""
+    return spec.strip() == STANDARD_INPUT
+
+
 def split_path(text: str) -> tuple[str, str, str]:
     """The file that ``text`` names, its suffix in small letters, and the KEY of ``x.npz:KEY``."""
     match = re.fullmatch(r"(.*\.npz):(.+)", text, re.I | re.S)
@@ -69,12 +91,12 @@ def split_path(text: str) -> tuple[str, str, str]:
     return path, Path(path).suffix.lower(), key
 
 
-def _number(spec: str) -> int | float | bool | None:
+def _number(spec: str) -> list[Any] | int | float | bool | None:
     try:
         value = ast.literal_eval(spec.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return value if isinstance(value, int | float) else None
+    return value if isinstance(value, int | float | list) else None
 
 
 # -- random numbers --------------------------------------------------------------------------
@@ -114,6 +136,14 @@ def random_array(text: str, seed: int = 0) -> Array:
         return DRAW[kind_of(dtype)](np.random.default_rng(seed), shape).astype(dtype)
     except (MemoryError, ValueError) as error:
         raise TileError(f"random({text}) is too large: {error}") from None
+
+
+def filled_array(function: str, text: str) -> Array:
+    """The array for ``ones(text)`` or ``zeros(text)``: sizes, as of ``random``, or a type."""
+    try:
+        return np.full_like(random_array(text), int(function == "ones"))
+    except TileError as error:
+        raise TileError(error.message.replace("random(", f"{function}(", 1)) from None
 
 
 def _type(text: str) -> tuple[Attribute, tuple[int, ...]]:
@@ -265,10 +295,16 @@ def _write_image(name: str, array: Array, there: Destination, file: IO[bytes]) -
     with np.errstate(invalid="ignore"):
         picture = np.clip(np.nan_to_num(np.rint(scaled.astype(np.float64))), 0, 255)
     _encode(picture.astype(np.uint8), there, file)
+    remarks: list[str] = []
+    if there.suffix == ".gif" and flat.ndim == 3:
+        colours = len(np.unique(picture.reshape(-1, 3), axis=0))
+        if colours > GIF_COLOURS:
+            lost = f"{name} has {colours} colours, and a .gif holds {GIF_COLOURS}"
+            remarks.append(f"{there.path}: {lost}: others are near them")
     low, high = scaled.min(), scaled.max()
-    if low >= 0 and high <= 255:
-        return []
-    return [f"{there.path}: {name} has values from {low:g} to {high:g}, cut to 0 to 255"]
+    if low < 0 or high > 255:
+        remarks.append(f"{there.path}: {name} has values from {low:g} to {high:g}, cut to 0 to 255")
+    return remarks
 
 
 def _encode(pixels: Array, there: Destination, file: IO[bytes]) -> None:

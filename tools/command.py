@@ -120,19 +120,31 @@ def describe(error: BaseException, kind: str = "error") -> str:
     return "\n".join([str(error), *getattr(error, "__notes__", ())]).rstrip()
 
 
-def named(pairs: Iterable[str], option: str, known: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE arguments as a dict, with every name known and once."""
+def named(pairs: Iterable[str], option: str, known: Sequence[str] | None = None) -> dict[str, str]:
+    """NAME=VALUE arguments as a dict, with every name once, and one of those that are known."""
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not name or not value:
             raise TileError(f"{option} {pair}: write {option} NAME=…")
-        if name not in known:
+        if known is not None and name not in known:
             raise TileError(f"{option} {pair}: there is no {name}; there is {', '.join(known)}")
         if name in found:
             raise TileError(f"{option} {pair}: {name} is given twice")
         found[name] = value
     return found
+
+
+def constants(pairs: Iterable[str]) -> dict[str, int | float]:
+    """The numbers of ``--constant NAME=NUMBER`` arguments."""
+    return {name: _number(name, text) for name, text in named(pairs, "--constant").items()}
+
+
+def _number(name: str, text: str) -> int | float:
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
+    raise TileError(f"--constant {name}={text}: {text} is no number")
 
 
 class Located(DiagnosticException):

@@ -32,7 +32,7 @@ from tiledialect.mlir_text import parse_mlir
 from tiledialect.signature import argument_names, find_function, parse_type
 from tiledialect.target_spec import SPEC
 from tiledialect.target_spec import describe as describe_target
-from tiledialect.tools.command import Located, describe, named, run_command
+from tiledialect.tools.command import Located, constants, describe, named, run_command
 from tiledialect.tools.output_files import replacing
 from tiledialect.universe import everything
 from tiledialect.verification import check_dominance, verify
@@ -71,6 +71,13 @@ class TileOptMain(xDSLOptMain):
             help="describe this device to the passes: an id of tile-run --list-devices, part of a "
             "name, or a .mlir file with a dlti.target_system_spec",
         )
+        add(
+            "--constant",
+            metavar="NAME=NUMBER",
+            action="append",
+            default=[],
+            help="a number for a name that Tile text uses and does not define",
+        )
         add("--function", metavar="NAME", help="whose inputs --shapes binds, if there are several")
         add("--list-passes", action="store_true", help="show the passes, and stop")
         add("--show-dialects", action="store_true", help="show the dialects, and stop")
@@ -96,6 +103,8 @@ class TileOptMain(xDSLOptMain):
 
     def _parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         self.source = self._text(stream)
+        if self.args.constant:
+            raise TileError("--constant gives numbers for names in Tile text, and this is MLIR")
         implicit = not self.args.no_implicit_module
         return parse_mlir(self.source, self.get_input_name(), self.ctx, implicit)
 
@@ -104,7 +113,8 @@ class TileOptMain(xDSLOptMain):
 
         self.source = self._text(stream)
         name = self.get_input_name()
-        return load(self.source, filename=name, name=PurePath(name).stem)
+        given = constants(self.args.constant)
+        return load(self.source, filename=name, name=PurePath(name).stem, constants=given)
 
     def _text(self, stream: IO[bytes]) -> str:
         try:

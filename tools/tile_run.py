@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,15 @@ import numpy.typing as npt
 import tiledialect as td
 from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
-from tiledialect.tools.array_files import SPECS, destinations, read_array, write_arrays
-from tiledialect.tools.command import named, run_command, say
-
-if TYPE_CHECKING:
-    from tiledialect.lowering.runtime.launch import Profile
+from tiledialect.tools.array_files import (
+    SPECS,
+    STANDARD_INPUT,
+    destinations,
+    is_standard_input,
+    read_array,
+    write_arrays,
+)
+from tiledialect.tools.command import constants, named, run_command, say
 
 Array = npt.NDArray[Any]
 
@@ -47,10 +52,17 @@ def parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = p.add_argument
-    add("file", nargs="?", help="the program")
+    add("file", nargs="?", help="the program; - is Tile text from the standard input")
     add("--version", action="version", version=f"tile-run {td.__version__}")
     add("--function", metavar="NAME", help="which function of a .mlir file")
     add("--input", metavar="NAME=SPEC", action="append", default=[], help=f"an input: {SPECS}")
+    add(
+        "--constant",
+        metavar="NAME=NUMBER",
+        action="append",
+        default=[],
+        help="a number for a name that the program uses and does not define",
+    )
     add(
         "--output",
         metavar="NAME=PATH",
@@ -138,6 +150,14 @@ def measure_device(wanted: str | None) -> None:
     print(f"{device.id} {measure.found(device) or rates}")
 
 
+def check_standard_input(file: str, specs: Mapping[str, str]) -> None:
+    """Raise a TileError if the standard input is to be read for two things."""
+    readers = [name for name, spec in specs.items() if is_standard_input(spec)]
+    readers = [*(["the program"] if file == STANDARD_INPUT else []), *readers]
+    if len(readers) > 1:
+        raise TileError(f"{readers[0]} and {readers[1]} are both read from the standard input")
+
+
 def read_inputs(specs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
     """The inputs, each random one with a seed of its own."""
     arrays: dict[str, Any] = {}
@@ -160,13 +180,7 @@ def with_cotangents(
     forward: td.Function, gradient: td.Function, arrays: dict[str, Any]
 ) -> dict[str, Any]:
     """The inputs of the gradient function: cotangents that are not given are ones."""
-    names = gradient.inputs[len(forward.inputs) :]
-    if all(name in arrays for name in names):
-        return arrays
-    inputs = {name: arrays[name] for name in forward.inputs if name in arrays}
-    outputs = outputs_of(forward, forward(**inputs)).values()
-    ones = {name: np.ones_like(o) for name, o in zip(names, outputs, strict=True)}
-    return {**ones, **arrays}
+    return {**dict.fromkeys(gradient.inputs[len(forward.inputs) :], 1.0), **arrays}
 
 
 def summary(name: str, array: Array) -> str:
@@ -177,20 +191,6 @@ def summary(name: str, array: Array) -> str:
     kind = array.astype(np.float64)
     low, high, mean = (f(kind) for f in (np.min, np.max, np.mean))
     return f"{head}  least {low:.6g}  greatest {high:.6g}  mean {mean:.6g}"
-
-
-def show_profile(profile: Profile) -> None:
-    """The kernels' times and the memory, as a table."""
-    from tiledialect.lowering.runtime.launch import format_bytes
-
-    width = max([len(k.kernel) for k in profile.kernels], default=6)
-    print(f"{profile.device}, median of {profile.runs}")
-    for k in profile.kernels:
-        rate = k.nbytes / k.seconds / 1e9 if k.seconds else 0.0
-        sizes = f"{'x'.join(map(str, k.global_size))} / {'x'.join(map(str, k.local_size))}"
-        print(f"{k.kernel:{width}} {k.seconds * 1e6:10.1f} us {rate:8.2f} GB/s  {sizes}")
-    print(f"{'kernels':{width}} {profile.seconds * 1e6:10.1f} us")
-    print(f"peak memory {format_bytes(profile.peak_memory)}")
 
 
 def check(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> bool:
@@ -258,7 +258,7 @@ def run(args: Namespace) -> bool:
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:
-        show_profile(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
+        print(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
     if args.check:
         return check(results, outputs_of(function, function.reference(**inputs)))
     return True
@@ -268,7 +268,13 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
     """What the command line runs: a function or its gradient, its inputs, and outputs' paths."""
     from pathlib import Path
 
-    function = forward = td.compile(Path(args.file), device=args.device, name=args.function)
+    check_standard_input(args.file, dict(spec.split("=", 1) for spec in args.input if "=" in spec))
+    function = forward = td.compile(
+        sys.stdin.read().removeprefix("\ufeff") if args.file == STANDARD_INPUT else Path(args.file),
+        device=args.device,
+        name=args.function,
+        constants=constants(args.constant),
+    )
     wrt: tuple[str, ...] = ()
     if args.gradient is not None:
         wrt = tuple(name.strip() for name in args.gradient.split(",") if name.strip())

@@ -15,7 +15,7 @@ from tiledialect.lowering.nest.kernel import KernelLaunch, KernelNest
 from tiledialect.lowering.nest.rows import row_nest
 from tiledialect.lowering.nest.scan import ScanNest
 from tiledialect.lowering.nest.scatter import ScatterNest
-from tiledialect.passes.normal_form import check_one_owner
+from tiledialect.passes.normal_form import check_one_owner, check_whole
 from tiledialect.schedule.leaves import Schedule
 from tiledialect.target_spec import entries
 
@@ -34,6 +34,8 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
         raise TileError.at(
             kernel, f"{operand} is staged in global memory: run tile-loop-tiling first"
         )
+    for op in kernel.contractions:
+        check_whole(op)
     if kernel.contraction is not None:
         check_one_owner(kernel.contraction)
     nest = KernelNest(kernel, without_absent_sub_groups(kernel, kernel.schedule.data))

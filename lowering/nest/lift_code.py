@@ -91,8 +91,9 @@ class LiftCode(LiftMemory):
         try:
             self._op(op, scope, found)
         except OpenSizeError as error:
-            place = TileError.at(op, error.message)
-            raise OpenSizeError(error.message, error.span or place.span) from None
+            if error.span is not None:
+                raise
+            raise OpenSizeError.at(op, error.message) from None
 
     def _op(self, op: Operation, scope: Scope, found: Routes) -> None:
         result = op.results[0]
@@ -294,7 +295,11 @@ class LiftCode(LiftMemory):
         t = as_array(op.input, "map_seq_slide")
         (window_type,) = op.block.arg_types
         if size is None or step is None:
-            raise TileError.at(op, "the windows of map_seq_slide have a known size and step")
+            raise OpenSizeError.at(
+                op,
+                f"map_seq_slide({op.size.data}, {op.step.data}) keeps its windows in registers, so "
+                f"that {op.size.data if size is None else op.step.data} must be a number",
+            )
         window = self.allocate(window_type, PRIVATE, op.block.args[0].name_hint or "window")
         source, element = scope[op.input], element_of(t)
         kept = max(0, size - step)

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from tiledialect.dialects.lift import memory
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.dialects.lift.binding import local_names
+from tiledialect.dialects.lift.binding import UNKNOWN_SIZE, local_names
 from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED
 from tiledialect.dialects.lift.types import (
     all_sizes,
@@ -61,7 +61,7 @@ def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
     for op in function.walk():
         for t in (*op.result_types, *op.operand_types):
             if missing := names_in(t) - found.keys() - local_names(op):
-                raise TileError.at(op, f"no input tells what size {min(missing)} is")
+                raise TileError.at(op, UNKNOWN_SIZE.format(min(missing)))
     return found
 
 
@@ -98,14 +98,14 @@ def index_width(function: func.FuncOp) -> int:
     return 32 if largest(function) < SAFE else 64
 
 
+def is_of_patterns(function: func.FuncOp) -> bool:
+    """Whether a function is of patterns alone, whose kernels have no schedules."""
+    return has_patterns(function) and not any(isinstance(op, TileOp) for op in function.walk())
+
+
 def is_open(function: func.FuncOp) -> bool:
     """Whether a function is of patterns alone, and leaves sizes of its inputs open."""
-    types = function.function_type.inputs.data
-    return (
-        has_patterns(function)
-        and not any(isinstance(op, TileOp) for op in function.walk())
-        and any(names_in(t) for t in types)
-    )
+    return is_of_patterns(function) and any(names_in(t) for t in function.function_type.inputs)
 
 
 def largest(function: func.FuncOp) -> int:

@@ -21,7 +21,7 @@ from tiledialect.dialects.lift.types import is_number
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lowering.device_limits import check_fits
-from tiledialect.lowering.nest.lift_sizes import has_patterns, index_width
+from tiledialect.lowering.nest.lift_sizes import OpenSizeError, has_patterns, index_width
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
 from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.pass_flags import PassWithFlags
@@ -49,7 +49,7 @@ def _write_out(op: reductions.IterateOp | values.LetOp) -> None:
     if isinstance(op, reductions.IterateOp):
         count = op.count.data.value
         if count is None:
-            raise TileError.at(
+            raise OpenSizeError.at(
                 op, f"iterate({op.count.data}) around kernels needs a count that is a number"
             )
         steps = [sizes for sizes, _ in op.steps()] or [{}] * count
@@ -139,7 +139,8 @@ class LiftToNestPass(PassWithFlags):
                 from tiledialect.lowering.nest.view_traces import views_text
 
                 print(views_text(host.traces))
-            module = kernel_module(host, self.index_width or index_width(function))
+            bits = self.index_width or index_width(function)
+            module = kernel_module(host.module_name, host.functions, bits)
             for kernel in host.functions:
                 check_fits(op, kernel)
                 if not self.count:

@@ -240,14 +240,14 @@ def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
     """The kernels' module and the host function of a function of scheduled kernels."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
-    return kernel_module(host, index_width(host.kernels)), host_function
+    module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
+    return module, host_function
 
 
-def kernel_module(host: HostFunction, bits: int) -> gpu.ModuleOp:
-    """The module of the kernels that a host function launches."""
-    body = Region(Block(host.functions))
-    module = gpu.ModuleOp(SymbolRefAttr(host.module_name), body)
-    module.properties["sym_name"] = StringAttr(host.module_name)
+def kernel_module(name: str, kernels: Sequence[Operation], bits: int) -> gpu.ModuleOp:
+    """A module of kernels whose index arithmetic has a width."""
+    module = gpu.ModuleOp(SymbolRefAttr(name), Region(Block(kernels)))
+    module.properties["sym_name"] = StringAttr(name)
     width = DataLayoutEntryAttr(IndexType(), IntegerAttr(bits, i32))
     module.attributes["dlti.dl_spec"] = DataLayoutSpecAttr(ArrayAttr([width]))
     return module

@@ -15,7 +15,6 @@ from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
-from tiledialect.lowering.gpu_leave_branches import NOT_OPTIMIZED
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.kernel_parts import is_part
 from tiledialect.lowering.names import sanitized
@@ -47,6 +46,7 @@ from tiledialect.lowering.opencl.types import (
 )
 from tiledialect.lowering.opencl.vector_ops import bits_of
 from tiledialect.lowering.opencl.views import VIEWS
+from tiledialect.lowering.quirks.gpu_leave_branches import NOT_OPTIMIZED
 
 LONGEST_INLINED = 100
 """Characters of an expression beyond which it gets a variable."""

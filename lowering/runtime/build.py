@@ -23,9 +23,11 @@ QUIRKS = {
 """Build options that one platform needs besides."""
 
 
-def build_options(platform: str) -> tuple[str, ...]:
-    """The options for a platform of this short name."""
-    return (*BUILD_OPTIONS, *QUIRKS.get(platform, ()))
+def build_options(platform: str, *, exact: bool = False) -> tuple[str, ...]:
+    """The options for a platform of this short name; ``exact`` keeps numbers next to 0."""
+    quirks = QUIRKS.get(platform, ())
+    kept = (option for option in quirks if not (exact and option == DENORMALS_ARE_ZERO))
+    return (*BUILD_OPTIONS, *kept)
 
 
 _build_lock = threading.Lock()

@@ -1,15 +1,19 @@
 """Compiled programs kept on disk.
 
 An entry is one file: a line that names the format and the checksum of the rest, the plan as a
-line of JSON, and the device's binary. What cannot be read, or is not what it says, counts as not
+line of JSON, a line of JSON that says which kernels each binary is of and how long it is, and the
+device's binaries. What cannot be read, or is not what it says, counts as not
 there; where nothing can be written, nothing is kept.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +21,7 @@ import tiledialect
 from tiledialect import disk
 from tiledialect.lowering.runtime.check_plan import check_plan
 from tiledialect.lowering.runtime.plan import Plan
+from tiledialect.lowering.runtime.texts import Texts
 
 ENTRIES = 4096
 """How many entries are kept; of more, those that were used longest ago go."""
@@ -63,28 +68,55 @@ def _path(name: str) -> Path:
     return disk.folder() / name[:2] / name
 
 
-def load(name: str | None) -> tuple[Plan, bytes] | None:
-    """The plan and binary kept under ``name``; None if there is no sound entry."""
+@dataclass(frozen=True)
+class Binary:
+    """What a device's compiler made of some kernels of a plan."""
+
+    names: Mapping[str, str]
+    """What the kernels of the plan are called in it."""
+    code: bytes
+
+
+def load(name: str | None) -> tuple[Plan, tuple[Binary, ...]] | None:
+    """The plan and binaries kept under ``name``; None if there is no sound entry."""
     if name is None or (rest := disk.read_sealed(_path(name))) is None:
         return None
-    text, _, binary = rest.partition(b"\n")
+    text, _, rest = rest.partition(b"\n")
+    head, _, codes = rest.partition(b"\n")
     try:
         plan = Plan.from_json(text.decode())
         check_plan(plan)
+        binaries = _binaries(json.loads(head), codes, Texts.of(plan.source).kernels)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     with suppress(OSError):
         os.utime(_path(name))
-    return plan, binary
+    return plan, binaries
 
 
-def store(name: str | None, plan: Plan, binary: bytes) -> None:
-    """Keep a plan and binary under ``name``, if the folder can be written."""
+def _binaries(
+    head: Sequence[tuple[Mapping[str, str], int]], codes: bytes, kernels: Container[str]
+) -> tuple[Binary, ...]:
+    """The binaries that the head tells of; a ValueError if they are not those of the kernels."""
+    start, found = 0, list[Binary]()
+    for names, size in head:
+        if not all(name in kernels for name in names) or size < 0:
+            raise ValueError("a binary is of other kernels")
+        found.append(Binary({k: str(v) for k, v in names.items()}, codes[start : start + size]))
+        start += size
+    if start != len(codes):
+        raise ValueError("binaries are longer or shorter than they are said to be")
+    return tuple(found)
+
+
+def store(name: str | None, plan: Plan, binaries: Sequence[Binary]) -> None:
+    """Keep a plan and binaries under ``name``, if the folder can be written."""
     # What was compiled while files changed is of no known state.
     if name is None or _state_of_files() != _state():
         return
-    rest = plan.to_json().encode() + b"\n" + binary
-    disk.write_sealed(_path(name), rest)
+    head = json.dumps([(b.names, len(b.code)) for b in binaries])
+    codes = b"".join(b.code for b in binaries)
+    disk.write_sealed(_path(name), f"{plan.to_json()}\n{head}\n".encode() + codes)
     prune(ENTRIES)
 
 

@@ -13,7 +13,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from tiledialect.lowering.nest.lift_sizes import OpenSizeError, index_width, is_open
+from tiledialect.errors import TileError
+from tiledialect.lowering.nest.lift_sizes import (
+    OpenSizeError,
+    index_width,
+    is_of_patterns,
+    is_open,
+)
 from tiledialect.lowering.nest.nest_barriers import DivergenceError
 from tiledialect.lowering.runtime.devices import Device, target_system_spec
 from tiledialect.lowering.runtime.host import make_plan
@@ -28,12 +34,14 @@ from tiledialect.lowering.tile_compile import (
     pipeline,
     warnings_of,
 )
+from tiledialect.passes.lift_lower import LiftLowerPass
 from tiledialect.passes.tile_fuse import TileFusePass
 from tiledialect.passes.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.tile_specialize import specialize
 from tiledialect.passes.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.tile_winograd import TileWinogradPass
 from tiledialect.schedule.default import LOCAL_SIZE
+from tiledialect.schedule.neighbours import beside
 from tiledialect.signature import find_function
 
 if TYPE_CHECKING:
@@ -53,12 +61,18 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     function leaves open.
     """
     target = target_system_spec(device)
+    if program.is_chosen and not is_scheduled(program):
+        raise TileError(
+            f"{program.name} is of Lift's patterns alone, whose kernels have no schedules and are "
+            "not fused: who does what is decided by rewrite rules, see docs/rewriting.md"
+        )
     if leaves_sizes_open(program) and (after is None or after in OPEN_PASSES):
         found = _opened(program, types, target, after)
         if found is not None:
             return found if after is not None else close(found, program.name, types)
     given = program.module, program.name, types, target, program.gradients, after
-    return compile_module(*given, program.schedules, program.fusion)
+    with beside(program.neighbours):
+        return compile_module(*given, program.schedules, program.fusion)
 
 
 def explained(program: Program, types: Types, device: Device) -> str:
@@ -67,6 +81,13 @@ def explained(program: Program, types: Types, device: Device) -> str:
     first = names.index(TileWinogradPass.name)
     module = lowered(program, types, device, names[first - 1])
     reasons: list[str] = []
+    with beside(program.neighbours):
+        _explain(module, program, reasons, first)
+    return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
+
+
+def _explain(module: ModuleOp, program: Program, reasons: list[str], first: int) -> None:
+    """Run the passes that choose, from one on, and note their reasons."""
     for step in pipeline(local_size_of(module), program.schedules, program.fusion)[first:]:
         match step:
             case TileWinogradPass() | TileSplitReductionPass():
@@ -75,15 +96,26 @@ def explained(program: Program, types: Types, device: Device) -> str:
                 replace(step, explain=True).apply(Context(), module)
             case TileLoopTilingPass():
                 reasons += replace(step, explain=True).schedule(module)
+            case LiftLowerPass():
+                step.apply(Context(), module)
+                from tiledialect.lowering.nest.lift_explanation import patterns_explained
+
+                reasons += patterns_explained(module, local_size_of(module))
                 break
             case _:
                 step.apply(Context(), module)
-    return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
+
+
+def is_scheduled(program: Program) -> bool:
+    """Whether kernels of a program have schedules: what is of patterns alone has rules instead."""
+    return bool(program.gradients) or not is_of_patterns(
+        find_function(program.module, program.name)
+    )
 
 
 def leaves_sizes_open(program: Program) -> bool:
     """Whether the patterns of a program leave sizes open."""
-    return not program.gradients and is_open(find_function(program.module, program.name))
+    return not is_scheduled(program) and is_open(find_function(program.module, program.name))
 
 
 def views(program: Program, types: Types | None, device: Device) -> Views:

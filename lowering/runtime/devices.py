@@ -317,10 +317,14 @@ def _advice() -> str:
     return f"to install one: {sys.executable} -m pip install {again}{_packages()}"
 
 
+INTEL_PACKAGES = ("intel-opencl-rt", "intel-cmplr-lib-rt")
+"""Intel's device for x86-64 processors as pip has it for Linux."""
+
+
 def _packages() -> str:
-    """What pip has for the processor: PoCL does not know every one."""
+    """What pip has for the processor, as in ``pyproject.toml``: PoCL does not know every one."""
     intel = sys.platform == "linux" and platform.machine() == "x86_64"
-    return "intel-opencl-rt intel-cmplr-lib-rt" if intel else "'pyopencl[pocl]'"
+    return " ".join(INTEL_PACKAGES) if intel else "'pyopencl[pocl]'"
 
 
 def remedy(device: Device) -> str:
@@ -430,10 +434,10 @@ IF_KNOWN = ("local_mem_unit", "pocl_version", "sub_group_sizes")
 """Those that it has if they are not 0 or empty."""
 
 
-def target_spec(device: Device) -> TargetDeviceSpecAttr:
+def target_spec(device: Device, *, measured: bool = True) -> TargetDeviceSpecAttr:
     """The device as a ``#dlti.target_device_spec``: numbers as i64, bools, strings, or a list.
 
-    What is measured of it, ``RATES``, is f64.
+    What is measured of it, ``RATES``, is f64; it is left out where it is not to be measured.
     """
     from xdsl.dialects.builtin import (
         ArrayAttr,
@@ -455,14 +459,14 @@ def target_spec(device: Device) -> TargetDeviceSpecAttr:
 
     known = (*SPEC_KEYS, *(key for key in IF_KNOWN if getattr(device, key)))
     entries = {key: attribute(getattr(device, key)) for key in known}
-    if (rates := measure.rates(device)) is not None:
+    if measured and (rates := measure.rates(device)) is not None:
         entries |= {key: FloatAttr(x, f64) for key in RATES if (x := getattr(rates, key))}
     return TargetDeviceSpecAttr(entries)
 
 
-def target_system_spec(device: Device) -> TargetSystemSpecAttr:
+def target_system_spec(device: Device, *, measured: bool = True) -> TargetSystemSpecAttr:
     """The module attribute ``dlti.target_system_spec``: the device as ``"CPU"`` or ``"GPU"``."""
     from xdsl.dialects.dlti import TargetSystemSpecAttr
 
     kind = "CPU" if device.type == "cpu" else "GPU"
-    return TargetSystemSpecAttr({kind: target_spec(device)})
+    return TargetSystemSpecAttr({kind: target_spec(device, measured=measured)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -19,6 +19,7 @@ from tiledialect.lowering.runtime.devices import Device, check_process
 from tiledialect.lowering.runtime.host_arrays import around, pointer, wrapped
 from tiledialect.lowering.runtime.lane import Lane
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan
+from tiledialect.lowering.runtime.program import Built
 from tiledialect.lowering.runtime.straight import straight
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ class KernelTime:
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
 
+    def line(self, width: int) -> str:
+        """The time, the rate and the sizes, in a table whose names are so wide."""
+        rate = self.nbytes / self.seconds / 1e9 if self.seconds else 0.0
+        sizes = ("x".join(map(str, size)) for size in (self.global_size, self.local_size))
+        time = f"{self.seconds * 1e6:10.1f} us {rate:8.2f} GB/s"
+        return f"{self.kernel:{width}} {time}  {' / '.join(sizes)}"
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -57,6 +65,13 @@ class Profile:
     def seconds(self) -> float:
         """The time in kernels."""
         return sum(k.seconds for k in self.kernels)
+
+    def __str__(self) -> str:
+        """The kernels' times and the memory, as a table."""
+        width = max([len(k.kernel) for k in self.kernels], default=len("kernels"))
+        lines = [f"{self.device}, median of {self.runs}", *(k.line(width) for k in self.kernels)]
+        lines.append(f"{'kernels':{width}} {self.seconds * 1e6:10.1f} us")
+        return "\n".join([*lines, f"peak memory {format_bytes(self.peak_memory)}"])
 
 
 Memory = Any
@@ -76,10 +91,11 @@ class Executable:
     place where the device computes in the host's memory, else copied through buffers of the lane.
     """
 
-    def __init__(self, plan: Plan, program: cl.Program | None, lane: Lane, on_host: bool):
+    def __init__(self, plan: Plan, built: Mapping[str, Built], lane: Lane, on_host: bool):
         check_sizes(plan, lane.device)
         self.plan = plan
-        self.program = program
+        self.built = built
+        """What the device made of each kernel."""
         self.lane = lane
         self.in_place = on_host and lane.device.uses_host_memory
         self.staged = on_host and not self.in_place
@@ -126,11 +142,11 @@ class Executable:
 
     def kernel_of(self, launch: Launch) -> cl.Kernel:
         """A new kernel for a launch, which is given the numbers among its arguments."""
-        assert self.program is not None
-        kernel = cl.Kernel(self.program, launch.kernel)
+        built = self.built[launch.kernel]
+        kernel = cl.Kernel(built.program, built.name)
         for position, arg in enumerate(launch.args):
             if not isinstance(arg, int):
-                kernel.set_arg(position, np.array(arg.value).astype(arg.dtype)[()])
+                kernel.set_arg(position, arg.number)
         return kernel
 
     def _launching(self, launch: Launch, kernel: cl.Kernel) -> Step:
@@ -247,7 +263,7 @@ class Executable:
         its thread, which no lock can keep out.
         """
         lane = Lane(self.lane.queue, self.lane.is_synchronous)
-        return Executable(self.plan, self.program, lane, self.in_place or self.staged)
+        return Executable(self.plan, self.built, lane, self.in_place or self.staged)
 
     def _guarded(self, run: Callable[[Executable, Sequence[Any]], Result], arrays: Any) -> Result:
         """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""

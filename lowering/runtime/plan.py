@@ -45,6 +45,11 @@ class Scalar:
     dtype: str
     value: int | float
 
+    @property
+    def number(self) -> Any:
+        """The scalar of NumPy that kernels take."""
+        return np.array(self.value).astype(self.dtype)[()]
+
 
 @dataclass(frozen=True)
 class Launch:

@@ -21,10 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from tiledialect.lowering.opencl.types import VECTOR_LENGTHS
 from tiledialect.lowering.runtime.trigonometry import trigonometry
 
 TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
 LANES = (2, 4, 8, 16)
+"""The lengths of vectors in memory that are accessed otherwise."""
 SPACES = ("__global", "__local", "__private")
 
 INLINE = "static inline __attribute__((overloadable, always_inline))"
@@ -188,7 +190,7 @@ def _pocl() -> str:
     doubles += DOUBLE.format(_conversions("double"))
     floats += "".join(map(_conversions, TYPES))
     short = SHORT_ABSOLUTE + _own() + HALVES.format(_apart_halves(), _pocl_halves())
-    return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, LANES))
+    return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, VECTOR_LENGTHS))
 
 
 def _oclgrind() -> str:
@@ -218,7 +220,7 @@ def _conversions(type: str) -> str:
 def _absolute(type: str) -> str:
     bits, magnitude = MAGNITUDE[type]
     fields = {"inline": INLINE, "type": type, "bits": bits, "magnitude": magnitude}
-    return "".join(ABSOLUTE.format(lanes=lanes, **fields) for lanes in ("", *LANES))
+    return "".join(ABSOLUTE.format(lanes=lanes, **fields) for lanes in ("", *VECTOR_LENGTHS))
 
 
 def _pocl_halves() -> str:

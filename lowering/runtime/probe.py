@@ -1,8 +1,8 @@
-"""Tries devices: one that cannot build and run a kernel is not offered.
+"""Tries devices: one that does not compute all that programs may ask for is not offered.
 
-A driver may refuse every program, never finish, or end the process that tries it, so each device
-is tried in a process of its own. What comes out is kept on disk for the device, its driver and
-this machine, and costs nothing afterwards.
+A driver may refuse programs, compute wrongly, never finish, or end the process that tries it, so
+each device is tried in a process of its own, which says what it tries before it does. What comes
+out is kept on disk for the device, its driver and this machine, and costs nothing afterwards.
 """
 
 from __future__ import annotations
@@ -11,63 +11,57 @@ import hashlib
 import json
 import os
 import platform
-import signal
-import subprocess
+import shutil
 import sys
-import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tiledialect import disk
-from tiledialect.errors import TileError
+from tiledialect.lowering.runtime import child
+from tiledialect.lowering.runtime.progress import progress
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
     from tiledialect.lowering.runtime.devices import Device
 
-KERNEL = """\
-__kernel void try_device(__global const float *input, __global float *output) {
-  __local float shared[4];
-  int i = get_local_id(0);
-  shared[i] = input[get_global_id(0)];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  float4 sum = (float4)(0.0f);
-  for (int k = 0; k < 4; ++k)
-    if (k <= i) sum += (float4)(shared[k], exp(shared[k]), 1.0f, 0.0f);
-  output[get_global_id(0)] = sum.x + sum.y + sum.z;
-}
-"""
-"""Local memory, a barrier, vectors and a function of the device's own library."""
-ITEMS, GROUP = 8, 4
-
-TIME_LIMIT = 60.0
-"""The seconds in which a device must be done with it, if it has a processor."""
-PATIENCE = 10
-"""How many times as long it may take where other processes keep it from having one."""
-MARK = "tiledialect: "
-"""Begins the line in which the process says what it found; drivers write lines of their own."""
+TIME_LIMIT = 30.0
+"""The seconds that a device may take for a part of it, if it has a processor."""
+FIRST = "the first kernel"
 DRIVERS = ("CL_CONFIG_", "POCL_")
 """How variables begin by which drivers are told how to compile, and what a device has."""
-FILES = ("POCL_CACHE_DIR",)
+FILES = (child.POCL_CACHE,)
 """Those that only say where files are."""
 COMMAND = "from tiledialect.lowering.runtime.probe import main; main()"
+
+SOURCES = (
+    *("lowering/opencl/*.py", "lowering/nest/scalars.py", "lowering/gpu_widen_bf16.py"),
+    *("lowering/math_polynomial_approximation.py", "lowering/quirks/*.py"),
+    *(f"lowering/runtime/{name}.py" for name in ("battery", "trying", "build", "prelude")),
+    *(f"tiledialect/dialects/tile/{name}.py" for name in ("elementwise", "numeric")),
+)
+"""The files that decide what is tried: where they differ, devices are tried anew."""
 
 
 def reasons(devices: Mapping[Device, cl.Device]) -> dict[Device, str]:
     """Why each device cannot be used; empty if it can. Tries those of which nothing is kept."""
     found = {device: _kept(device) for device in devices}
-    new = [device for device, reason in found.items() if reason is None]
-    # All at once: most of the time goes to loading their compilers.
-    started = [(device, _start(device)) for device in new]
-    deadline = time.monotonic() + TIME_LIMIT
-    for device, process in started:
-        # Where no process can be started, this one must take the risk.
-        reason = _outcome(process, deadline) if process else try_device(device, devices[device])
-        found[device] = reason
-        disk.write(_path(device), json.dumps({"device": str(device), "reason": reason}).encode())
+    if new := [device for device, reason in found.items() if reason is None]:
+        names = " and ".join(device.id for device in new)
+        text = f"trying what {names} can compute, once"
+        # All at once: a good part of the time goes to loading their compilers.
+        with progress(text), ThreadPoolExecutor(len(new)) as pool:
+            outcomes = [*pool.map(_tried, new)]
+        for device, outcome in zip(new, outcomes, strict=True):
+            # Where no process can be started, this one must take the risk.
+            reason = _tried_here(device, devices[device]) if outcome is None else outcome
+            found[device] = reason
+            kept = {"device": str(device), "reason": reason}
+            disk.write(_path(device), json.dumps(kept).encode())
     return {device: reason or "" for device, reason in found.items()}
 
 
@@ -76,6 +70,12 @@ def forget_failures() -> None:
     for path in _folder().glob("*"):
         if _reason_in(path):
             path.unlink(missing_ok=True)
+
+
+def share(folder: Path) -> None:
+    """Have another cache folder hold what is kept of the devices."""
+    with suppress(OSError):
+        shutil.copytree(_folder(), folder / "devices", dirs_exist_ok=True)
 
 
 # -- what is kept ----------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def _folder() -> Path:
 
 def _path(device: Device) -> Path:
     identity = (device.id, device.name, device.platform, device.version, device.driver)
-    text = repr((*identity, device.extensions, KERNEL, machine()))
+    text = repr((*identity, device.extensions, _sources(), machine()))
     return _folder() / hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -102,6 +102,21 @@ def _reason_in(path: Path) -> str | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return reason if isinstance(reason, str) else None
+
+
+@cache
+def _sources() -> str:
+    """Tells what is tried by this version of the package from what others try."""
+    import tiledialect
+    from tiledialect import lowering
+
+    digest = hashlib.sha256(tiledialect.__version__.encode())
+    roots = {"tiledialect": tiledialect.__path__, "lowering": lowering.__path__}
+    for pattern in SOURCES:
+        package, _, rest = pattern.partition("/")
+        for path in sorted(Path(roots[package][0]).glob(rest)):
+            digest.update(disk.read(path) or b"")
+    return digest.hexdigest()
 
 
 @cache
@@ -130,121 +145,39 @@ def _processor() -> str:
 # -- another process -------------------------------------------------------------------------
 
 
-def _start(device: Device) -> subprocess.Popen[str] | None:
-    """The process that tries a device; None if none can be started."""
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    try:
-        return subprocess.Popen(
-            [sys.executable or "", "-P", "-W", "ignore", "-c", COMMAND, device.id],
-            env={**os.environ, "PYTHONPATH": path},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-        )
-    except OSError:
-        return None
+def _tried(device: Device) -> str | None:
+    """Why a device cannot be used, empty if it can; None if no process can be started."""
+    with ExitStack() as stack:
+        process = child.start(COMMAND, (device.id, ""), stack)
+        if process is None:
+            return None
+        report = process.report(TIME_LIMIT, FIRST)
+        if report.tried and not process.was_interrupted:
+            again = child.start(COMMAND, (device.id, report.tried), stack)
+            # The part that it fails in, if one does alone.
+            parts = again.report(TIME_LIMIT, FIRST).reason if again else ""
+            return parts or report.reason
+        return report.reason
 
 
-def _outcome(process: subprocess.Popen[str], deadline: float) -> str:
-    """What the process found, or what became of it."""
-    with process:
-        found = _read(process, deadline)
-        if found is None:
-            process.kill()
-            return f"does not finish a small kernel in {TIME_LIMIT:g} s"
-    output, log = found
-    for line in output.splitlines():
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK))
-    if process.returncode < 0:
-        return f"ends the process that uses it ({signal.Signals(-process.returncode).name})"
-    last = "".join(log.strip().splitlines()[-1:])
-    return f"ends the process that uses it (status {process.returncode}) {last}".strip()
+def _tried_here(device: Device, opencl: cl.Device) -> str:
+    from tiledialect.lowering.runtime.trying import first_fault
 
-
-def _read(process: subprocess.Popen[str], deadline: float) -> tuple[str, str] | None:
-    """What the process writes; None if it is not done in time, not counting where it had to wait.
-
-    Where others keep the processors busy, a device that works would else be refused, for good.
-    """
-    granted = 0.0
-    while True:
-        try:
-            # Late ones have run beside the others, and need but be read.
-            return process.communicate(timeout=max(1.0, deadline + granted - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            waited = min(_waited(process.pid), PATIENCE * TIME_LIMIT)
-            if waited < granted + 1.0:
-                return None
-            granted = waited
-
-
-def _waited(pid: int) -> float:
-    """How many seconds a process waited for a processor: the thread of it that waited longest."""
-    waited = 0
-    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        try:
-            waited = max(waited, int(path.read_text().split()[1]))
-        except (OSError, ValueError, IndexError):  # It has ended, or the kernel does not say.
-            continue
-    return waited * 1e-9
+    return first_fault(device, opencl)
 
 
 def main() -> None:
-    """Try the device that the command line names, and print what comes out."""
+    """Try the device that the command line names, and print what is tried and what comes out.
+
+    With the name of a case, its parts are tried one by one.
+    """
     from tiledialect.lowering.runtime.devices import every_device
+    from tiledialect.lowering.runtime.trying import first_fault
 
     reason = "is found no more"
     for device, opencl in every_device().items():
         if device.id == sys.argv[1]:
-            reason = try_device(device, opencl)
-    print(f"\n{MARK}{json.dumps(reason)}", flush=True)
+            reason = first_fault(device, opencl, sys.argv[2], lambda name: child.say(tries=name))
+    child.say(reason=reason)
     # A driver that fails while it is unloaded has worked until then.
     os._exit(0)
-
-
-def try_device(device: Device, opencl: cl.Device) -> str:
-    """Build and run the kernel; why it cannot be done, or an empty text."""
-    import pyopencl as cl
-
-    from tiledialect.lowering.runtime.build import build_options, build_program
-
-    try:
-        # Not every driver's queue keeps its context.
-        context = cl.Context([opencl])
-        options = build_options(device.short_platform)
-        program = build_program(KERNEL, context, opencl, options)
-        result, expected = _run(cl.CommandQueue(context), program)
-    except TileError as error:
-        return f"refuses a small kernel: {_first_error(str(error))}"
-    except cl.Error as error:
-        return f"cannot run a small kernel: {_first_error(str(error))}"
-    if max(abs(a - e) for a, e in zip(result, expected, strict=True)) < 1e-3:
-        return ""
-    return "computes wrong results"
-
-
-def _run(queue: cl.CommandQueue, program: cl.Program) -> tuple[list[float], list[float]]:
-    """What the kernel computes, and what it should."""
-    import numpy as np
-    import pyopencl as cl
-
-    given = np.arange(ITEMS, dtype=np.float32) / 4
-    result = np.zeros(ITEMS, np.float32)
-    flags = cl.mem_flags
-    source = cl.Buffer(queue.context, flags.READ_ONLY, given.nbytes)
-    target = cl.Buffer(queue.context, flags.READ_WRITE, result.nbytes)
-    cl.enqueue_copy(queue, source, given)
-    kernel: Any = cl.Kernel(program, "try_device")
-    kernel(queue, (ITEMS,), (GROUP,), source, target)
-    cl.enqueue_copy(queue, result, target)
-    grouped = given.astype(float).reshape(-1, GROUP)
-    expected = (grouped + np.exp(grouped) + 1).cumsum(axis=1)
-    return result.tolist(), expected.ravel().tolist()
-
-
-def _first_error(log: str) -> str:
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    return next((line for line in lines if "error" in line.lower()), "".join(lines[:1]))

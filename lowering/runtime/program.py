@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyopencl as cl
@@ -13,8 +14,24 @@ from tiledialect.choices import Fusion
 
 if TYPE_CHECKING:
     from tiledialect.passes.tile_gradient import Gradient
+    from tiledialect.schedule.neighbours import Neighbours
 
 Types = tuple[TensorType[Attribute], ...]
+
+
+KernelKey = tuple[cl.Context, str]
+"""Where a kernel runs, and its text with that of what it uses, but for its name."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a device made of a kernel, maybe together with others."""
+
+    program: cl.Program
+    name: str
+    """What the kernel is called there: of another plan it may have another name."""
+    code: bytes
+    """What can be kept of it; empty if nothing can."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +51,21 @@ class Program:
         default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
     )
     """The modules for inputs of all sizes, for a target, with a width of indices, after a pass."""
-    built: dict[tuple[cl.Context, str], cl.Program] = field(
-        default_factory=dict[tuple[cl.Context, str], cl.Program], compare=False
-    )
-    """What devices made of the kernels' text, which may serve several types."""
+    built: dict[KernelKey, Built] = field(default_factory=dict["KernelKey", "Built"], compare=False)
+    """What devices made of the text of kernels, which may serve several types."""
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user has decided on schedules or on what is fused."""
+        return bool(self.schedules) or self.fusion != Fusion()
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The schedules that were found for other shapes."""
+        # What is on disk needs none of it.
+        from tiledialect.schedule.neighbours import Neighbours
+
+        return Neighbours()
 
     @property
     def result_name(self) -> str:

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping, Sequence
 
 import pyopencl as cl
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime import cache
+from tiledialect.lowering.runtime import cache, isolation
 from tiledialect.lowering.runtime.build import (
     binary_of,
     build_options,
     build_program,
     load_program,
 )
+from tiledialect.lowering.runtime.cache import Binary
 from tiledialect.lowering.runtime.check_plan import same_types
 from tiledialect.lowering.runtime.devices import Device, target_system_spec
 from tiledialect.lowering.runtime.garbage import no_collection
 from tiledialect.lowering.runtime.lane import Lane
 from tiledialect.lowering.runtime.launch import Executable, check_sizes
-from tiledialect.lowering.runtime.plan import Launch, Plan
+from tiledialect.lowering.runtime.plan import Plan
 from tiledialect.lowering.runtime.prelude import prelude
 from tiledialect.lowering.runtime.probe import machine
-from tiledialect.lowering.runtime.program import Program, Types
+from tiledialect.lowering.runtime.program import Built, Program, Types
 from tiledialect.lowering.runtime.progress import progress
+from tiledialect.lowering.runtime.texts import Texts
 from tiledialect.schedule import instructions
+from tiledialect.signature import type_text
+from tiledialect.target_spec import SIMULATOR, precision_of
 
 KEEP_KERNELS = ("pocl",)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
@@ -38,15 +42,24 @@ _building = threading.RLock()
 """Of several threads that want a program, one builds it; building is one at a time in any case."""
 
 
+class UnsoundError(TileError):
+    """Kernels of given schedules end the process that has them, or do not finish."""
+
+
 class Specialization:
-    """A plan, and the device's programs for it; kept on disk."""
+    """A plan, and what the device made of its kernels; kept on disk."""
 
     def __init__(self, program: Program, types: Types, device: Device):
         spec = target_system_spec(device)
         self.name = program.result_name
         self.built = program.built
+        self.program = program
+        self.is_sound = False
+        """Whether its kernels are known to hurt no process: those of the compiler's schedules are
+        taken to be so."""
         self.device = device
-        self.options = build_options(device.short_platform)
+        exact = precision_of(program.module) == "exact"
+        self.options = build_options(device.short_platform, exact=exact)
         self.key = cache.key(
             *(program.text, program.name, repr(program.gradients), *program.schedules),
             *(*map(str, types), str(spec), *self.options, repr(instructions.table())),
@@ -57,59 +70,105 @@ class Specialization:
         if stored and not same_types(stored[0].inputs, wanted):
             stored = None
         self.plan: Plan
+        self.binaries: tuple[Binary, ...]
         if stored is None:
             text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
             with progress(text), no_collection():
                 from tiledialect.lowering.runtime.compiling import compiled
 
-                self.plan, self.binary = compiled(program, types, device), b""
+                self.plan, self.binaries = compiled(program, types, device), ()
         else:
-            self.plan, self.binary = stored
+            self.plan, self.binaries = stored
+        self.is_kept = stored is not None
+        """Whether it is on disk."""
 
     def executable(self, lane: Lane, on_host: bool) -> Executable:
         """The plan ready to run on a lane of the device."""
         check_double(self.plan, self.device)
         check_sizes(self.plan, self.device)
-        if not self.plan.source:
-            return Executable(self.plan, None, lane, on_host)
-        key = lane.context, self.plan.source
         with _building:
-            if key not in self.built:
-                self.built[key] = self._program(lane)
-        return Executable(self.plan, self.built[key], lane, on_host)
+            self._check_sound()
+            return Executable(self.plan, self._programs(lane), lane, on_host)
 
-    def _program(self, lane: Lane) -> cl.Program:
-        device = lane.queue.device
-        if self.binary and (program := self._loaded(lane)):
-            return program
+    def _check_sound(self) -> None:
+        """Have kernels of given schedules tried in another process, once.
+
+        Raises a TileError if they end it, or do not finish. Binaries are kept of sound ones alone.
+        """
+        if self.is_sound or self.binaries or self.device.type == SIMULATOR:
+            return
+        if self.plan.source and (given := given_schedules(self.program)):
+            own = self.device
+            source = prelude(own.short_platform, own.compute_capability) + self.plan.source
+            with progress(f"{own.id} tries the schedules of {self.name}"):
+                found = isolation.find(isolation.Kernels(own, self.options, source, self.plan))
+            if found.reason:
+                named = {k: v for k, v in given.items() if found.tried.endswith(f"_{k}")} or given
+                texts = "".join(f"\n  {name}: {text}" for name, text in named.items())
+                raise UnsoundError(f"{own} {found.reason}, by the schedule{texts}")
+        self.is_sound = True
+
+    def _programs(self, lane: Lane) -> dict[str, Built]:
+        """What the device made of each kernel; those that are new to it are built together."""
+        texts = Texts.of(self.plan.source)
+        keys = {name: (lane.context, texts.meaning(name)) for name in texts.kernels}
+        for binary in self.binaries:
+            if any(keys[name] not in self.built for name in binary.names):
+                if (program := self._loaded(lane, binary)) is None:
+                    continue
+                for name, called in binary.names.items():
+                    self.built.setdefault(keys[name], Built(program, called, binary.code))
+        if missing := [name for name, key in keys.items() if key not in self.built]:
+            program, code = self._build(lane, texts.of_kernels(missing), missing)
+            self.built.update((keys[name], Built(program, name, code)) for name in missing)
+        found = {name: self.built[key] for name, key in keys.items()}
+        if missing or not self.is_kept:
+            self.binaries = binaries_of(found)
+            cache.store(self.key, self.plan, self.binaries)
+            self.is_kept = True
+        return found
+
+    def _build(self, lane: Lane, text: str, kernels: Sequence[str]) -> tuple[cl.Program, bytes]:
+        """What the device makes of some kernels, and what of that can be kept."""
+        own, device = self.device, lane.queue.device
         try:
-            with progress(f"{self.device.id} builds the kernels of {self.name}"):
-                own = self.device
-                before = prelude(own.short_platform, own.compute_capability)
-                source = before + self.plan.source
+            with progress(f"{own.id} builds the kernels of {self.name}"):
+                source = prelude(own.short_platform, own.compute_capability) + text
                 program = build_program(source, lane.context, device, self.options)
         except TileError as error:
-            raise TileError(f"{self.device} refuses the program:\n{error}") from None
-        if self.device.short_platform not in KEEP_KERNELS:
-            self.binary = binary_of(program, device)
-        cache.store(self.key, self.plan, self.binary)
+            raise TileError(f"{own} refuses the program:\n{error}") from None
+        if own.short_platform in KEEP_KERNELS:
+            return program, b""
+        binary = Binary({name: name for name in kernels}, binary_of(program, device))
         # A program that was built keeps what its compiler worked with, four times as much.
-        return (self.binary and self._loaded(lane)) or program
+        return (binary.code and self._loaded(lane, binary)) or program, binary.code
 
-    def _loaded(self, lane: Lane) -> cl.Program | None:
-        """The program of the binary; None if the device does not take it (any more)."""
-        kernels = {step.kernel for step in self.plan.steps if isinstance(step, Launch)}
-        device = lane.queue.device
+    def _loaded(self, lane: Lane, binary: Binary) -> cl.Program | None:
+        """The program of a binary; None if the device does not take it (any more)."""
+        device, kernels = lane.queue.device, {*binary.names.values()}
         try:
-            return load_program(self.binary, lane.context, device, self.options, kernels)
+            return load_program(binary.code, lane.context, device, self.options, kernels)
         except TileError:
-            self.binary = b""
             return None
 
 
-def type_text(t: TensorType[Attribute]) -> str:
-    """A type as users write it: ``3x4xf32``."""
-    return str(t).removeprefix("tensor<").removesuffix(">")
+def given_schedules(program: Program) -> dict[str, str]:
+    """The schedules that a user, or a search, gives to kernels of a program, by their names."""
+    written = {
+        name: schedule_text(kernel)
+        for name, kernel in named_kernels(program.module).items()
+        if kernel.schedule is not None
+    }
+    return written | {k: v for text in program.schedules for k, v in read_schedules(text).items()}
+
+
+def binaries_of(found: Mapping[str, Built]) -> tuple[Binary, ...]:
+    """What is kept of the programs that kernels are in."""
+    by_code: dict[bytes, dict[str, str]] = {}
+    for name, built in found.items():
+        if built.code:
+            by_code.setdefault(built.code, {})[name] = built.name
+    return tuple(Binary(names, code) for code, names in by_code.items())
 
 
 def check_double(plan: Plan, device: Device) -> None:

@@ -64,7 +64,7 @@ SINE = """{inline} {float} native_turned({float} x, {int} quarter)
 }}
 """
 
-ANY = """{inline} int native_any({int} x) {{ return {halves}; }}
+ANY = """{inline} int native_any({int} x) {{ return {parts}; }}
 """
 ALL_NUMBERS = """{inline} {float} native_own_{name}({float} x)
 {{
@@ -100,7 +100,8 @@ def _for_lanes(inline: str, lanes: int) -> str:
         "to_int": _converted(f"as_long{n}(count)", f"int{n}"),
     }
     text = REDUCED.format(**types, **conversions) + WAVES.format(**types) + SINE.format(**types)
-    text += ANY.format(**types, halves="x" if lanes == 1 else "native_any(x.lo | x.hi)")
+    parts = {1: "x", 3: "x.s0 | x.s1 | x.s2"}.get(lanes, "native_any(x.lo | x.hi)")
+    text += ANY.format(**types, parts=parts)
     names = [f".s{k:x}" for k in range(lanes)] if lanes > 1 else [""]
     for name in FUNCTIONS:
         calls = "".join(CALL.format(name=name, lane=lane) for lane in names)

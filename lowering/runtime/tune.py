@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 from tiledialect import disk
@@ -13,7 +14,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import cache
-from tiledialect.lowering.runtime.compiling import lowered
+from tiledialect.lowering.runtime.compiling import is_scheduled, lowered
 from tiledialect.lowering.runtime.devices import Device, queue_for, target_system_spec
 from tiledialect.lowering.runtime.lane import lane_of
 from tiledialect.lowering.runtime.program import Program, Types
@@ -22,6 +23,9 @@ from tiledialect.lowering.runtime.specialization import Specialization
 from tiledialect.passes.tile_loop_tiling import runnable
 from tiledialect.schedule import device as described
 
+NOTHING_TUNED = (
+    "nothing of {} is tuned: it is of Lift's patterns alone, whose kernels have no schedules"
+)
 RUNS = 3
 """How often each kernel is run; the median counts."""
 
@@ -47,6 +51,9 @@ def tuned_schedules(task: Task, count: int) -> tuple[str, ...]:
     Kernels that the program has schedules for keep those.
     """
     program, types, device = task.program, task.types, task.device
+    if not is_scheduled(program):
+        task.warn((NOTHING_TUNED.format(program.name),))
+        return ()
     name = cache.key(
         *("tune", str(count), program.text, program.name, repr(program.gradients)),
         *(*program.schedules, *map(str, types), str(target_system_spec(device))),
@@ -98,11 +105,15 @@ def _measured(task: Task, candidates: Texts) -> dict[str, str]:
         with progress(f"tuning {task.program.result_name}: {rank + 1} of {most}"):
             for kernel, seconds in _times(task, chosen):
                 best[kernel] = min(best[kernel], (seconds, chosen[kernel]))
-    return {kernel: text for kernel, (_, text) in best.items()}
+    # What was not measured is left to the compiler: the device may refuse all, or not survive them.
+    return {kernel: text for kernel, (seconds, text) in best.items() if isfinite(seconds)}
 
 
 def _times(task: Task, chosen: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """How long each kernel takes by a schedule; nothing if the device refuses one of them."""
+    """How long each kernel takes by a schedule; nothing of those that the device refuses.
+
+    Those that it does not survive were tried in another process, and are refused as well.
+    """
     texts = tuple(f"{kernel}: {text}" for kernel, text in chosen.items())
     scheduled = replace(task.program, schedules=(*task.program.schedules, *texts))
     try:
@@ -111,6 +122,11 @@ def _times(task: Task, chosen: Mapping[str, str]) -> Iterator[tuple[str, float]]
         lane = lane_of(queue_for(task.device, profiling=True))
         _, profile = specialization.executable(lane, on_host=True).profile(task.arrays, RUNS)
     except TileError:
+        # One of them may be to blame: the others are measured without it.
+        names = sorted(chosen)
+        middle = len(names) // 2
+        for half in (names[:middle], names[middle:]) if middle else ():
+            yield from _times(task, {name: chosen[name] for name in half})
         return
     kernels = named_kernels(lowered(scheduled, task.types, task.device, "tile-loop-tiling"))
     names = [*kernels]

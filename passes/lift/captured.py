@@ -12,7 +12,7 @@ from tiledialect.dialects.lift.types import describe
 from tiledialect.dialects.lift.values import GetOp, TupleOp
 from tiledialect.lift.functions import Function
 from tiledialect.lift.values import Value
-from tiledialect.passes.lift.refusal import NotApplicable
+from tiledialect.passes.lift.refusal import NotApplicable, require
 
 
 class Captured(Function):
@@ -107,6 +107,9 @@ def copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue]) -> None:
             if isinstance(made, TupleOp):
                 values[op.result] = made.components[op.index.data]
                 continue
+        for old in () if isinstance(op, GetOp) else op.operands:
+            given = values.get(old, old).type
+            require(old.type == given, f"a function takes {old.type}, not {given}")
         new = op.clone_without_regions(values)
         for region, place in zip(op.regions, new.regions, strict=True):
             for block in region.blocks:

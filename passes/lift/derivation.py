@@ -12,15 +12,23 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.lift.attributes import size_of
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.dialects.lift.binding import bind
 from tiledialect.dialects.lift.sharing import unseen
-from tiledialect.errors import TileError
+from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.program import Program
 from tiledialect.loading import print_module
 from tiledialect.passes.lift.places import op_at, places
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
-from tiledialect.passes.lift.rules import Applied, Binding, Named, Rewriting, Step, Strategy
+from tiledialect.passes.lift.rules import (
+    Applied,
+    Binding,
+    Named,
+    Rewriting,
+    Step,
+    Strategy,
+    bind_named,
+    open_sizes,
+)
 from tiledialect.passes.lift.strategies import nowhere, top_down
 from tiledialect.signature import find_function
 from tiledialect.verification import verify
@@ -82,11 +90,16 @@ class Derivation:
         steps = (*self.steps, *rewriting.steps)
         return Derivation(module, steps, self, self.name)
 
+    @property
+    def sizes(self) -> frozenset[str]:
+        """The names of sizes that the program leaves open."""
+        return open_sizes(self.function)
+
     def bind(self, **sizes: int | str | Size) -> Derivation:
-        """The derivation with values for names of sizes."""
+        """The derivation with values for names of sizes; a TileError if there is no such name."""
         module = self.module.clone()
         values = {n: size_of(s) if isinstance(s, str) else Size.of(s) for n, s in sizes.items()}
-        bind(find_function(module, self.name), values)
+        bind_named(find_function(module, self.name), values)
         verify(module)
         steps = (*self.steps, Binding(tuple(values.items())))
         return Derivation(module, steps, self, self.name)
@@ -234,15 +247,26 @@ def named(name: str, rules: Rules) -> Named:
 
 
 def replay(
-    program: Program | ModuleOp | Derivation, text: str, rules: Rules | None = None
+    program: Program | ModuleOp | Derivation,
+    text: str,
+    rules: Rules | None = None,
+    file: str = "<script>",
 ) -> Derivation:
-    """The derivation whose steps are written a line each; ``#`` begins a comment."""
+    """The derivation whose steps are written a line each; ``#`` begins a comment.
+
+    A TileError, or a ``NotApplicable``, names the line, and the ``file`` that the text is of.
+    """
     derivation = program if isinstance(program, Derivation) else Derivation.of(program)
-    for line in text.splitlines():
-        line = line.partition("#")[0].strip()
-        if line:
-            known = all_rules() if rules is None else rules
-            derivation = derivation.redo(parse_step(line, known))
+    known = all_rules() if rules is None else rules
+    for number, line in enumerate(text.splitlines(), 1):
+        step = line.partition("#")[0].strip()
+        if not step:
+            continue
+        try:
+            derivation = derivation.redo(parse_step(step, known))
+        except TileError as error:
+            column = len(line) - len(line.lstrip()) + 1
+            raise type(error)(error.message, SourceSpan(text, number, column, file)) from None
     return derivation
 
 

@@ -60,11 +60,6 @@ def _places(block: Block, prefix: str, live: dict[Operation, None]) -> Iterator[
             yield from _places(region.block, f"{address}/", live)
 
 
-def address_of(op: Operation, function: func.FuncOp) -> str:
-    """The address of an op."""
-    return next((a for a, other in places(function).items() if other is op), "?")
-
-
 def op_at(address: str, function: func.FuncOp) -> LiftOp:
     """The op at an address."""
     known = places(function)

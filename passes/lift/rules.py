@@ -17,14 +17,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import size_of
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.dialects.lift.binding import names_of
+from tiledialect.dialects.lift.binding import bind, names_of
 from tiledialect.dialects.lift.types import names_in
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.tracing import fresh_names, unplaced
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift.patterns import Anything, Chain, Stage
-from tiledialect.passes.lift.places import address_of
+from tiledialect.passes.lift.places import places
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
 
 Sizes = Mapping[str, "Size | int | str"]
@@ -64,25 +64,68 @@ def _sizes_text(sizes: tuple[tuple[str, Size | int], ...]) -> str:
     return ", ".join(f"{name}={size}" for name, size in sizes)
 
 
+@dataclass(frozen=True)
+class Replaced:
+    """A value that was replaced, where it was used, and the ops that came into the function."""
+
+    old: SSAValue
+    uses: tuple[tuple[Operation, int], ...]
+    added: tuple[Operation, ...]
+
+    def undo(self) -> None:
+        """Use the value again, and erase what was added."""
+        for op, index in self.uses:
+            op.operands[index] = self.old
+        for op in reversed(self.added):
+            op.detach()
+            op.erase()
+
+
+class Facts:
+    """Facts about a function as it is at one time, gathered when they are asked for."""
+
+    def __init__(self, function: func.FuncOp):
+        self._function = function
+
+    @cached_property
+    def addresses(self) -> dict[Operation, str]:
+        """Where the patterns are."""
+        return {op: address for address, op in places(self._function).items()}
+
+    @cached_property
+    def sizes(self) -> frozenset[str]:
+        """The names of sizes."""
+        return open_sizes(self._function)
+
+
 @dataclass
 class Rewriting:
     """A function while it is rewritten, with what was done so far, which can be taken back."""
 
     function: func.FuncOp
     steps: list[Step] = field(default_factory=list[Step])
-    _replaced: list[tuple[Operation, int, SSAValue]] = field(default_factory=list[Any])
+    _replaced: list[Replaced] = field(default_factory=list[Replaced])
+    _facts: dict[int, Facts] = field(default_factory=dict[int, Facts])
+    """By how much was replaced before: what is taken back is as it was."""
+
+    @property
+    def facts(self) -> Facts:
+        """The facts about the function as it is."""
+        return self._facts.setdefault(len(self._replaced), Facts(self.function))
 
     def replace(self, op: Operation, built: Block, value: SSAValue) -> None:
         """Put ``value``, with the ops of ``built`` that it needs, in place of what ``op`` gives."""
         inside = set(built.walk())
         for new in inside:
             new.location = op.location
+        added = tuple(built.ops)
         Rewriter.inline_block(built, InsertPoint.after(op))
         old = op.results[0]
-        for use in tuple(old.uses):
-            if use.operation not in inside:
-                self._replaced.append((use.operation, use.index, old))
-                use.operation.operands[use.index] = value
+        uses = tuple((u.operation, u.index) for u in old.uses if u.operation not in inside)
+        for user, index in uses:
+            user.operands[index] = value
+        self._replaced.append(Replaced(old, uses, added))
+        self._facts.pop(len(self._replaced), None)
         if value.name_hint is None:
             value.name_hint = old.name_hint
 
@@ -94,13 +137,12 @@ class Rewriting:
         """Take back what was done since."""
         steps, replaced = checkpoint
         while len(self._replaced) > replaced:
-            op, index, old = self._replaced.pop()
-            op.operands[index] = old
+            self._replaced.pop().undo()
         del self.steps[steps:]
 
     def fresh(self, name: str) -> Size:
         """The size ``name``, or one with a number if the program has such a name."""
-        taken = {n for op in self.function.walk() for n in size_names(op)}
+        taken = self.facts.sizes
         candidates = (name, *(f"{name}{k}" for k in range(1, len(taken) + 2)))
         return Size.of(next(c for c in candidates if c not in taken))
 
@@ -111,6 +153,21 @@ def size_names(op: Operation) -> frozenset[str]:
     types = [v.type for v in (*op.results, *arguments)]
     found = frozenset(name for t in types for name in names_in(t))
     return found | names_of(op) if isinstance(op, LiftOp) else found
+
+
+def open_sizes(function: func.FuncOp) -> frozenset[str]:
+    """The names of sizes in a function."""
+    return frozenset(name for op in function.walk() for name in size_names(op))
+
+
+def bind_named(function: func.FuncOp, values: Mapping[str, Size | int]) -> None:
+    """Give names of sizes their values; a TileError if the function has no such name."""
+    known = open_sizes(function)
+    for name in values:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise TileError(f"there is no size {name}; there is {there}")
+    bind(function, values)
 
 
 class Strategy(ABC):
@@ -200,7 +257,7 @@ class Applied(Strategy):
                 raise Mismatch("there is no pattern")
             rule.check(value)
             # Afterwards the op has none.
-            place = address_of(op, rewriting.function)
+            place = rewriting.facts.addresses.get(op, "?")
             sizes = rule.chosen(rewriting, dict(self.sizes))
             new = rule.apply(rewriting, value, sizes)
         except NotApplicable as error:

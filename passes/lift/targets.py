@@ -33,7 +33,7 @@ def _replayed(
     derivation = Derivation.of(module, find_function(module, name).sym_name.data)
     if script is None:
         return derivation
-    return replay(derivation, read_text(Path(script)), rules_with(load))
+    return replay(derivation, read_text(Path(script)), rules_with(load), script)
 
 
 @dataclass(frozen=True)

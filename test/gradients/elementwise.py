@@ -30,12 +30,13 @@ RANGES: dict[str, tuple[float, float]] = {
     "acos": (-0.9, 0.9),
     "asin": (-0.9, 0.9),
     "log": (0.1, 3),
+    "log1p": (-0.9, 3),
     "sqrt": (0.1, 3),
     "tan": (-1.2, 1.2),
     "recip": (0.3, 3),
 }
 SMOOTH = (
-    "abs acos asin atan cos cosh erf exp ident log neg recip relu sigmoid sin sinh sqrt tan tanh"
+    "abs acos asin atan cos cosh erf exp expm1 ident log log1p neg recip relu sigmoid sin sinh sqrt tan tanh"
 ).split()
 FLAT = "ceil floor round".split()
 

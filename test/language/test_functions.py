@@ -110,6 +110,15 @@ def test_gradients_print_what_reads_back():
         assert names == [f.sym_name.data for f in again.ops]  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def test_axes_count_from_the_end_too():
+    source = (
+        "function (A[N, M, L]) -> (O) { O = index(A, -1) + index(A, -3) * dim(A, -2) + dim(A, 1); }"
+    )
+    (result,) = reference(source, [np.zeros((2, 3, 4), np.float32)])
+    i, _, k = np.indices((2, 3, 4))
+    assert np.array_equal(result, k + 3 * i + 3)
+
+
 @pytest.mark.parametrize(("rank", "name"), [*product((1, 2, 3), ("softmax", "logsoftmax"))])
 def test_softmax_over_any_axis(rank: int, name: str):
     array = X[(0,) * (3 - rank)] * 100
@@ -131,7 +140,14 @@ def test_softmax_over_any_axis(rank: int, name: str):
         ("A[N]", "softmax(A, 1)", "A has 1 dimension, and none is 1"),
         ("A[N]", "softmax(A, N)", "takes a number here, not a dimension"),
         ("A[N]", "builtin_softmax(A, N, N)", r"2 dimensions \(`softmax\(X, axis\)` takes any\)"),
-        ("A[N]", "A * dim(A, 1)", "A has no dimension 1"),
+        ("A[N]", "A * dim(A, 1)", "A has 1 dimension, and none is 1"),
+        ("A[N]", "index(A, -2)", "A has 1 dimension, and none is -2"),
+        (
+            "A",
+            "index(A, -1)",
+            "`index` needs to know how many dimensions A has to count from the last",
+        ),
+        ("A", "A * dim(A, -1)", "`dim` needs to know how many dimensions A has"),
         ("A[N]", "assert_x()", "`assert_x` takes 1 argument, not 0"),
     ],
 )

@@ -9,7 +9,9 @@ from tiledialect.language.functions import FUNCTIONS
 from tiledialect.language.habits import INSTEAD
 from tiledialect.language.to_ir import load
 
-VECTORS = frozenset(("concat", "concatenate", "cat", "cumsum", "flip", "pad"))
+VECTORS = frozenset(
+    "concat concatenate cat cumsum flip pad stack roll sort argsort median outer repeat tile diff".split()
+)
 """What is said of these is of vectors."""
 
 

@@ -54,7 +54,7 @@ BODIES = [
     ("O[i: N] = +(¦A[]);", "`A` has 1 dimension and no indices here"),
     ("T[i, j: N, N] = +(A[i] * A[j]); O[i: N] = +(¦T[i]);", "`T` has 2 dimensions and 1 index"),
     ("O[i: N] = +(B[i, j]); P[] = +(¦B[i]);", "`B` has 2 dimensions and 1 index here"),
-    ("O[i: N] = +(A[i]) default ¦C;", "`C` has no dimensions and 1 index here"),
+    ("O[i: N] = +(A[i]) default ¦C;", "the default `C` has no dimensions and `O` has 1"),
     ("¦O[i, j: N] = +(A[i]);", "`O` has 2 indices and 1 size"),
     ("¦O[i: N, N] = +(A[i]);", "`O` has 1 index and 2 sizes"),
     ("O[i: ¦n] = +(A[i]);", "a size holds no index, as `n` is one"),
@@ -88,7 +88,7 @@ BODIES = [
     ("¦O[i] = +(B[i, j]);", "because those of `B` have no names"),
     # functions
     ("O = index(A, ¦B);", "`index` takes a dimension here, and this is a tensor"),
-    ("O = ¦index(A, 1);", "A has no axis 1"),
+    ("O = ¦index(A, 1);", "A has 1 dimension, and none is 1"),
     ("O = index(A, ¦N);", "`index` takes a number here, not a dimension"),
     ("O = as_float(A, ¦8);", "`as_float` makes numbers of 16, 32 or 64 bits, not 8"),
     ("O = as_int(A, ¦N);", "`as_int` takes a number here"),

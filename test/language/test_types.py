@@ -77,7 +77,7 @@ def test_bfloat16_keeps_its_width_beside_integers_alone(a: str, wanted: str):
         ("sigmoid(A)", dict.fromkeys(NAMES[:9], "float32")),
         ("relu(A)", {"bool": "int32"}),
         ("A ? 1 : 0", dict.fromkeys(ALL, "int32")),
-        ("A ? 1.0 : 0", dict.fromkeys(ALL, "float32")),
+        ("A ? 1.0 : 0", {**dict.fromkeys(ALL, "float32"), "float64": "float64"}),
         ("A ? A : 1", {"bool": "int32"}),
         ("index(A, 0)", dict.fromkeys(ALL, "int32")),
         ("shape(A)", dict.fromkeys(ALL, "int32")),
@@ -138,7 +138,10 @@ def test_types_of_contractions(contraction: str, rule: dict[str, str], dtype: st
         ("0.5 < 1.0", "bool"),
     ],
 )
-def test_types_of_numbers_by_themselves(expression: str, dtype: str):
+@pytest.mark.parametrize("beside", ["int64", "float16", "float32", "float64"])
+@pytest.mark.filterwarnings("ignore::tiledialect.TileWarning")
+def test_types_of_numbers_by_themselves(expression: str, dtype: str, beside: str):
     source = f"function (A[N]) -> (O) {{ O = {expression}; }}"
-    (result,) = reference(source, [np.zeros(3, np.float64)])
-    assert result.dtype == dtype and result.shape == ()
+    (result,) = reference(source, [np.zeros(3, beside)])
+    expected = "float64" if (dtype, beside) == ("float32", "float64") else dtype
+    assert result.dtype == expected and result.shape == ()

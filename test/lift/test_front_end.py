@@ -66,7 +66,7 @@ def test_overlapped_tiles(outer, inner):
     )
     # With a tile of any size, the result has that of the input.
     assert "-> (tensor<?xf32, #lift.sizes<N>>" in str(program)
-    with pytest.raises(TileError, match="no input tells what size v is"):
+    with pytest.raises(TileError, match=r"what size v is: bind it, as Derivation\.bind\(v=4\)"):
         reference(program, X)
 
 
@@ -199,6 +199,19 @@ def test_let_and_at():
         lambda x: x >> lift.map(lambda e: e + x[100]) >> lift.let(lambda y: lift.concat(y, y)),
     )
     assert reference(program, X).tolist() == [*(X + 49), *(X + 49)]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[:-1],
+        lambda x: x[-2:],
+        lambda x: x[1:-1],
+        lambda x: x[-3:-1],
+    ],
+)
+def test_places_are_counted_from_the_end(function):
+    assert reference(lift.fun(N, function), X).tolist() == function(X).tolist()
 
 
 def test_vectors():
@@ -349,6 +362,38 @@ def test_sizes_that_must_be_numbers_get_them():
     assert "[3]" in f.opencl(x)
 
 
+def test_windows_and_counts_that_must_be_numbers_get_them(device):
+    sums = lift.reduce_seq(lift.add, 0.0)
+    windows = td.compile(
+        lift.fun(
+            lift.array("N"), lift.array("M"), lambda x, y: x >> lift.map_seq_slide(sums, "M", "M")
+        ),
+        device=device,
+    )
+    again = td.compile(
+        lift.fun(
+            lift.array("N"),
+            lift.array("M"),
+            lambda x, y: x >> lift.iterate("M", lift.map(lambda e: e + 1.0)),
+        ),
+        device=device,
+    )
+    for m in (2, 4):
+        assert windows(X, X[:m]).tolist() == X.reshape(-1, m).sum(1).tolist()
+        assert again(X, X[:m]).tolist() == (X + m).tolist()
+
+
+def test_patterns_alone_have_no_schedules(device):
+    program = lift.fun(lift.array("N"), lambda x: x >> lift.map(lambda e: e + 1.0))
+    f = td.compile(program, device=device)
+    no_schedules = "of Lift's patterns alone, whose kernels have no schedules"
+    for other in (f.with_schedules({"A": "<serial i : 8>"}), f.with_fusion(apart="A")):
+        with pytest.raises(TileError, match=no_schedules):
+            other(X)
+    with pytest.warns(td.TileWarning, match=no_schedules):
+        assert td.compile(program, device=device, tune=2)(X).tolist() == (X + 1).tolist()
+
+
 def test_sizes_that_do_not_fit_are_refused():
     f = td.compile(lift.fun(lift.array("N"), lambda x: x >> lift.split(4)))
     with pytest.raises(TileError, match=r"split\(4\) needs 4 to divide"):
@@ -422,3 +467,11 @@ def test_fun_takes_functions():
 def test_sizes_of_numpy():
     f = td.compile(lift.fun(N, lambda x: x >> lift.split(np.int64(4))))
     assert f.reference(X).shape == (2, 4)
+
+
+def test_explanation():
+    windows = lift.pad(1, 1, lift.clamp) >> lift.slide(3, 1)
+    program = lift.fun(N, lambda x: x >> windows >> lift.map(lift.reduce(lift.add, 0.0)))
+    text = td.compile(program).explanation(np.ones(1000, np.float32))
+    assert "    reduce_seq at map/reduce\n    map_glb(dim=0) at map\n" in text
+    assert "16 groups of 64 work-items" in text and "    pad(1, clamp)" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 
 import numpy as np
 import pytest
@@ -40,7 +41,15 @@ def wrong(function, *types):
         (lambda x: x >> lift.pad(1, 1, "zero"), "pad takes lift.clamp", 'lift.pad(1, 1, "zero")'),
         (lambda x: x + x[0:4], "add takes arrays of the same sizes, not x (N)", "x + x[0:4]"),
         (lambda x: x[0:4:2], "a slice has no step", "x[0:4:2]"),
-        (lambda x: lift.where(x[0] > 0, x, x), "where chooses between numbers, not tensor", None),
+        (lambda x: x[-1], "the element that is x[-k] in NumPy is x[x.size - k]", "x[-1]"),
+        (lambda x: np.sin(x), "np.sin does not take values of a Lift program: use lift.sin", None),
+        (lambda x: x >> lift.map(np.exp), "use lift.exp", "x >> lift.map(np.exp)"),
+        (lambda x: np.sum(x), "np.sum does not take values of a Lift program: use x >> ", None),
+        (lambda x: np.where(x > 0, x, 0), "use lift.where(condition, a, b)", None),
+        (lambda x: np.arctan(x), "Lift has no such function", "np.arctan(x)"),
+        (lambda x: math.sqrt(x[0]), "use lift's, such as lift.sqrt(a)", "math.sqrt(x[0])"),
+        (lambda x: x[len(x) - 1], "it has N elements: x.size is a size for patterns", "len(x)"),
+        (lambda x: [0 for _ in range(x[0])], "neither range nor int() takes it", "range(x[0])"),
         (lambda x: x >> lift.map(lambda e: e & 1), "bit_and takes integers, not f32", "e & 1"),
         (lambda x: x >> lift.map(lambda e: e[0]), "get takes a tuple, but e is f32", "e[0]"),
         (lambda x: lift.zip(x, x[1:3]), "zip takes arrays of the same size", "lift.zip(x, x[1:3])"),

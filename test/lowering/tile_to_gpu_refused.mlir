@@ -83,3 +83,14 @@ func.func @no_default(%A: tensor<4xf32>) -> tensor<8xf32> {
   }
   func.return %S : tensor<8xf32>
 }
+
+// -----
+
+// CHECK: the indices of s have fractions: run tile-defract first
+func.func @fractions(%A: tensor<4xf32>) -> tensor<8xf32> {
+  %S = tile.kernel(%a = %A : tensor<4xf32>) -> tensor<8xf32> schedule <local.x i : 8, serial j : 2> {
+    %s = tile.contraction assign(%a[1/2*i - 1/2*j]) -> [i] where 0 <= j < 2 domain <i = 0 to 8, j = 0 to 2> : (tensor<4xf32>) -> tensor<8xf32>
+    tile.yield %s : tensor<8xf32>
+  }
+  func.return %S : tensor<8xf32>
+}

@@ -555,3 +555,30 @@ func.func @f(%x: tensor<8xf32> {tile.name = "X"}, %k: tensor<8xi32> {tile.name =
   %Y = tile.scan add %x axis 0 runs %k : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>
   func.return %Y : tensor<8xf32>
 }
+
+// -----
+
+// expm1
+// CHECK-LABEL: func.func @f_gradient(
+// CHECK-NEXT:    %y = tile.expm1 %x : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    %0 = tile.constant 1 : tensor<index>
+// CHECK-NEXT:    %1 = tile.add %y, %0 : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+// CHECK-NEXT:    %DX = tile.mul %DY, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %DX : tensor<4xf32>
+func.func @f(%x: tensor<4xf32> {tile.name = "X"}) -> (tensor<4xf32> {tile.name = "Y"}) {
+  %y = tile.expm1 %x : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+
+// -----
+
+// log1p
+// CHECK-LABEL: func.func @f_gradient(
+// CHECK-NEXT:    %0 = tile.constant 1 : tensor<index>
+// CHECK-NEXT:    %1 = tile.add %0, %x : (tensor<index>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    %DX = tile.div %DY, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %DX : tensor<4xf32>
+func.func @f(%x: tensor<4xf32> {tile.name = "X"}) -> (tensor<4xf32> {tile.name = "Y"}) {
+  %y = tile.log1p %x : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}

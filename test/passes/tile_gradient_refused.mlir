@@ -24,3 +24,10 @@ func.func @g(%X: tensor<8xf32> {tile.name = "X"}) -> (tensor<8xf32> {tile.name =
   }
   func.return %Y : tensor<8xf32>
 }
+
+// -----
+
+// CHECK: X is of type memref<8xf32>, not a tensor: tile-gradient runs before kernels are made
+func.func @lowered(%X: memref<8xf32> {tile.name = "X"}) -> (memref<8xf32> {tile.name = "Y"}) {
+  func.return %X : memref<8xf32>
+}

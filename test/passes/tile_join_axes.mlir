@@ -210,4 +210,14 @@ func.func @diagonals(%X: tensor<3x41x41xf32>, %Y: tensor<9x7x7xf32>) -> (tensor<
   }
   func.return %R, %D, %A, %T, %S : tensor<9x7xf32>, tensor<3x41xf32>, tensor<3x40xf32>, tensor<3xf32>, tensor<3x40xf32>
 }
+
+// What is yielded as it is given has no axes to join.
+// CHECK-LABEL: @given_back
+// CHECK: tile.kernel(%{{.*}} = %X : tensor<6x40xf32>) -> tensor<6x40xf32>
+func.func @given_back(%X: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %K = tile.kernel(%x = %X : tensor<6x40xf32>) -> tensor<6x40xf32> {
+    tile.yield %x : tensor<6x40xf32>
+  }
+  func.return %K : tensor<6x40xf32>
+}
 }

@@ -127,3 +127,14 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
     func.return %0, %1, %2, %3 : tensor<20xi32>, tensor<300xi32>, tensor<300xf32>, tensor<300xi32>
   }
 }
+
+// -----
+
+// An axis of size 1 bounds its index, though what is compared is read at 0 there.
+// CHECK-LABEL: @one_column
+// CHECK: tile.contraction add(%{{.*}}[i + j, j]) -> []
+func.func @one_column(%X: tensor<5x1xf32>, %Y: tensor<5x1xf32>) -> tensor<i32> {
+  %equal = tile.cmp_eq %X, %Y : (tensor<5x1xf32>, tensor<5x1xf32>) -> tensor<5x1xi1>
+  %O = tile.contraction add(%equal[i + j, j]) -> [] : (tensor<5x1xi1>) -> tensor<i32>
+  func.return %O : tensor<i32>
+}

@@ -1,5 +1,7 @@
 // RUN: tile-opt %s -p 'tile-specialize{function=conv arguments="2x9x9x5xf32","2x2x5x7xf32"}' | filecheck %s
 // RUN: tile-opt %s -p 'tile-specialize{function=halves arguments="7xi16"}' | filecheck %s --check-prefix=HALVES
+// RUN: tile-opt %s -p 'tile-specialize{function=widths arguments="7xf64"}' | filecheck %s --check-prefix=WIDE
+// RUN: tile-opt %s -p 'tile-specialize{function=widths arguments="50000xf32"}' | filecheck %s --check-prefix=LONG
 // RUN: not tile-opt %s -p 'tile-specialize{function=conv arguments="2x9x9x5xf32","2x2x4x7xf32"}' 2>&1 | filecheck %s --check-prefix=MISMATCH
 // RUN: not tile-opt %s -p 'tile-specialize{function=conv arguments="2x9x9x5xf32"}' 2>&1 | filecheck %s --check-prefix=COUNT
 // RUN: not tile-opt %s -p 'tile-specialize{function=conv arguments="9x9x5xf32","2x2x5x7xf32"}' 2>&1 | filecheck %s --check-prefix=RANK
@@ -39,6 +41,17 @@ func.func @halves(%A: tensor<?x!tile.any> {tile.name = "A", tile.dims = ["N"]}) 
   %x = tile.mul %n, %half : (tensor<index>, tensor<!tile.real>) -> tensor<!tile.real>
   %B = tile.mul %S, %x : (tensor<?x!tile.any>, tensor<!tile.real>) -> tensor<?x!tile.any>
   func.return %B : tensor<?x!tile.any>
+}
+
+// What is left open takes the width that it meets; what is declared keeps its own.
+func.func @widths(%A: tensor<?x!tile.any> {tile.name = "A"}) -> (tensor<?x!tile.any> {tile.name = "B"}, tensor<?x!tile.any> {tile.name = "C"}, tensor<?x!tile.any> {tile.name = "D"}) {
+  %i = tile.index %A axis 0 : (tensor<?x!tile.any>) -> tensor<?xi32>
+  %tenth = tile.constant 0.1 : tensor<!tile.real>
+  %B = tile.mul %i, %tenth : (tensor<?xi32>, tensor<!tile.real>) -> tensor<?x!tile.any>
+  %f = tile.mul %i, %tenth : (tensor<?xi32>, tensor<!tile.real>) -> tensor<?xf32>
+  %C = tile.add %A, %f : (tensor<?x!tile.any>, tensor<?xf32>) -> tensor<?x!tile.any>
+  %D = tile.mul %i, %i : (tensor<?xi32>, tensor<?xi32>) -> tensor<?x!tile.any>
+  func.return %B, %C, %D : tensor<?x!tile.any>, tensor<?x!tile.any>, tensor<?x!tile.any>
 }
 
 func.func @shrink(%A: tensor<?x!tile.any>) -> tensor<?x!tile.any> {
@@ -82,14 +95,23 @@ func.func @sum(%A: tensor<*x!tile.any>, %B: tensor<*x!tile.any>) -> tensor<*x!ti
 // HALVES-NEXT:   %x = tile.constant 3.5 : tensor<!tile.real>
 // HALVES-NEXT:   %B = tile.mul %S, %x : (tensor<3xi16>, tensor<!tile.real>) -> tensor<3xf32>
 
+// WIDE:      [[I:%\w+]] = tile.cast %i : (tensor<7xi32>) -> tensor<7xf64>
+// WIDE-NEXT: %B = tile.mul [[I]], %tenth : (tensor<7xf64>, tensor<!tile.real>) -> tensor<7xf64>
+// WIDE-NEXT: %f = tile.mul %i, %tenth : (tensor<7xi32>, tensor<!tile.real>) -> tensor<7xf32>
+// WIDE-NEXT: %C = tile.add %A, %f : (tensor<7xf64>, tensor<7xf32>) -> tensor<7xf64>
+// WIDE-NEXT: %D = tile.mul %i, %i : (tensor<7xi32>, tensor<7xi32>) -> tensor<7xi32>
+
+// LONG:      %B = tile.mul %i, %tenth : (tensor<50000xi32>, tensor<!tile.real>) -> tensor<50000xf32>
+// LONG:      %D = tile.mul {{.*}} : (tensor<50000xi64>, tensor<50000xi64>) -> tensor<50000xi64>
+
 // MISMATCH: dimension CI is 5 in I (axis 3) but 4 in K (axis 2)
-// COUNT: conv takes 2 inputs (I, K), but 1 was given
-// RANK: I has 4 dimensions in the header, but the one given has 3 (9x9x5)
+// COUNT: conv takes 2 inputs (I, K), but 1 was given; K is missing
+// RANK: I has 4 dimensions in the header (N, H, W, CI), but the one given has 3 (9x9x5)
 // TYPE: '2x2x5x7xf33' is not a type such as 2x9xf32
-// WHICH: name one of the functions here: conv, halves, shrink, other, divide, sum
+// WHICH: name one of the functions here: conv, halves, widths, shrink, other, divide, sum
 // OPEN: give the type of A, which is declared as tensor<?x!tile.any>
 // UNKNOWN: there is no function nothing here
-// NEGATIVE: axis 0 of B gets the size -2
+// NEGATIVE: axis 0 of B gets the size -2, which is {{.+}}
 // ZERO: a dimension is divided by 0 here
 // BROADCAST: the shapes of A (3) and B (4) do not broadcast together
 // OTHER: arith.shli does not compute a size

@@ -18,8 +18,7 @@ func.func @product(%A: tensor<5x10xf32>, %B: tensor<10x7xf32>) -> tensor<5x7xf32
 
 // A full sum; there are no more parts than values. The partial results of f16 are f32.
 // CHECK-LABEL: @sum
-// CHECK-NEXT: %start = tile.constant 0 : tensor<f32>
-// CHECK-NEXT: %S_parts = tile.contraction add(%A[k_part + k, j]) -> [k_part] where 0 <= k < 1 default %start : (tensor<3x8xf16>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT: %S_parts = tile.contraction add(%A[k_part + k, j]) -> [k_part] where 0 <= k < 1 : (tensor<3x8xf16>) -> tensor<3xf32>
 // CHECK-NEXT: %total = tile.contraction add(%S_parts[k_part]) -> [] : (tensor<3xf32>) -> tensor<f32>
 // CHECK-NEXT: %S = tile.cast %total : (tensor<f32>) -> tensor<f16>
 func.func @sum(%A: tensor<3x8xf16>) -> tensor<f16> {

@@ -38,7 +38,14 @@ func.func @ranges(%A: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: C cannot be expressed as patterns: the constraint 0 <= i - j < 2 is not what its ranges say
+// A constraint that the ranges do not imply is tested at each point.
+// CHECK-LABEL: func.func @constraint(
+// CHECK-COUNT-2: lift.generate(
+// CHECK: lift.map(
+// CHECK:   arith.cmpi sge
+// CHECK:   arith.cmpi slt
+// CHECK:   arith.select
+// CHECK:   lift.reduce(
 func.func @constraint(%A: tensor<4xf32>) -> tensor<4xf32> {
   %C = tile.contraction add(%A[j]) -> [i] where 0 <= i - j < 2 domain <i = 0 to 4, j = 0 to 4> : (tensor<4xf32>) -> tensor<4xf32>
   func.return %C : tensor<4xf32>
@@ -46,7 +53,10 @@ func.func @constraint(%A: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: C cannot be expressed as patterns: it has a default
+// Elements without points are those of the default.
+// CHECK-LABEL: func.func @default(
+// CHECK: arith.cmpi sgt
+// CHECK: arith.select
 func.func @default(%A: tensor<4xf32>) -> tensor<4xf32> {
   %C = tile.contraction add(%A[i + 1]) -> [i] default %A domain <i = 0 to 3> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %C : tensor<4xf32>

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.dialects.tile.schedule_text import read_schedules
+from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names, read_schedules
+from tiledialect.mlir_text import parse_mlir
 
 PRODUCT = """
 function product(A[M, L], B[L, N]) -> (D) {
@@ -87,20 +88,46 @@ def test_the_chosen_schedule_can_be_given_back(device: td.Device) -> None:
     assert f.with_schedules(chosen).opencl(A, B) == f.opencl(A, B)
 
 
+def test_values_without_names_are_called_after_what_they_are_computed_of() -> None:
+    ops = """
+      func.func @f(%A: tensor<4x8xf32>, %B: tensor<8x4xf32>) -> tensor<4x4xf32> {
+        %K = tile.kernel(%0 = %A : tensor<4x8xf32>, %y = %B : tensor<8x4xf32>) -> tensor<4x4xf32> {
+          %1 = tile.exp %y : (tensor<8x4xf32>) -> tensor<8x4xf32>
+          %2 = tile.contraction add(%0[i, k] mul %1[k, j]) -> [i, j]
+             : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+          tile.yield %2 : tensor<4x4xf32>
+        }
+        func.return %K : tensor<4x4xf32>
+      }"""
+    (kernel,) = named_kernels(parse_mlir(ops, "f")).values()
+    assert set(operand_names(kernel)) >= {"A", "of_y"}
+
+
 def test_a_kernel_without_a_name_can_be_given_back_too(device: td.Device) -> None:
     """The gradient of a product over windows begins with such ones."""
     text = "function (X[N]) -> (O) { O[x: N - 2] = *(X[x + k]), k < 3; }"
     function = td.compile(text, device=device).gradient()
     x = np.float32([1, 3, 2, 5, 4, 4, 1]), np.ones(5, np.float32)
     schedule = "<serial x : 5, serial k : 3>"
-    given = function.with_schedules({"an operand": schedule})
-    assert given.schedules(*x)["an operand"] == schedule
+    (name, *_) = function.schedules(*x)
+    assert name == "of_X"
+    given = function.with_schedules({name: schedule})
+    assert given.schedules(*x)[name] == schedule
     assert np.array_equal(given(*x), function(*x))
 
 
 def test_schedules_stay_with_a_pickled_function() -> None:
     f = td.compile(PRODUCT).with_schedules({"D": TILED})
     assert pickle.loads(pickle.dumps(f)).schedules(A, B) == {"D": TILED}
+
+
+def test_schedules_as_the_ir_prints_them() -> None:
+    f = td.compile(PRODUCT)
+    for printed in ("%A local", "%A_1 local"):
+        given = TILED.replace("A local", printed)
+        assert f.with_schedules({"D": given}).schedules(A, B) == {"D": TILED}
+    with pytest.raises(td.TileError, match="Q is none of A, B"):
+        f.with_schedules({"D": TILED.replace("A local", "%Q local")})(A, B)
 
 
 def test_a_file_of_schedules(tmp_path: Path) -> None:

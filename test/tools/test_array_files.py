@@ -356,3 +356,21 @@ def test_a_full_device(tmp_path: Path, name: str) -> None:
 def test_pictures_that_a_format_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(TileError, match=r"cannot write .*x\.webp"):
         write_arrays({"A": np.zeros((1, 20000))}, {"A": str(tmp_path / "x.webp")})
+
+
+def test_lists_ones_and_zeros():
+    assert read_array("[1,2,1]") == [1, 2, 1]
+    ones, zeros = read_array("ones(3)"), read_array("zeros(2x3xu8)")
+    assert isinstance(ones, np.ndarray) and isinstance(zeros, np.ndarray)
+    assert ones.tolist() == [1, 1, 1] and ones.dtype == np.float32
+    assert zeros.tolist() == [[0] * 3] * 2 and zeros.dtype == np.uint8
+    with pytest.raises(TileError, match=r"ones\(x\) is not sizes"):
+        read_array("ones(x)")
+
+
+def test_colours_that_a_gif_has_no_room_for(tmp_path: Path):
+    pixels = np.zeros((20, 20, 3), np.uint8)
+    pixels[..., 0], pixels[..., 1] = np.indices((20, 20))
+    (remark,) = write_arrays({"O": pixels}, {"O": str(tmp_path / "o.gif")})
+    assert "O has 400 colours, and a .gif holds 256" in remark
+    assert write_arrays({"O": pixels[:10]}, {"O": str(tmp_path / "p.gif")}) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,28 @@ def test_files(run: Run):
         assert np.array_equal(archive["difference"], a - 5)
     assert run(*arguments, "--output", "S=s.npy")[0] == 0
     assert np.load("s.npy").dtype == np.int16
+
+
+def test_an_array_from_the_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch):
+    stream = BytesIO()
+    np.save(stream, np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3)))
+
+    def given(data: bytes, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(data)))
+        return run("p.tile", *arguments)
+
+    a, b = ("--input", "A=-"), ("--input", "B=4")
+    status, out, err = given(stream.getvalue(), *a, *b)
+    assert (status, err) == (0, "") and "S: int16[2, 3]\n[[4 5 6]\n [7 8 9]]" in out
+    status, _, err = given(b"no array", *a, *b)
+    assert status == 1 and "input A: the standard input is not a sound .npy file" in err
+    assert given(b"", *a, "--input", "B=-") == (
+        1,
+        "",
+        "tile-run: A and B are both read from the standard input\n",
+    )
+    status, _, err = run("-", *a, *b)
+    assert status == 1 and "the program and A are both read from the standard input" in err
 
 
 def test_check_and_profile(run: Run):

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
+from ..dialects.tile.meetings import leave_open
 from ..errors import SourceSpan, TileError
 from ..size_arithmetic import SIZE_ARITHMETIC
 from .parser import LARGEST_INTEGER
@@ -60,6 +61,7 @@ class Appender:
     def add(self, op: Operation, span: SourceSpan) -> SSAValue:
         """Append an op that stands for what is at ``span``; the value is its first result."""
         self.locate(op, span)
+        leave_open(op)
         self.block.add_op(op)
         return op.results[0]
 

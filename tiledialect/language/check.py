@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import SourceSpan, TileError, meant
 from . import ast
 from .functions import FUNCTIONS, is_assertion
-from .habits import INSTEAD
+from .habits import INSTEAD, NUMBERS
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,8 @@ class _Checker:
     def kind_of(self, name: str, span: SourceSpan) -> Kind:
         if name in self.kinds:
             return self.kinds[name]
+        if name != "E" and (number := NUMBERS.get(name.lower())) is not None:
+            raise TileError(f"Tile has no name for the number `{name}`: write `{number}`", span)
         if name[0].islower():
             raise TileError(
                 f"`{name}` is an index, as it begins with a lower case letter, and indices "
@@ -315,7 +317,7 @@ class _Checker:
                 output.span,
             )
         if statement.default is not None:
-            self.operand(ast.Access(statement.default.span, statement.default, output.indices))
+            self.default(statement.default, output)
         self.define(output.tensor, tensor(len(output.indices)))
 
     def operand(self, access: ast.Access) -> None:
@@ -336,6 +338,21 @@ class _Checker:
                 f"and {_count(count, 'index', 'indices')} here",
                 access.span,
             )
+
+    def default(self, default: ast.Name, output: ast.Access) -> None:
+        """Checks that a default has as many dimensions as the output."""
+        kind = self.kind_of(default.text, default.span)
+        wanted = len(output.indices)
+        if kind.is_tensor and kind.rank not in (None, wanted):
+            has = _count(kind.rank or 0, "dimension", "dimensions")
+            number = f" (`T[i: N] = =({default.text}[]), i < N;` is a number along an axis)"
+            raise TileError(
+                f"the default `{default.text}` has {has} and `{output.tensor.text}` has "
+                f"{wanted or 'none'}: a default has the shape of the output"
+                f"{'' if kind.rank else number}",
+                default.span,
+            )
+        self.operand(ast.Access(default.span, default, output.indices))
 
     def bound(self, constraint: ast.Constraint) -> None:
         """Checks that a constraint compares an expression with a size."""

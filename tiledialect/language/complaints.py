@@ -26,9 +26,6 @@ ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
 OPERATORS = ARITHMETIC | {"<<", ">>", "&", "|", "^", "==", "!=", "<=", ">", ">="}
 
 HINTS = {
-    "&&": "use `&`",
-    "||": "use `|`",
-    "**": "use `pow`",
     "[": "only the tensors of a contraction have indices",
     "<": "comparisons do not chain, write `(A < B) & (B < C)`",
     "==": "comparisons do not chain, use parentheses",
@@ -36,6 +33,17 @@ HINTS = {
     "_": "a name begins with a letter",
 }
 """What to say when this text stands where it may not."""
+
+DOUBLED = {
+    "&&": "use `&`, of bools: `(A > 0) & (B > 0)`, or `(A != 0) & (B != 0)`",
+    "||": "use `|`, of bools: `(A > 0) | (B > 0)`, or `(A != 0) | (B != 0)`",
+    "**": "use `pow`, or `A * A`",
+}
+"""What to say of operators of which the grammar takes the first half by itself."""
+
+COMMENT = (
+    "`//` begins a comment; `A / B` of integers is cut off, and of reals `floor(A / B)` is whole"
+)
 
 
 def complain(
@@ -53,7 +61,14 @@ def complain(
     in_statement = ";" in accepts and tokens[-1] not in ("{", ";")
     if in_statement and (found in ("", "}", "[[") or "\n" in text[end:place]):
         # A forgotten semicolon shows where it belongs, not where the next statement begins.
-        return TileError(f"expected `;`{after}", _span(text, filename, end, 1))
+        rest = text[end:place].strip().splitlines()[:1]
+        cut = rest and rest[0].startswith("//") and ";" in rest[0]
+        hint = f" ({COMMENT})" if cut else ""
+        return TileError(f"expected `;`{after}{hint}", _span(text, filename, end, 1))
+    doubled = text[max(0, place - 1) : place + 1]
+    if doubled in DOUBLED and habits.hint(tokens, found) is None:
+        message = f"there is no operator `{doubled}` ({DOUBLED[doubled]})"
+        return TileError(message, _span(text, filename, place - 1, 2))
     message = _message(_wanted(accepts), found, after)
     hint = _hint(text, place, tokens, found)
     if hint:
@@ -91,7 +106,7 @@ def _hint(text: str, place: int, tokens: Sequence[Token], found: str) -> str | N
     if (habit := habits.hint(tokens, found)) is not None:
         return habit
     if not found and "//" in text[tokens[-1].end_pos if tokens else 0 : place]:
-        return "`//` begins a comment"
+        return COMMENT
     for word, hint in HINTS.items():
         # The first half of a doubled operator may have been accepted as one by itself.
         if text.startswith(word, place) or (

@@ -42,7 +42,8 @@ def _same(names: str, signature: Signature) -> Iterable[tuple[str, Signature]]:
 
 
 UNARY_MATH = (
-    "acos asin atan ceil cos cosh erf exp floor log recip relu round sigmoid sin sinh sqrt tan tanh"
+    "acos asin atan ceil cos cosh erf exp expm1 floor log log1p recip relu round sigmoid sin sinh "
+    "sqrt tan tanh"
 )
 COMPARISONS = "cmp_eq cmp_ne cmp_lt cmp_le cmp_gt cmp_ge"
 

@@ -171,8 +171,27 @@ def _kinds(found: str) -> Iterator[str]:
 AGGREGATES = {"sum": "+", "prod": "*", "amax": ">", "amin": "<", "max": ">", "min": "<"}
 """What others call the aggregations of contractions."""
 
+FIRST = "P = A == H ? index(A, 1) : M; O[i: N] = <(P[i, j])"
+"""The first place of what is equal to H in each row."""
+SQUARES = "S[j: M] = +(A[i, j]); D = A - S / N; R[j: M] = +(D[i, j] * D[i, j])"
+"""The sums of the squares of the columns' distances from their means."""
+RANKS = (
+    "C = reshape(A, N, 1); L = (C > A) | (C == A) & (index(C, 0) > index(A, 0)); "
+    "R[i: N] = +(L[i, j])"
+)
+"""How many elements of a vector come before each: its place in order."""
+MIDDLE = "P = (N - 1) / 2; Q = N / 2; X[] = =(T[P]); Y[] = =(T[Q]); O = (X + Y) / 2"
+"""The median of a vector in order."""
+
 INSTEAD = {
     **{name: f"S[i: N] = {sign}(A[i, j])" for name, sign in AGGREGATES.items()},
+    "any": "Y = A > 0; C[i: N] = +(Y[i, j]); O = C > 0",
+    "all": "Y = A > 0; C[i: N] = +(Y[i, j]); O = C == M",
+    "argmax": f"H[i, 0: N, 1] = >(A[i, j]); {FIRST}",
+    "argmin": f"H[i, 0: N, 1] = <(A[i, j]); {FIRST}",
+    "var": f"{SQUARES}; O = R / N",
+    "std": f"{SQUARES}; O = sqrt(R / N)",
+    "norm": "S[i: N] = +(A[i, j] * A[i, j]); O = sqrt(S)",
     **dict.fromkeys(("mean", "average"), "S[i: N] = +(A[i, j]); O = S / M"),
     **dict.fromkeys(("matmul", "dot", "mm"), "C[i, j: N, M] = +(A[i, k] * B[k, j])"),
     **dict.fromkeys(("transpose", "permute"), "O[j, i: M, N] = =(A[i, j])"),
@@ -180,6 +199,21 @@ INSTEAD = {
         ("concat", "concatenate", "cat"),
         "T[i: N + M] = =(A[i]); O[N + i: N + M] = =(B[i]) default T",
     ),
+    "stack": "T[0, i: 2, N] = =(A[i]); O[1, i: 2, N] = =(B[i]) default T",
+    "roll": "T[0: N] = =(A[N - 1]); O[i + 1: N] = =(A[i]) default T",
+    "sort": f"{RANKS}; O = scatter(A, R, A)",
+    "argsort": f"{RANKS}; O = scatter(index(A, 0), R, A)",
+    "median": f"{RANKS}; T = scatter(A, R, A); {MIDDLE}",
+    "outer": "O[i, j: N, M] = =(A[i] * B[j])",
+    "trace": "O[] = +(A[i, i])",
+    **dict.fromkeys(("diag", "diagonal"), "O[i: min(N, M)] = =(A[i, i])"),
+    "tril": "O = index(A, 0) >= index(A, 1) ? A : 0",
+    "triu": "O = index(A, 0) <= index(A, 1) ? A : 0",
+    "repeat": "O[3*i + k: 3*N] = =(A[i]), k < 3",
+    "tile": "O[i + N*k: 3*N] = =(A[i]), k < 3",
+    "diff": "H[i: N - 1] = =(A[i + 1]); L[i: N - 1] = =(A[i]); O = H - L",
+    **dict.fromkeys(("flatten", "ravel"), "O = reshape(A, N * M)"),
+    **dict.fromkeys(("squeeze", "unsqueeze", "expand_dims"), "O = reshape(A, N, 1, M)"),
     "cumsum": "O[i: N] = +(A[k]), i - k < N",
     "flip": "O[i: N] = =(A[N - 1 - i])",
     "pad": "O[i + 1: N + 2] = =(A[i])",
@@ -196,15 +230,23 @@ INSTEAD = {
     "square": "O = A * A",
     "rsqrt": "O = recip(sqrt(A))",
     "exp2": "O = exp(0.6931471805599453 * A)",
-    "expm1": "O = exp(A) - 1",
     "log2": "O = 1.4426950408889634 * log(A)",
     "log10": "O = 0.4342944819032518 * log(A)",
-    "log1p": "O = log(1 + A)",
     **dict.fromkeys(("mod", "fmod"), "O = A - B * floor(A / B)"),
     "floor_div": "O = floor(A / B)",
     "isnan": "O = A != A",
     "gelu": "O = A * (1 + erf(A / 1.4142135623730951)) / 2",
     **dict.fromkeys(("silu", "swish"), "O = A * sigmoid(A)"),
-    "softplus": "O = max(A, 0) + log(1 + exp(-abs(A)))",
+    "softplus": "O = max(A, 0) + log1p(exp(-abs(A)))",
 }
 """What is written for functions that other languages have; docs/from-numpy.md has more."""
+
+NUMBERS = {
+    "pi": "3.141592653589793",
+    "tau": "6.283185307179586",
+    "e": "2.718281828459045",
+    "inf": "1e400",
+    "infinity": "1e400",
+    "nan": "(0.0 / 0.0)",
+}
+"""Numbers that other languages have names for, in small letters."""

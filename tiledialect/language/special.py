@@ -15,7 +15,7 @@ from ..dialects.tile.custom_gradient import CustomGradientOp
 from ..dialects.tile.element_types import CONCRETE
 from ..dialects.tile.elementwise import CastOp, IndexOp
 from ..dialects.tile.yielding import YieldOp
-from ..errors import TileError
+from ..errors import TileError, count
 from . import ast
 from .append import Size, Value
 from .scope import Scope
@@ -66,9 +66,24 @@ def _cast(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
     return scope.appender.add(CastOp.to(operand, CONCRETE[types[width]]), node.span)
 
 
+def _axis(scope: Scope, node: ast.Call, operand: SSAValue, given: Value) -> int:
+    """An axis that counts from the first one, or, if it is negative, from behind the last."""
+    axis, shape = scope.literal(node, 1, given), shape_of(tensor_type(operand))
+    if shape is None and axis < 0:
+        raise TileError(
+            f"`{node.function}` needs to know how many dimensions {name_of(operand)} has to count "
+            "from the last: name them in the header, as in `X[N, M]`",
+            node.span,
+        )
+    if shape is not None and not -len(shape) <= axis < len(shape):
+        dimensions = count(len(shape), "dimension", "dimensions")
+        raise TileError(f"{name_of(operand)} has {dimensions}, and none is {axis}", node.span)
+    return axis if shape is None else axis % len(shape)
+
+
 def _index(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
     operand = _operand(scope, node, arguments, 0)
-    axis = scope.literal(node, 1, arguments[1])
+    axis = _axis(scope, node, operand, arguments[1])
 
     def make() -> IndexOp:
         op = IndexOp.along(operand, axis)
@@ -84,9 +99,7 @@ def _shape(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
 
 def _dim(scope: Scope, node: ast.Call, arguments: list[Value]) -> Value:
     operand = _operand(scope, node, arguments, 0)
-    axis, shape = scope.literal(node, 1, arguments[1]), shape_of(tensor_type(operand))
-    if axis < 0 or (shape is not None and axis >= len(shape)):
-        raise TileError(f"{name_of(operand)} has no dimension {axis}", node.span)
+    axis = _axis(scope, node, operand, arguments[1])
     return scope.axis_size(scope.axes_of(operand, axis + 1)[axis], node.span)
 
 

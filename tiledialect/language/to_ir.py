@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -18,6 +19,7 @@ from ..names import to_hint
 from . import ast
 from .append import Appender, Size, Value, is_size, size_arithmetic
 from .check import check
+from .constants import CONSTANTS, constants_attribute, numbers_of, with_constants
 from .contractions import lower_contraction
 from .custom_gradients import lower_custom_gradient
 from .expand import Expander, Invocation
@@ -37,17 +39,26 @@ MOST_STATEMENTS = 100_000
 """How many statements a function may have with those of the functions that it calls."""
 
 
-def load(text: str, filename: str = "<tile>", name: str | None = None) -> ModuleOp:
+def load(
+    text: str,
+    filename: str = "<tile>",
+    name: str | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> ModuleOp:
     """The module with the functions that ``text`` holds.
+
+    ``constants`` are numbers for names that the text uses and does not define; the module has
+    them in its attribute ``tile.constants``.
 
     A function's symbol is its name in the text; that of one without is ``name`` with what a name
     cannot hold replaced, else ``main``. Calls of one another are written out. Raises TileError,
     at the place in ``text``, for whatever is wrong.
     """
-    named = check(parse(text, filename), default_symbol(name))
-    return ModuleOp(
-        [Lowering(f, filename, named).function_op(symbol) for symbol, f in named.items()]
-    )
+    numbers = numbers_of(constants or {})
+    functions = with_constants(parse(text, filename), numbers)
+    named = check(functions, default_symbol(name))
+    ops = [Lowering(f, filename, named).function_op(symbol) for symbol, f in named.items()]
+    return ModuleOp(ops, {CONSTANTS: constants_attribute(numbers)} if numbers else {})
 
 
 def default_symbol(name: str | None) -> str:

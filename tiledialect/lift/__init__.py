@@ -8,7 +8,13 @@
 ...     )
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from xdsl.dialects.builtin import (
+    ModuleOp,
     bf16,
     f16,
     f32,
@@ -42,9 +48,11 @@ from tiledialect.lift.functions import (
     div,
     erf,
     exp,
+    expm1,
     floor,
     id,
     log,
+    log1p,
     max,
     min,
     mul,
@@ -108,6 +116,32 @@ from tiledialect.lift.patterns import (
 from tiledialect.lift.program import Program, array, fun
 from tiledialect.lift.values import Value, cast, where
 
+if TYPE_CHECKING:
+    from tiledialect.passes.lift import Macro, Rule
+
+
+def check(
+    rule: Rule | Macro,
+    *,
+    trials: int = 100,
+    seed: int = 0,
+    programs: Sequence[Program | ModuleOp] = (),
+) -> int:
+    """Try a rewrite rule on programs at random; how many it was applied to.
+
+    The programs are made of the rule's pattern. Their results before and after are compared by the
+    reference semantics, for small integers as inputs. ``programs`` are tried, too, with small sizes
+    for the names that they leave open.
+
+    Raises:
+        TileError: the rule changes what a program means, which is shown; or it applies to none, so
+            that nothing was compared.
+    """
+    from tiledialect.passes.lift.check import check
+
+    return check(rule, trials=trials, seed=seed, programs=programs)
+
+
 __all__ = [
     "Function",
     "Program",
@@ -121,6 +155,7 @@ __all__ = [
     "bf16",
     "cast",
     "ceil",
+    "check",
     "clamp",
     "compose",
     "concat",
@@ -128,6 +163,7 @@ __all__ = [
     "div",
     "erf",
     "exp",
+    "expm1",
     "f16",
     "f32",
     "f64",
@@ -146,6 +182,7 @@ __all__ = [
     "join",
     "let",
     "log",
+    "log1p",
     "map",
     "map2",
     "map3",

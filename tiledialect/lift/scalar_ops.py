@@ -42,7 +42,9 @@ REALS: dict[str, OpType] = {
     "sqrt": math.SqrtOp,
     "rsqrt": math.RsqrtOp,
     "exp": math.ExpOp,
+    "expm1": math.ExpM1Op,
     "log": math.LogOp,
+    "log1p": math.Log1pOp,
     "sin": math.SinOp,
     "cos": math.CosOp,
     "tan": math.TanOp,
@@ -130,10 +132,12 @@ def constant(number: float, t: Attribute) -> Operation:
 
 def number_type(number: float, like: Attribute | None) -> Attribute:
     """The type of a number of Python's beside something of type ``like``."""
-    if like is not None and is_number(like) and (isinstance(number, int) or is_real(like)):
-        return like
-    if isinstance(number, bool):
+    if isinstance(number, bool) and (like is None or not is_number(like)):
         return i1
+    counts = like == i1 and not isinstance(number, bool)
+    fits = isinstance(number, int) or is_real(like or i1)
+    if like is not None and is_number(like) and fits and not counts:
+        return like
     return i32 if isinstance(number, int) else _first_real(like)
 
 

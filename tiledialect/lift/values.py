@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import TensorType, TupleType, VectorType
+from xdsl.dialects.builtin import IndexType, TensorType, TupleType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.lift import values as ops
@@ -42,8 +42,6 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
 
 class Value:
     """A number, a vector, a tuple or an array of the program that is traced."""
-
-    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with values to them.
 
     def __init__(self, ssa: SSAValue):
         self.ssa = ssa
@@ -82,19 +80,72 @@ class Value:
         if isinstance(key, slice):
             return self._slice(key, where)
         if isinstance(self.type, TensorType):
+            if _is_negative(key):
+                size = self.size.number
+                last = "x.size" if size is None else str(size)
+                raise TileError(
+                    "an index counts from the start: the element that is x[-k] in NumPy is "
+                    f"x[{last} - k]",
+                    where,
+                )
             index = key.ssa if isinstance(key, Value) else size_value(key, where).ssa
             return Value(emit(lambda: ops.AtOp.make(self.ssa, index), where))
         if not isinstance(key, int) or key < 0:
             raise TileError(f"a component of a tuple is chosen by a number, not {key!r}", where)
         return Value(emit(lambda: ops.GetOp.make(self.ssa, index=OrdinalAttr(key)), where))
 
+    def _end(self, place: AnySize, where: SourceSpan | None) -> Size:
+        """A place in an array: a number below 0 counts from the end."""
+        found = to_size(place, where)
+        return self.size + found if found.value is not None and found.value < 0 else found
+
     def _slice(self, key: Any, where: SourceSpan | None) -> Value:
         if key.step is not None:
             raise TileError("a slice has no step", where)
-        start = to_size(0 if key.start is None else key.start, where)
-        stop = self.size if key.stop is None else to_size(key.stop, where)
+        start = self._end(0 if key.start is None else key.start, where)
+        stop = self.size if key.stop is None else self._end(key.stop, where)
         return Value(
             emit(lambda: SliceOp.make(self.ssa, start=SizeAttr(start), stop=SizeAttr(stop)), where)
+        )
+
+    # -- what Python and NumPy ask for -----------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Value:
+        """NumPy's numbers leave arithmetic with values to them; its functions know none."""
+        name = UFUNCS.get(ufunc.__name__)
+        if method == "__call__" and name is not None and not options:
+            # A number of NumPy's comes as an array without axes.
+            plain = [v.item() if isinstance(v, np.ndarray) and not v.ndim else v for v in inputs]
+            return binary(name, *plain)
+        raise TileError(_instead(f"np.{ufunc.__name__}", ufunc.__name__), place())
+
+    def __array_function__(self, function: Any, *_: Any) -> Value:
+        raise TileError(_instead(f"np.{function.__name__}", function.__name__), place())
+
+    def __float__(self) -> float:
+        raise TileError(
+            f"{describe(self.ssa)} is not known yet, so that no function of the module math or "
+            "float() takes it: use lift's, such as lift.sqrt(a) or lift.cast(a, lift.f32)",
+            place(),
+        )
+
+    def __index__(self) -> int:
+        raise TileError(
+            f"{describe(self.ssa)} is not known yet, so that neither range nor int() takes it: "
+            "lift.map and lift.reduce go through arrays, lift.cast(a, lift.i32) converts",
+            place(),
+        )
+
+    __int__ = __index__
+
+    def __len__(self) -> int:
+        if isinstance(self.type, TupleType):
+            return len(self.type.types)
+        size = f"it has {self.size} elements: " if isinstance(self.type, TensorType) else ""
+        raise TileError(
+            f"the length of {describe(self.ssa)} is no number of Python's; {size}"
+            "x.size is a size for patterns, lift.size(x.size) a number of the program",
+            place(),
         )
 
     def __bool__(self) -> bool:
@@ -175,6 +226,58 @@ class Value:
         return binary("bit_or", self, other)
 
 
+UFUNCS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "floor_divide": "floordiv",
+    "power": "pow",
+    "less": "cmp_lt",
+    "less_equal": "cmp_le",
+    "greater": "cmp_gt",
+    "greater_equal": "cmp_ge",
+    "equal": "cmp_eq",
+    "not_equal": "cmp_ne",
+}
+"""What NumPy calls the operators, which its numbers have, too."""
+
+INSTEAD = {
+    "absolute": "lift.abs(a)",
+    "clip": "lift.min(lift.max(a, low), high)",
+    "concatenate": "lift.concat(x, y)",
+    "dot": "lift.zip(x, y) >> lift.map(lift.mul) >> lift.reduce(lift.add, 0.0)",
+    "max": "x >> lift.reduce(lift.max, -np.inf)",
+    "maximum": "lift.max(a, b)",
+    "mean": "(x >> lift.reduce(lift.add, 0.0)) / lift.cast(lift.size(x.size), lift.f32)",
+    "min": "x >> lift.reduce(lift.min, np.inf)",
+    "minimum": "lift.min(a, b)",
+    "negative": "-a",
+    "prod": "x >> lift.reduce(lift.mul, 1.0)",
+    "remainder": "a % b",
+    "reshape": "lift.split(n) and lift.join",
+    "square": "a * a",
+    "sum": "x >> lift.reduce(lift.add, 0.0)",
+    "transpose": "lift.transpose(x)",
+    "where": "lift.where(condition, a, b)",
+}
+"""What is written in Lift for functions of NumPy whose names Lift has for nothing like them."""
+
+
+def _instead(written: str, name: str) -> str:
+    """That a function does not take values, and what to use."""
+    import tiledialect.lift as lift
+
+    own = name if name in lift.__all__ else None
+    use = INSTEAD.get(name) or (own and f"lift.{own}")
+    known = f"use {use}" if use else "Lift has no such function"
+    return f"{written} does not take values of a Lift program: {known}"
+
+
+def _is_negative(key: object) -> bool:
+    return isinstance(key, int | np.integer) and bool(key < 0)
+
+
 def call(function: Callable[..., Any], *args: Value) -> Any:
     """What a function of the user's gives; a tuple is taken apart if it takes several values."""
     from tiledialect.lift.functions import as_function
@@ -215,6 +318,7 @@ TILE: dict[str, type[Operation]] = {
     op.name.removeprefix("tile."): op for op in tile.ELEMENTWISE_OPS
 }
 """The ops on arrays."""
+TILE["quotient"] = tile.DivOp  # of integers, rounded toward zero
 
 
 def binary(name: str, left: Any, right: Any) -> Value:
@@ -258,8 +362,13 @@ def elementwise(name: str, values: Sequence[Value], where: SourceSpan | None) ->
 
 
 def _on_arrays(name: str, values: Sequence[Value], where: SourceSpan | None) -> Value:
+    if name in COMPOSED:
+        return COMPOSED[name](*values)
     if name not in TILE:
         raise TileError(f"there is no {name} of whole arrays: map it", where)
+    if name == "div" and not any(_is_real(v) for v in values):
+        # As of numbers; `//` is the quotient of integers.
+        values = [cast(v, et.CONCRETE["f32"]) for v in values]
     shapes = {
         sizes: v for v in values if isinstance(v.type, TensorType) and (sizes := sizes_of(v.type))
     }
@@ -282,10 +391,40 @@ def _on_arrays(name: str, values: Sequence[Value], where: SourceSpan | None) -> 
     return Value(emit(make, where))
 
 
+def _is_real(value: Value) -> bool:
+    t = _number_of(value)
+    return t is not None and et.is_float(t)
+
+
+def _floor_quotient(a: Value, b: Value) -> Value:
+    """The quotient rounded down, and 0 where integers are divided by 0."""
+    if _is_real(a) or _is_real(b):
+        return unary("floor", a / b)
+    where = place()
+    quotient, rest = (_on_arrays(name, (a, b), where) for name in ("quotient", "rem"))
+    below = (rest != 0) & (b != 0) & ((rest < 0) != (b < 0))
+    t = _number_of(quotient)
+    assert t is not None
+    return quotient - cast(below, t)
+
+
+def _reciprocal_root(a: Value) -> Value:
+    return 1.0 / unary("sqrt", a)
+
+
+COMPOSED: dict[str, Callable[..., Value]] = {
+    "floordiv": _floor_quotient,
+    "rsqrt": _reciprocal_root,
+}
+"""Operations on arrays that are several ops."""
+
+
 def as_tensor(value: Value, where: SourceSpan | None) -> Value:
     """A number as a tensor without axes."""
     if isinstance(value.type, TensorType):
         return value
+    if isinstance(value.type, IndexType):
+        value = converted(value, et.CONCRETE["i32"], where)
     t = TensorType(value.type, [])
     make = tensor.FromElementsOp.create
     return Value(emit(lambda: make(operands=[value.ssa], result_types=[t]), where))
@@ -327,7 +466,7 @@ def where(condition: Value, yes: Any, no: Any) -> Value:
         raise TileError(f"where takes a condition of the program, not {condition!r}", at)
     like = _number_of(yes if isinstance(yes, Value) else no)
     a, b = (to_value(v, like if is_number_like(v) else None, at) for v in (yes, no))
-    if isinstance(condition.type, TensorType):
+    if any(isinstance(v.type, TensorType) for v in (condition, a, b)):
         return elementwise("select", (condition, a, b), at)
     if is_number(a.type) and is_number(b.type):
         meeting = et.promote(a.type, b.type)

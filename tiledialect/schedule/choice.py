@@ -18,6 +18,7 @@ from tiledialect.schedule.device import KIB, Device, Kind
 from tiledialect.schedule.facts import Facts
 from tiledialect.schedule.leaves import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.model import Model
+from tiledialect.schedule.neighbours import Neighbours, current, serves_batches
 from tiledialect.schedule.tiles import UNROLLED_COPIES
 
 DEFAULT = "default"
@@ -28,6 +29,13 @@ COPY_GAIN = 0.95
 """What reads a copy in global memory must take at most this share of the time of what does not."""
 MOST_COPIED = 4
 """How many candidates that read a copy are kept."""
+GOOD = 2.0
+"""How many times as long as the device needs at least a schedule of another shape may take. The
+best one for a shape takes no less than that, so that none is more than so many times as slow."""
+NO_WORSE = 1.1
+"""How many times as far from that it may be as for the other shape, for which it was the best."""
+NEIGHBOUR = "as for other sizes"
+"""What the family of such a schedule is called."""
 KEPT = 256
 """How many kernels' rankings are kept, for others that are alike."""
 
@@ -63,15 +71,73 @@ def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     return tuple(_by_seconds(found))
 
 
-@lru_cache(maxsize=KEPT)
 def best(facts: Facts, device: Device) -> Candidate | None:
-    """The first of `ranked`: what can be no faster than another is not weighed to the end."""
-    plain = _fastest(facts, device)
+    """The first of `ranked`: what can be no faster than another is not weighed to the end.
+
+    Where a program is compiled for other shapes, that of the nearest shape before, if it is good
+    enough: it takes at most `GOOD` times what the first of `ranked` does.
+    """
+    neighbours = current()
+    if neighbours is None:
+        return _best(facts, device)
+    if (facts, device) not in neighbours.chosen:
+        found = _best_beside(facts, device, neighbours)
+        neighbours.chosen[facts, device] = found
+    chosen = neighbours.chosen[facts, device]
+    assert chosen is None or isinstance(chosen, Candidate)
+    return chosen
+
+
+@lru_cache(maxsize=KEPT)
+def _best(
+    facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
+) -> Candidate | None:
+    """The best candidate of fewer seconds; with `lasting`, rather one for other batches, too."""
+    plain = _fastest(facts, device, below, lasting=lasting)
     found = [plain] if plain is not None else []
     for copied in _copied(facts, device, plain) if plain is not None else ():
         read = _fastest(copied.facts, device, copied.most)
         found += [copied.candidate(read)] if read is not None else []
     return next(iter(_by_seconds(found)), None)
+
+
+def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candidate | None:
+    """The schedule of a neighbour, or if that is not good enough the best one."""
+    if not neighbours.searched:
+        found = _best(facts, device)
+    elif (near := neighbours.near(facts)) is None:
+        # There will be other shapes after this one, too.
+        found = _best(facts, device, lasting=True)
+    else:
+        old, schedule = near
+        kept = _kept(facts, schedule, device)
+        before = best(old, device)
+        if kept is not None and before is not None:
+            # How far from what the device could do at best, for either.
+            share = kept.estimate.seconds / least_seconds(facts, device)
+            own = before.estimate.seconds / least_seconds(old, device)
+            if share <= min(GOOD, NO_WORSE * own):
+                return kept
+        found = _best(facts, device, kept.estimate.seconds if kept is not None else inf)
+        if found is None:
+            return kept
+    if found is not None:
+        neighbours.note(facts, found.schedule)
+    return found
+
+
+def _kept(facts: Facts, schedule: Schedule, device: Device) -> Candidate | None:
+    """A neighbour's schedule as a candidate; None if the device has no room for it."""
+    if not schedule.global_stages:
+        estimate = _estimated_below(modelled(facts, schedule, device), inf)
+        return None if estimate is None else Candidate(NEIGHBOUR, schedule, estimate)
+    (stage,) = schedule.global_stages
+    copy, read = best(making(facts, stage), device), reading(facts, stage)
+    plain = replace(schedule.with_axes(stage.operand, stage.order.index), global_stages=())
+    estimate = _estimated_below(modelled(read, plain, device), inf)
+    if copy is None or estimate is None:
+        return None
+    return Candidate(NEIGHBOUR, schedule, estimate.after(copy.estimate))
 
 
 def _estimated_below(model: Model, below: float) -> Estimate | None:
@@ -90,13 +156,21 @@ def _by_seconds(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: c.estimate.seconds)
 
 
-def _fastest(facts: Facts, device: Device, below: float = inf) -> Candidate | None:
-    """The first candidate of fewest seconds, if these are fewer than that."""
+def _fastest(
+    facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
+) -> Candidate | None:
+    """The first candidate of fewest seconds, if these are fewer than that.
+
+    With `lasting`, one that serves other batches, too, may take a little longer.
+    """
     found = None
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
         if (estimate := _estimated_below(model, below)) is not None:
-            found, below = Candidate(name, schedule, estimate), estimate.seconds
+            is_apt = not lasting or serves_batches(schedule, facts)
+            seconds = estimate.seconds * (1 if is_apt else NO_WORSE)
+            if seconds < below:
+                found, below = Candidate(name, schedule, estimate), seconds
     return found
 
 

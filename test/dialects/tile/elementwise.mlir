@@ -40,6 +40,12 @@
 // CHECK: tile.exp %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
 // GENERIC: "tile.exp"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
 %exp = tile.exp %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK: tile.expm1 %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// GENERIC: "tile.expm1"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+%expm1 = tile.expm1 %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK: tile.log1p %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// GENERIC: "tile.log1p"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+%log1p = tile.log1p %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK: tile.floor %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
 // GENERIC: "tile.floor"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
 %floor = tile.floor %a : (tensor<4x8xf32>) -> tensor<4x8xf32>

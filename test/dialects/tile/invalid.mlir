@@ -172,13 +172,13 @@
 
 // -----
 
-// CHECK: error: the default b has shape 5, but r has shape 4
+// CHECK: error: the default b (5) has not the shape of r (4)
 %a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<5xf32>)
 %r = tile.contraction add(%a[i]) -> [i] default %b : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>
 
 // -----
 
-// CHECK: error: the default b has shape scalar, but r has shape 4
+// CHECK: error: the default b (scalar) has not the shape of r (4)
 %a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<f32>)
 %r = tile.contraction add(%a[i]) -> [i] default %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
 
@@ -330,7 +330,7 @@
 
 // -----
 
-// CHECK: error: the random state a must be of type ui32
+// CHECK: error: the random state a must be of type u32
 %a = "test.op"() : () -> (tensor<4xi32>)
 %r = tile.prng_value %a to [] : tensor<4xi32> -> tensor<8xf32>
 

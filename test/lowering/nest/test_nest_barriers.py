@@ -11,6 +11,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect import lift
+from tiledialect.lowering.runtime import probe
 
 PRODUCT = """
 func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -112,6 +113,7 @@ print(json.dumps(reports))
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_barrier_is_needed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OCLGRIND_LOG", str(tmp_path / "log"))
+    probe.share(tmp_path / "cache")
     monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path / "cache"))
     command = [sys.executable, "-c", WITHOUT_EACH, KERNELS[name], str(tmp_path / "log")]
     output = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout

@@ -16,6 +16,8 @@ from tiledialect.lowering.runtime.host import make_plan
 from tiledialect.lowering.runtime.lane import lane_of
 from tiledialect.lowering.runtime.launch import Executable
 from tiledialect.lowering.runtime.plan import Plan
+from tiledialect.lowering.runtime.program import Built
+from tiledialect.lowering.runtime.texts import Texts
 
 # xDSL has no custom syntax for these ops, so that they are written by these.
 MEMREF = "memref<4xf32, 1 : i32>"
@@ -98,7 +100,8 @@ def plan(signature: str, *body: str, arena: bool = True) -> Plan:
 def executable(p: Plan, device: td.Device, on_host: bool = True, queue: Any = None) -> Executable:
     queue = queue or queue_for(device)
     program = build_program(p.source, queue.context, opencl_device(device), ())
-    return Executable(p, program, lane_of(queue), on_host)
+    built = {name: Built(program, name, b"") for name in Texts.of(p.source).kernels}
+    return Executable(p, built, lane_of(queue), on_host)
 
 
 def chain() -> Plan:

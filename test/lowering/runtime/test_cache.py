@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime import cache
+from tiledialect import disk
+from tiledialect.lowering.runtime import cache, probe
+from tiledialect.lowering.runtime.cache import Binary
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
+from tiledialect.lowering.runtime.texts import Texts
 
 HEAD = "__kernel __attribute__((reqd_work_group_size(2, 1, 1))) void k("
 PARAMETERS = "const __global float *A, __global uchar *B, long n, __global int *t, long t_start"
@@ -26,8 +29,10 @@ PLAN = Plan(
     (64,),
     (Slot(0, 32, 24), Slot(0, 56, 8)),
     (Launch("k", (4, 1, 1), (2, 1, 1), ARGS), Copy(4, 3, 8)),
-    f"{HEAD}{PARAMETERS})\n{{\n}}  // ü\n",
+    f"{HEAD}{PARAMETERS})\n{{\n    // ü\n}}\n",
 )
+
+BINARIES = Binary({"k": "k"}, b"bin\n\0ary"), Binary({"k": "other"}, b"")
 
 ROOT = Path(__file__).parents[3]
 SOURCE = "function (A[N]) -> (B) { B = A * 3; }"
@@ -35,6 +40,7 @@ SOURCE = "function (A[N]) -> (B) { B = A * 3; }"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    probe.share(tmp_path / "cache")
     monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -50,8 +56,8 @@ def test_a_plan_survives_json():
 def test_what_is_stored_is_loaded():
     name = cache.key("x")
     assert cache.load(name) is None
-    cache.store(name, PLAN, b"bin\n\0ary")
-    assert cache.load(name) == (PLAN, b"bin\n\0ary")
+    cache.store(name, PLAN, BINARIES)
+    assert cache.load(name) == (PLAN, BINARIES)
 
 
 def test_keys_tell_parts_apart():
@@ -73,12 +79,12 @@ def damaged(data: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize("damage", list(damaged(b"x\ny")))
 def test_a_damaged_entry_is_not_there(folder: Path, damage: str):
     name = cache.key("x")
-    cache.store(name, PLAN, b"binary")
+    cache.store(name, PLAN, BINARIES)
     (path,) = entries(folder)
     path.write_bytes(damaged(path.read_bytes())[damage])
     assert cache.load(name) is None
-    cache.store(name, PLAN, b"binary")
-    assert cache.load(name) == (PLAN, b"binary")
+    cache.store(name, PLAN, BINARIES)
+    assert cache.load(name) == (PLAN, BINARIES)
 
 
 LAUNCH, COPY = PLAN.steps
@@ -132,7 +138,7 @@ NO_PLANS: dict[str, Plan] = {
 @pytest.mark.parametrize("what", NO_PLANS)
 def test_what_is_no_plan_is_not_loaded(folder: Path, what: str):
     name = cache.key("x")
-    cache.store(name, NO_PLANS[what], b"binary")
+    cache.store(name, NO_PLANS[what], BINARIES)
     assert len(entries(folder)) == 1
     assert cache.load(name) is None
 
@@ -142,15 +148,26 @@ def test_json_that_is_no_plan_is_not_loaded(
     folder: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Plan, "to_json", lambda plan: text)  # pyright: ignore[reportUnknownLambdaType]
-    cache.store(cache.key("x"), PLAN, b"binary")
+    cache.store(cache.key("x"), PLAN, BINARIES)
     assert len(entries(folder)) == 1
     assert cache.load(cache.key("x")) is None
+
+
+@pytest.mark.parametrize(
+    "head", ['[[{"m": "k"}, 2]]', '[[{"k": "k"}, 3]]', '[[{"k": "k"}, -1]]', "[3]", '[["k", 2]]']
+)
+def test_binaries_that_are_not_of_the_plan_are_not_loaded(folder: Path, head: str):
+    name = cache.key("x")
+    cache.store(name, PLAN, BINARIES)
+    (path,) = entries(folder)
+    disk.write_sealed(path, f"{PLAN.to_json()}\n{head}\nab".encode())
+    assert cache.load(name) is None
 
 
 def test_an_entry_under_another_name_is_not_loaded(folder: Path):
     one, other = cache.key("x"), cache.key("y")
     assert one and other
-    cache.store(one, PLAN, b"binary")
+    cache.store(one, PLAN, BINARIES)
     (folder / other[:2]).mkdir(exist_ok=True)
     (folder / one[:2] / one).rename(folder / other[:2] / other)
     assert cache.load(other) is None
@@ -158,19 +175,20 @@ def test_an_entry_under_another_name_is_not_loaded(folder: Path):
 
 def test_a_plan_for_other_inputs_is_not_used(monkeypatch: pytest.MonkeyPatch):
     stored = Plan((Tensor("A", (3,), "int32"),), (Tensor("B", (3,), "int32"),), (), (), (), "")
-    monkeypatch.setattr(cache, "load", lambda name: (stored, b""))
+    monkeypatch.setattr(cache, "load", lambda name: (stored, ()))
     assert td.compile(SOURCE)(np.float32([1, 2])).tolist() == [3, 6]
 
 
 def test_a_binary_without_the_kernel_is_made_again(device: td.Device, folder: Path):
     td.compile(SOURCE.replace("(A", "f(A", 1), device=device)(np.float32([1, 2]))
     (path,) = entries(folder)
-    (_, binary) = cache.load(path.name) or pytest.fail("there is an entry")
+    (_, binaries) = cache.load(path.name) or pytest.fail("there is an entry")
     path.unlink()
     td.compile(SOURCE.replace("(A", "g(A", 1), device=device)(np.float32([1, 2]))
     (path,) = entries(folder)
     (plan, _) = cache.load(path.name) or pytest.fail("there is an entry")
-    cache.store(path.name, plan, binary)
+    (kernel,) = Texts.of(plan.source).kernels
+    cache.store(path.name, plan, [Binary({kernel: kernel}, b.code) for b in binaries])
     again = td.compile(SOURCE.replace("(A", "g(A", 1), device=device)
     assert again(np.float32([1, 2])).tolist() == [3, 6]
 
@@ -178,12 +196,12 @@ def test_a_binary_without_the_kernel_is_made_again(device: td.Device, folder: Pa
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
 def test_what_is_no_file_is_not_there(folder: Path, make: Callable[[Path], None]):
     name = cache.key("x")
-    cache.store(name, PLAN, b"")
+    cache.store(name, PLAN, ())
     (path,) = entries(folder)
     path.unlink()
     make(path)
     assert cache.load(name) is None
-    cache.store(name, PLAN, b"")
+    cache.store(name, PLAN, ())
     assert (cache.load(name) is None) == path.is_dir()
 
 
@@ -214,7 +232,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     monkeypatch.setenv("TILE_CACHE_DIR", str(blocked / "cache"))
-    cache.store(cache.key("x"), PLAN, b"")
+    cache.store(cache.key("x"), PLAN, ())
     assert cache.load(cache.key("x")) is None
     assert td.compile(SOURCE)(np.float32([1]))[0] == 3
 
@@ -222,7 +240,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(
 def test_the_oldest_entries_go(folder: Path):
     names = [cache.key(str(k)) for k in range(5)]
     for k, name in enumerate(names):
-        cache.store(name, PLAN, b"")
+        cache.store(name, PLAN, ())
         os.utime(folder / name[:2] / name, (k, k))
     assert cache.load(names[0]) is not None, "which makes it the newest"
     cache.prune(2)
@@ -247,7 +265,8 @@ def test_a_binary_that_the_device_refuses_is_made_again(device: td.Device, folde
     (path,) = entries(folder)
     stored = cache.load(path.name)
     assert stored is not None
-    cache.store(path.name, stored[0], b"no program at all")
+    names = {name: name for name in Texts.of(stored[0].source).kernels}
+    cache.store(path.name, stored[0], [Binary(names, b"no program at all")])
     assert np.array_equal(td.compile(SOURCE, device=device)(np.float32([1, 2])), [3, 6])
 
 

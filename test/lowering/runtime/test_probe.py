@@ -5,32 +5,28 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import f32, f64, i32
 
 import tiledialect as td
-from tiledialect.lowering.runtime import devices, probe
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.lowering.nest.scalars import FUNCTIONS
+from tiledialect.lowering.opencl.types import VECTOR_LENGTHS
+from tiledialect.lowering.runtime import battery, child, devices, probe, trying
+from tiledialect.tools import tile_run
+
+# pyright: reportPrivateUsage=false
 
 BEST = devices.choose()
-ROOT = Path(__file__).parents[3]
-
-FLAGS = "POCL_EXTRA_BUILD_FLAGS"
-"""What PoCL gives to its compiler besides: here, to be as broken as a platform can be."""
-FAULTS = {
-    "refuses": ("-Dif=nosuch", "refuses a small kernel: .*nosuch"),
-    "has no kernels": ("-D__kernel=", "refuses a small kernel: "),
-    "crashes": ("-Dif(c)=if(*(int*)8)", r"ends the process that uses it \(SIG"),
-    "is wrong": ("-Dif(c)=if(0)", "computes wrong results"),
-    "hangs": ("-Dif(c)=while(1)", "does not finish a small kernel in 10 s"),
-}
-
-pocl_works = any(device.short_platform == "pocl" for device in td.devices())
-needs_pocl = pytest.mark.skipif(not pocl_works, reason="PoCL, which is to break, does not work")
+OPENCL = devices.opencl_device(BEST)
+POCL = replace(BEST, id="pocl:0", platform="Portable Computing Language")
+REASON = "computes erf of f64 wrongly: 0.0 where 0.5 is right"
 
 
 @pytest.fixture(autouse=True)
@@ -39,139 +35,185 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "devices"
 
 
-@pytest.fixture
-def only_pocl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is started finds what pyopencl brings, and nothing else."""
-    (tmp_path / "vendors").mkdir()
-    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "vendors"))
+def found(monkeypatch: pytest.MonkeyPatch, *working: td.Device) -> None:
+    """Let some devices work, and PoCL's fail."""
+    every = devices._Found(dict.fromkeys(working, OPENCL), {POCL: REASON})
+    monkeypatch.setattr(devices, "_found", lambda: every)
 
 
-def child(code: str) -> str:
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+# -- what users see --------------------------------------------------------------------------
 
 
-LIST = """
-from tiledialect.lowering.runtime import devices, probe
-probe.TIME_LIMIT = 10
-print(*devices.devices())
-print(*(f"{device.id} {reason}" for device, reason in devices.unusable().items()))
-"""
+def test_without_a_device_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    simulator = replace(BEST, id="oclgrind:0", type="simulator")
+    for working in ((), (simulator,)):
+        found(monkeypatch, *working)
+        with pytest.raises(td.TileError, match=r"^no OpenCL device works here") as caught:
+            td.compile("function (A) -> (B) { B = A; }")([1])
+        assert f"{POCL} {REASON}" in str(caught.value)
+        assert f"{sys.executable} -m pip install" in str(caught.value)
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/nowhere")
+    with pytest.raises(td.TileError, match="OCL_ICD_VENDORS is set"):
+        devices.choose()
+    with pytest.raises(td.TileError, match=r"^pocl:0 cannot be used"):
+        devices.choose("pocl")
 
 
-@needs_pocl
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_broken_platform(fault: str, only_pocl: None, monkeypatch: pytest.MonkeyPatch):
-    flags, reason = FAULTS[fault]
-    monkeypatch.setenv(FLAGS, flags)
-    working, broken = child(LIST).splitlines()
-    assert working == ""
-    assert broken.startswith("pocl:0 ")
-    assert re.search(reason, broken)
+def test_what_to_do(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    found(monkeypatch)
+    assert "pip install" in devices.remedy(POCL)
+    assert "newer driver" in devices.remedy(replace(POCL, id="nvidia:0"))
+    found(monkeypatch, replace(BEST, id="intel:0"))
+    assert "nothing need be done" in devices.remedy(POCL)
 
 
-@needs_pocl
-def test_without_a_device_there_is_one_clear_error(
-    only_pocl: None, monkeypatch: pytest.MonkeyPatch
+def test_tile_run_lists_what_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setenv(FLAGS, FAULTS["refuses"][0])
-    monkeypatch.delenv("TILE_DEVICE", raising=False)
-    program = "function (A) -> (B) { B = A; }"
-    error = child(
-        "import tiledialect as td\n"
-        f"try: td.compile({program!r})([1])\nexcept td.TileError as error: print(error)"
-    )
-    assert error.startswith("no OpenCL device works here")
-    assert "pocl:0" in error and "refuses a small kernel" in error
-    assert "OCL_ICD_VENDORS is set" in error
-    named = child(
-        f"import tiledialect as td\ntry: td.compile({program!r}, device='pocl')\n"
-        "except td.TileError as error: print(error)"
-    )
-    assert named.startswith("pocl:0 cannot be used")
+    found(monkeypatch, BEST)
+    tile_run.list_devices(None)
+    output = capsys.readouterr().out
+    assert f"* {BEST.id} " in output and f"- pocl:0       {REASON}\n" in output
 
 
-@needs_pocl
-def test_the_tests_fail_without_a_device(only_pocl: None, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(FLAGS, FAULTS["refuses"][0])
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-    command = [sys.executable, "-m", "pytest", "test/index/test_lattice.py"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "no OpenCL device works here" in result.stderr
-
-
-@needs_pocl
-@pytest.mark.skipif(BEST.short_platform == "pocl", reason="there is no other device")
 def test_the_tests_say_what_they_leave_out(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(FLAGS, FAULTS["refuses"][0])
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-    command = [sys.executable, "-m", "pytest", "test/test_tutorial.py", "--collect-only"]
-    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert f"devices: {BEST}" in output
-    assert "left out: pocl:0 " in output and "refuses a small kernel" in output
-    assert BEST.id in output.partition("left out:")[2] and "[pocl:0" not in output
+    conftest: Any = sys.modules["conftest"]
+    found(monkeypatch, BEST)
+    header = conftest.pytest_report_header()
+    assert header == [f"devices: {BEST}", f"left out: {POCL} {REASON}"]
+    found(monkeypatch)
+    with pytest.raises(pytest.UsageError, match="no OpenCL device works here"):
+        conftest.pytest_configure()
 
 
-@needs_pocl
-@pytest.mark.skipif(BEST.short_platform == "pocl", reason="there is no other device")
-def test_tile_run_lists_what_cannot_be_used(monkeypatch: pytest.MonkeyPatch):
-    command = [str(Path(sys.executable).with_name("tile-run")), "--list-devices"]
-    monkeypatch.setenv(FLAGS, FAULTS["refuses"][0])
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert f"* {BEST.id} " in output and "- pocl:0 " in output and "nosuch" in output
-    monkeypatch.delenv(FLAGS)
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "  pocl:0 " in output, "which is tried anew"
+# -- what the process that tries a device may do ---------------------------------------------
 
 
-# -- what the process that tries a device may do -------------------------------------------------
+def saying(**what: str) -> str:
+    return f"print({child.MARK!r} + {json.dumps(what)!r}, flush=True); "
+
+
+TRIES = saying(tries="sqrt of f64 in vectors of 8")
 
 
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import os; os.abort()", "ends the process that uses it (SIGABRT)"),
-        ("import sys; sys.exit('bad luck')", "ends the process that uses it (status 1) bad luck"),
-        ("import time; time.sleep(60)", "does not finish a small kernel in 0.1 s"),
-        (f"print('noise'); print('{probe.MARK}\"some reason\"')", "some reason"),
-        (f"print('{probe.MARK}\"\"')", ""),
+        ("import os; os.abort()", "ends the process that uses it (SIGABRT) in the first kernel"),
+        (
+            TRIES + "import os; print('noise'); os.abort()",
+            "ends the process that uses it (SIGABRT) in sqrt of f64 in vectors of 8",
+        ),
+        (
+            TRIES + "import os; os.write(2, b'LLVM ERROR: Cannot select\\nbye\\n'); os.abort()",
+            "ends the process that uses it (SIGABRT) in sqrt of f64 in vectors of 8: "
+            "LLVM ERROR: Cannot select",
+        ),
+        (
+            "import sys; sys.exit('bad luck')",
+            "ends the process that uses it (status 1) in the first kernel: bad luck",
+        ),
+        (
+            TRIES + "import os; os.close(1); os._exit(0)",
+            "ends the process that uses it (status 0) in",
+        ),
+        (
+            TRIES + "import time; time.sleep(60)",
+            "does not finish sqrt of f64 in vectors of 8 in 1.5 s",
+        ),
+        ("print('noise'); " + saying(reason="some reason"), "some reason"),
+        ("import os; os.write(1, bytes(range(256))); print();" + saying(reason=""), ""),
+        (saying(reason="") + "import os; os.abort()", ""),
     ],
 )
 def test_outcomes(code: str, reason: str, kept: Path, monkeypatch: pytest.MonkeyPatch):
+    # A process that does not load the package.
     monkeypatch.setattr(probe, "COMMAND", code)
     if "sleep" in code:
-        monkeypatch.setattr(probe, "TIME_LIMIT", 0.1)
-    every = {BEST: devices.opencl_device(BEST)}
-    assert probe.reasons(every) == {BEST: reason}
+        monkeypatch.setattr(probe, "TIME_LIMIT", 1.5)
+    every = {BEST: OPENCL}
+    (outcome,) = probe.reasons(every).values()
+    assert outcome.startswith(reason) and bool(outcome) == bool(reason)
     (file,) = kept.iterdir()
-    assert json.loads(file.read_text()) == {"device": str(BEST), "reason": reason}
+    assert json.loads(file.read_text()) == {"device": str(BEST), "reason": outcome}
 
 
-def test_waiting_for_others_does_not_count(kept: Path, monkeypatch: pytest.MonkeyPatch):
+FAULTY = """
+import re
+import sys
+from tiledialect.lowering.runtime import battery, probe, trying
+trying.prelude = lambda *_: '''PRELUDE
+'''
+battery.cases = lambda device: [battery.elementwise_case(battery.f32, 2)]
+probe.main()
+"""
+HANGS = "float2 hang(float2 x) { volatile int k = 1; while (k); return x; }\n#define tan hang\n"
+
+
+@pytest.mark.skipif(BEST.type != "cpu", reason="a fault may take more than the process with it")
+@pytest.mark.parametrize(
+    ("prelude", "reason"),
+    [
+        ("#define tan cos", "computes tan of f32 in vectors of 2 wrongly: "),
+        ("#define tan nosuch", "refuses tan of f32 in vectors of 2: .*nosuch"),
+        ("#define tan(x) *(volatile float2 *)8", r".*\(SIG.*\) in tan of f32 in vectors of 2"),
+        (HANGS, "does not finish tan of f32 in vectors of 2 in 4 s"),
+    ],
+)
+def test_the_function_that_fails_is_named(
+    prelude: str, reason: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(probe, "COMMAND", FAULTY.replace("PRELUDE", prelude))
+    if prelude is HANGS:
+        monkeypatch.setattr(probe, "TIME_LIMIT", 4.0)
+    (outcome,) = probe.reasons({BEST: OPENCL}).values()
+    assert re.match(reason, outcome)
+
+
+def test_waiting_for_others_does_not_count(monkeypatch: pytest.MonkeyPatch):
     """A busy machine is no reason to refuse a device, as what is found is kept."""
-    code = f"import time; time.sleep(2.5); print('{probe.MARK}\"\"')"
+    code = f"import time; time.sleep(2.5); {saying(reason='')}"
     monkeypatch.setattr(probe, "COMMAND", code)
     monkeypatch.setattr(probe, "TIME_LIMIT", 0.5)
-    every = {BEST: devices.opencl_device(BEST)}
-    assert probe.reasons(every) == {BEST: "does not finish a small kernel in 0.5 s"}
+    every = {BEST: OPENCL}
+    assert probe.reasons(every) == {BEST: "does not finish the first kernel in 0.5 s"}
     probe.forget_failures()
     began = time.monotonic()
-    monkeypatch.setattr(probe, "_waited", lambda pid: time.monotonic() - began)
+    monkeypatch.setattr(child, "waited", lambda pid: time.monotonic() - began)
     assert probe.reasons(every) == {BEST: ""}
 
 
-def test_a_device_is_tried_once(kept: Path, monkeypatch: pytest.MonkeyPatch):
+def test_pocl_keeps_no_kernels_of_a_trial(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(child.POCL_CACHE, "/kept")
+    say = f"print({child.MARK!r} + json.dumps({{'reason': os.environ[{child.POCL_CACHE!r}]}}))"
+    monkeypatch.setattr(probe, "COMMAND", f"import json, os; {say}")
+    (folder,) = probe.reasons({BEST: OPENCL}).values()
+    assert folder != "/kept" and not Path(folder).exists()
+
+
+# -- what is kept ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes find nothing wrong with any device."""
+    monkeypatch.setattr(probe, "COMMAND", saying(reason=""))
+
+
+def test_a_device_is_tried_once(trusting: None, kept: Path, monkeypatch: pytest.MonkeyPatch):
     every = devices.every_device()
     first = probe.reasons(every)
-    monkeypatch.setattr(probe, "_start", None)
+    monkeypatch.setattr(child, "start", None)
     assert probe.reasons(every) == first
     newer = replace(BEST, driver=BEST.driver + ".1")
     with pytest.raises(TypeError):
         probe.reasons({newer: every[BEST]})
-    monkeypatch.setattr(probe, "machine", lambda: "another processor")
-    with pytest.raises(TypeError):
-        probe.reasons(every)
+    for changed in ("machine", "_sources"):
+        with monkeypatch.context() as patch, pytest.raises(TypeError):
+            patch.setattr(probe, changed, lambda: "others")
+            probe.reasons(every)
 
 
 def test_what_drivers_are_told_counts(monkeypatch: pytest.MonkeyPatch):
@@ -183,8 +225,13 @@ def test_what_drivers_are_told_counts(monkeypatch: pytest.MonkeyPatch):
     assert probe.machine.__wrapped__() != plain, "it compiles other kernels"
 
 
-def test_what_fails_can_be_tried_again(kept: Path, monkeypatch: pytest.MonkeyPatch):
-    every = {BEST: devices.opencl_device(BEST)}
+def test_the_files_that_decide_what_is_tried_are_there():
+    root = Path(__file__).parents[3]
+    assert [pattern for pattern in probe.SOURCES if not [*root.glob(pattern)]] == []
+
+
+def test_what_fails_can_be_tried_again(trusting: None, monkeypatch: pytest.MonkeyPatch):
+    every = {BEST: OPENCL}
     with monkeypatch.context() as patch:
         patch.setattr(probe, "COMMAND", "import os; os.abort()")
         assert probe.reasons(every)[BEST]
@@ -194,8 +241,8 @@ def test_what_fails_can_be_tried_again(kept: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("text", [b"", b"null", b"[1]", b'{"reason": 3}', b"\xff", b"[" * 10000])
-def test_what_is_kept_but_damaged_is_tried_again(text: bytes, kept: Path):
-    every = {BEST: devices.opencl_device(BEST)}
+def test_what_is_kept_but_damaged_is_tried_again(text: bytes, trusting: None, kept: Path):
+    every = {BEST: OPENCL}
     probe.reasons(every)
     (file,) = kept.iterdir()
     file.write_bytes(text)
@@ -205,24 +252,44 @@ def test_what_is_kept_but_damaged_is_tried_again(text: bytes, kept: Path):
 
 def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", None)
-    assert probe.reasons({BEST: devices.opencl_device(BEST)}) == {BEST: ""}
-
-
-def test_every_device_that_is_offered_runs_the_kernel(device: td.Device):
-    assert probe.try_device(device, devices.opencl_device(device)) == ""
-
-
-def test_what_to_do(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
-    broken = replace(BEST, id="pocl:0", platform="Portable Computing Language")
-    for working in ({}, {replace(broken, id="oclgrind:0", type="simulator"): None}):
-        found = devices._Found(working, {broken: "refuses"})  # pyright: ignore[reportArgumentType, reportPrivateUsage]
-        monkeypatch.setattr(devices, "_found", lambda found=found: found)
-        with pytest.raises(
-            td.TileError, match=f"{sys.executable} -m pip install .*opencl"
-        ) as caught:
-            devices.choose()
-        assert f"{broken} refuses" in str(caught.value)
-        assert "pip install" in devices.remedy(broken)
-    assert "newer driver" in devices.remedy(replace(broken, id="nvidia:0"))
+    monkeypatch.setattr(battery, "cases", lambda device: [battery.elementwise_case(f32, 1)])
+    assert probe.reasons({BEST: OPENCL}) == {BEST: ""}
     assert os.environ.get("TILE_DEVICE") is None
+
+
+# -- what is tried ---------------------------------------------------------------------------
+
+
+def test_every_function_in_every_float_type_at_every_length():
+    """And all conversions; a device without f64 is spared that."""
+    cases = battery.cases(replace(BEST, fp64=True))
+    names = [case.name for case in cases]
+    for length in VECTOR_LENGTHS:
+        assert f"the functions of f64 in vectors of {length}" in names
+    tried = {
+        (r.name, c.type) for c in cases if isinstance(c, battery.Elementwise) for r in c.results
+    }
+    assert {name for name, _ in tried} >= {name.removeprefix("tile.") for name in FUNCTIONS}
+    assert {t for _, t in tried} == {*CONCRETE.values()}
+    assert ("erf", f64) in tried and ("bit_left", i32) in tried and ("bit_left", f32) not in tried
+    assert sum(name.startswith("the conversion") for name, _ in tried) == 13 * 12
+    without = battery.cases(replace(BEST, fp64=False))
+    assert not [name for c in without for name, t, _ in c.outputs if t == f64 or "f64" in name]
+
+
+def test_every_device_that_is_offered_computes_it(
+    device: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    """A part of it; all of it was computed when the device was found."""
+    few = [*battery._together(device), battery.elementwise_case(f64, 4)]
+    monkeypatch.setattr(battery, "cases", lambda device: few)
+    began: list[str] = []
+    assert trying.first_fault(device, devices.opencl_device(device), "", began.append) == ""
+    assert began == [case.name for case in few]
+
+
+def test_kernels_wait_in_loops_and_in_branches(device: td.Device):
+    loop, branch, tree, *_ = (battery.opencl(c, device) for c in battery._together(device))
+    assert loop.count("barrier(") == 2 and "for (" in loop
+    assert "barrier(" in branch and "if (" in branch
+    assert tree.count("barrier(") >= 4

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from lift_programs import EXAMPLES, SIZES, Make
-from test_rewrite_rules import inputs, one_step, result
+from test_rewrite_rules import bound, inputs, one_step, result
 
 import tiledialect as td
 from tiledialect.passes.lift import RULES, Derivation, replay
@@ -24,7 +24,7 @@ def test_random_sequences(seed: int, device: td.Device):
     derivation = Derivation.of(example.program(Make(random)))
     arrays = inputs(derivation.module, SIZES[1], seed)
     expected = result(derivation, arrays)
-    derivation = derivation.bind(**SIZES[1])
+    derivation = bound(derivation, SIZES[1])
     for _ in range(5):
         derivation = one_step(derivation, random)
     found = td.compile(derivation.module, device=device)(*arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,8 @@ from tiledialect.passes.lift import (
     top_down,
 )
 from tiledialect.passes.lift import patterns as p
+from tiledialect.passes.lift.places import places
+from tiledialect.passes.lift.rules import Rewriting
 
 fusion, fission = RULES["map_fusion"], RULES["map_fission"]
 split_join, map_glb = RULES["split_join"], RULES["map_glb"]
@@ -93,6 +96,43 @@ def test_several_results():
     assert ("map_fusion", "map.3") in [(r.name, place) for r, place in applicable(pair)]
 
 
+def test_applicable_is_what_can_be_applied():
+    """A rule that was tried leaves nothing that another one finds, or is kept from."""
+    example = Path(__file__).parents[3] / "examples" / "lift" / "stencil_2d.py"
+    program = Derivation.of(runpy.run_path(str(example))["nine_points"])
+    program = program.apply(RULES["tile_stencil_2d"])
+    found = {(rule.name, place) for rule, place in applicable(program)}
+    for place in places(program.function):
+        for name, tried in RULES.items():
+            try:
+                program.apply(tried, place)
+            except NotApplicable:
+                assert (name, place) not in found
+            else:
+                assert (name, place) in found
+
+
+def test_what_is_taken_back_is_gone():
+    function = Derivation.of(four).function
+    rewriting, text = Rewriting(function), str(function)
+    before, last = rewriting.checkpoint(), function.body.block.last_op
+    assert last is not None
+    repeat(fusion).run(rewriting, last.operands[0])
+    assert str(function) != text
+    rewriting.back_to(before)
+    assert str(function) == text
+
+
+def test_names_of_sizes_that_are_not_there():
+    opened = apply(four, split_join)
+    assert opened.sizes == {"N", "n"}
+    with pytest.raises(TileError) as raised:
+        opened.bind(w=4)
+    assert raised.value.message == "there is no size w; there is N, n"
+    with pytest.raises(TileError, match="there is no size w"):
+        replay(four, "bind(w=4)")
+
+
 def test_history_and_drawing():
     derivation = apply(four, split_join, "map").bind(n=4).apply(fusion)
     assert [len(d.steps) for d in derivation.history()] == [0, 1, 2, 3]
@@ -121,6 +161,12 @@ def test_wrong_steps(text: str, message: str):
     with pytest.raises(TileError) as raised:
         replay(four, text)
     assert raised.value.message.startswith(message)
+
+
+def test_scripts_name_file_and_line():
+    with pytest.raises(NotApplicable) as raised:
+        replay(four, "# fused\nmap_fusion at map.1\n  map_glb at reduce", file="steps.txt")
+    assert str(raised.value).startswith("steps.txt:3:3: there is nothing at reduce")
 
 
 def test_rules_that_are_wrong():

@@ -28,6 +28,8 @@ from tiledialect.index.size import Size
 
 Values = Mapping[str, Size | int]
 
+UNKNOWN_SIZE = "no input tells what size {0} is: bind it, as Derivation.bind({0}=4) and lift-bind"
+
 
 def bind(root: Operation, values: Values) -> None:
     """Replace names of sizes in ``root`` and all ops in it, in place.
@@ -93,7 +95,7 @@ def bind_sizes(
     for op in function.walk():
         unknown = (names_of(op) - local_names(op)) if isinstance(op, LiftOp) else ()
         if unknown:
-            raise TileError.at(op, f"no input tells what size {min(unknown)} is")
+            raise TileError.at(op, UNKNOWN_SIZE.format(min(unknown)))
 
 
 def solve(

@@ -16,7 +16,13 @@ from xdsl.irdl import IRDLOperation
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.element_types import any_type, is_element_type, is_weak
+from tiledialect.dialects.tile.element_types import (
+    CONCRETE,
+    SHORT_FLOATS,
+    any_type,
+    is_element_type,
+    is_weak,
+)
 from tiledialect.names import from_hint
 
 AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
@@ -98,6 +104,13 @@ def refines(declared: Attribute, inferred: AnyTensor) -> bool:
     return len(known) == len(found) and all(
         DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(known, found, strict=True)
     )
+
+
+def declared_wide(result: SSAValue, own: Attribute) -> bool:
+    """Whether a result is declared f32 that would be of a type ``own`` of 16 bits."""
+    t = result.type
+    is_f32 = isinstance(t, TensorType | UnrankedTensorType) and t.element_type == CONCRETE["f32"]
+    return is_f32 and own in SHORT_FLOATS
 
 
 class TileOp(IRDLOperation, ABC):

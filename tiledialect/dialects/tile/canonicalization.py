@@ -179,6 +179,7 @@ def substituted(
         domain=op.domain,
         no_defract=op.no_defract is not None,
         attributes=dict(op.attributes),
+        is_wide=op.is_wide,
     )
     new.location = op.location
     new.result.name_hint = op.result.name_hint

@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import (
     AccessAttr,
     Aggregation,
@@ -47,6 +48,7 @@ from tiledialect.dialects.tile.base import (
     AnyTensor,
     Shape,
     TileOp,
+    declared_wide,
     format_shape,
     make_type,
     name_of,
@@ -79,6 +81,9 @@ class ContractionOp(TileOp):
     Elements on which nothing lands are 0, or that of the `default` tensor, or the constant without
     axes that is the default of all. An index that nothing bounds is an error, and so is `assign`
     where two points land on one element.
+
+    The result has the type that the inputs' types give; of f16 and bf16 it may also be declared
+    f32, in which values are combined and aggregated then.
 
     Index expressions are affine in the indices, with rational coefficients; `index` operands may
     stand in them, and after an output expression the size of an axis that the result type leaves
@@ -129,10 +134,16 @@ class ContractionOp(TileOp):
         domain: DomainAttr | None = None,
         no_defract: bool = False,
         attributes: dict[str, Attribute] | None = None,
+        is_wide: bool = False,
     ):
-        """Make a contraction; ``shape`` is the result's, its open axes sized by ``sizes``."""
+        """Make a contraction; ``shape`` is the result's, its open axes sized by ``sizes``.
+
+        One that ``is_wide`` has a result of f32 where it would be of 16 bits.
+        """
         operands = [value for value, _ in inputs]
         element_type = result_element_type(aggregation, combination, operands, default)
+        if is_wide and element_type in et.SHORT_FLOATS:
+            element_type = et.CONCRETE["f32"]
         super().__init__(
             operands=[operands, symbols, sizes, default],
             result_types=[make_type(shape, element_type)],
@@ -190,12 +201,21 @@ class ContractionOp(TileOp):
 
     # -- verifying -------------------------------------------------------------------------
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the result is declared f32, and would be of 16 bits."""
+        return declared_wide(self.result, self._own_type())
+
     def inferred_type(self) -> AnyTensor:
-        """The declared shape with the element type that the inputs give."""
-        element_type = result_element_type(
+        """The declared shape with the element type that the inputs give, or f32 for 16 bits."""
+        t = tensor_type(self.result)
+        return make_type(shape_of(t), t.element_type if self.is_wide else self._own_type())
+
+    def _own_type(self) -> Attribute:
+        """The element type that the inputs give."""
+        return result_element_type(
             self.aggregation.data, self.combination.data, self.inputs, self.default
         )
-        return make_type(shape_of(tensor_type(self.result)), element_type)
 
     def verify_(self) -> None:
         """Check counts, ranks, and that the expressions are affine."""
@@ -237,8 +257,8 @@ class ContractionOp(TileOp):
             is_number = default == () and isinstance(self.default.owner, ConstantOp)
             if default is not None and not is_number and not _compatible(default, shape):
                 raise VerifyException(
-                    f"the default {name_of(self.default)} has shape {format_shape(default)}, "
-                    f"but {name_of(self.result)} has shape {format_shape(shape)}"
+                    f"the default {name_of(self.default)} ({format_shape(default)}) has not the "
+                    f"shape of {name_of(self.result)} ({format_shape(shape)})"
                 )
 
     def _verify_expressions(self) -> None:

@@ -115,7 +115,7 @@ def _check_cotangent(tensor: SSAValue, cotangent: SSAValue) -> None:
     t = tensor_type(tensor)
     if t.element_type != et.any_type and not et.is_float(t.element_type):
         raise VerifyException(
-            f"{name_of(tensor)} holds {t.element_type}: "
+            f"{name_of(tensor)} holds {et.type_name(t.element_type)}: "
             "there is no gradient with respect to integers"
         )
     shape, found = shape_of(t), shape_of(tensor_type(cotangent))

@@ -144,6 +144,16 @@ class ExpOp(RealUnaryOp):
 
 
 @irdl_op_definition
+class ExpM1Op(RealUnaryOp):
+    """e to the power of the operand, less 1; exact near 0, where `tile.exp` rounds to 1.
+
+    Example: `%r = tile.expm1 %a : (tensor<4x8xf32>) -> tensor<4x8xf32>`
+    """
+
+    name = "tile.expm1"
+
+
+@irdl_op_definition
 class FloorOp(RealUnaryOp):
     """The greatest integer that is not larger.
 
@@ -161,6 +171,16 @@ class LogOp(RealUnaryOp):
     """
 
     name = "tile.log"
+
+
+@irdl_op_definition
+class Log1pOp(RealUnaryOp):
+    """The natural logarithm of 1 and the operand; exact near 0, where a sum with 1 rounds.
+
+    Example: `%r = tile.log1p %a : (tensor<4x8xf32>) -> tensor<4x8xf32>`
+    """
+
+    name = "tile.log1p"
 
 
 @irdl_op_definition
@@ -461,8 +481,10 @@ ELEMENTWISE_OPS: tuple[type[Operation], ...] = (
     CoshOp,
     ErfOp,
     ExpOp,
+    ExpM1Op,
     FloorOp,
     LogOp,
+    Log1pOp,
     RecipOp,
     RoundOp,
     SigmoidOp,

@@ -41,6 +41,8 @@ def _fold_select(op: SelectOp) -> Folded:
     result, constant = op.res.type, constant_of(chosen)
     if constant is None or not isinstance(result, TensorType) or result.get_shape():
         return None
+    if result.element_type == et.any_type:
+        return None
     return (_constant(numeric.convert(_array(constant), result.element_type)),)
 
 

@@ -32,6 +32,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, AggregationAttr
 from tiledialect.dialects.tile.base import (
     AnyTensor,
     TileOp,
+    declared_wide,
     format_shape,
     make_type,
     name_of,
@@ -55,7 +56,8 @@ class ScanOp(TileOp):
     element's key is not equal to that of the one before, as a NaN never is. Nothing that comes
     before has a part in what comes then, be it infinite or NaN. Such a scan has no blocks.
 
-    Floating-point sums and products are not aggregated in the order of the elements.
+    Floating-point sums and products are not aggregated in the order of the elements. The result of
+    those of f16 and bf16 may be declared f32.
 
     Example:
 
@@ -125,9 +127,11 @@ class ScanOp(TileOp):
         return every if every < self.size else None
 
     def inferred_type(self) -> AnyTensor:
-        """The operand's shape; sums and products of bools are integers."""
+        """The operand's shape; sums and products of bools are integers, of 16 bits maybe f32."""
         t = tensor_type(self.operand)
-        return make_type(shape_of(t), _result_type(self.aggregation.data, t))
+        own = _result_type(self.aggregation.data, t)
+        wide = et.CONCRETE["f32"] if declared_wide(self.result, own) else own
+        return make_type(shape_of(t), wide)
 
     def verify_(self) -> None:
         """Check the aggregation, the axis, and what the blocks start with."""

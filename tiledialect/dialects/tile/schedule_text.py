@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 
 from xdsl.context import Context
-from xdsl.ir import Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -20,6 +20,8 @@ from tiledialect.errors import TileError
 from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Schedule
 
+DEEPEST = 6
+"""How many ops are looked through for the name of what a value is computed of."""
 SHOWN = 40
 """How many characters of a schedule say where in it something is wrong."""
 
@@ -31,7 +33,7 @@ def named_kernels(op: Operation) -> dict[str, KernelOp]:
     """The kernels in an op by the names of what they compute; of equal names, numbered ones."""
     found: dict[str, KernelOp] = {}
     for kernel in ops_of(op, KernelOp):
-        base = name = name_of(kernel.outputs[0])
+        base = name = _kernel_name(kernel)
         count = 0
         while name in found:
             count += 1
@@ -40,10 +42,43 @@ def named_kernels(op: Operation) -> dict[str, KernelOp]:
     return found
 
 
+def _kernel_name(kernel: KernelOp) -> str:
+    """The name of what a kernel gives first, or of what it computes that of."""
+    result = kernel.outputs[0]
+    if result.name_hint:
+        return name_of(result)
+    return _told(kernel.yield_op.values[0], kernel) or name_of(result)
+
+
 def operand_names(kernel: KernelOp) -> list[str]:
-    """What the text of a schedule calls the values of a kernel that can be staged."""
-    names = [name_of(v) if v.name_hint else "" for v in kernel.values]
-    return [n if n and names.count(n) == 1 else f"input{k}" for k, n in enumerate(names)]
+    """What the text of a schedule calls the values of a kernel that can be staged.
+
+    That is their names; of equal ones the second is numbered, and what has none is called after
+    what it is computed of, as ``of_A``, else by its number.
+    """
+    found: list[str] = []
+    for k, value in enumerate(kernel.values):
+        base = name = _told(value, kernel) or f"input{k}"
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{base}_{number}"
+        found.append(name)
+    return found
+
+
+def _told(value: SSAValue, kernel: KernelOp, depth: int = DEEPEST) -> str:
+    """The name of a value in a kernel, or ``of_`` and that of what it is computed of, if any."""
+    if value.name_hint:
+        return name_of(value)
+    if isinstance(value, BlockArgument):
+        is_input = value.block is kernel.body.block and value.index < len(kernel.operands)
+        outer = kernel.operands[value.index] if is_input else value
+        return name_of(outer) if outer.name_hint else ""
+    operands = value.owner.operands if depth and isinstance(value.owner, Operation) else ()
+    names = (_told(v, kernel, depth - 1) for v in operands)
+    name = next(filter(None, names), "")
+    return f"of_{name.removeprefix('of_')}" if name else ""
 
 
 def schedule_text(kernel: KernelOp) -> str:
@@ -55,12 +90,18 @@ def schedule_text(kernel: KernelOp) -> str:
 
 
 def parse_schedule_text(text: str, kernel: KernelOp) -> Schedule:
-    """The schedule that ``schedule_text`` prints so; a TileError if it is none."""
+    """The schedule that ``schedule_text`` or the IR prints so; a TileError if it is none."""
     names = operand_names(kernel)
     parser = Parser(Context(), text)
 
     def operand() -> int:
-        given = parser.parse_identifier(" of an operand")
+        value = parser.parse_optional_unresolved_operand()
+        if value is not None:
+            # As the IR prints it, where the second value that is called A is %A_1.
+            given = value.operand_name
+            given = given if given in names else re.sub(r"_\d+$", "", given)
+        else:
+            given = parser.parse_identifier(" of an operand")
         if given not in names:
             parser.raise_error(f"{given} is none of {', '.join(names)}")
         return names.index(given)

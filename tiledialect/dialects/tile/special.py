@@ -26,6 +26,7 @@ from tiledialect.dialects.tile.base import (
     Shape,
     TileOp,
     check_positions,
+    declared_wide,
     format_shape,
     make_type,
     name_of,
@@ -77,7 +78,8 @@ class ScatterOp(TileOp):
     The reverse of `tile.gather`: `updates` has the indices' axes, then those of a slice; the
     result has a first axis of the size of `like`'s and then those of a slice. Slices for one
     place are summed (bools as integers); an index outside the result is left out. A number as
-    `updates`, without axes, is added for each index: so indices are counted.
+    `updates`, without axes, is added for each index: so indices are counted. The sums of f16 and
+    bf16 may be declared f32.
 
     With `parts n` the indices, in order, are divided into so many parts of the same number, but
     for the last; the result has another first axis, along which it is that of each part.
@@ -127,6 +129,8 @@ class ScatterOp(TileOp):
         updates, indices, like = map(shape_of, map(tensor_type, self.operands))
         _check_integers(self.indices, "as indices of scatter")
         element_type = et.concrete(et.as_number(tensor_type(self.updates).element_type))
+        if declared_wide(self.result, element_type):
+            element_type = et.CONCRETE["f32"]
         if updates is None or indices is None or like is None:
             return make_type(None, element_type)
         if not like:
@@ -336,7 +340,7 @@ def check_prng_state(state: SSAValue) -> None:
     """Refuse a state that is not a ui32 tensor of at least four elements."""
     t = tensor_type(state)
     if t.element_type not in (et.any_type, et.CONCRETE["ui32"]):
-        raise VerifyException(f"the random state {name_of(state)} must be of type ui32")
+        raise VerifyException(f"the random state {name_of(state)} must be of type u32")
     shape = shape_of(t)
     if shape is not None and DYNAMIC_INDEX not in shape and prod(shape) < 4:
         raise VerifyException(f"the random state {name_of(state)} needs at least 4 elements")

@@ -1,0 +1,174 @@
+"""Processes that do what may end a process, and say what they do before they do it.
+
+A driver may refuse programs, never finish, or end the process that uses it. A child writes lines
+that begin with a mark: what it tries, and at last the reason why that cannot be used, if any.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import IO, Any
+
+PATIENCE = 10
+"""How many times as long as its limit a child may take where others keep it from a processor."""
+MARK = "tiledialect: "
+"""Begins the lines in which a child says what it tries, and at last what it found; drivers write
+lines of their own."""
+POCL_CACHE = "POCL_CACHE_DIR"
+"""Where PoCL keeps kernels: broken ones must not stay."""
+CHECKS = "OCLGRIND_"
+"""How variables begin by which the simulator is told to look for faults of users' programs."""
+LOG_LINES, WORDS = 50, 100
+"""The last lines on its standard error that are looked at, and the letters of one that are told."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The reason that a child found, or what became of the child."""
+
+    reason: str
+    """Why what was tried cannot be used; empty if it can."""
+    tried: str = ""
+    """What the child tried when it ended, or was ended; empty if it found the reason itself."""
+    said: dict[str, Any] = field(default_factory=dict[str, Any])
+    """All that the child said at last."""
+
+
+class Child:
+    """A process that was started, whose lines are read as they come."""
+
+    def __init__(self, process: subprocess.Popen[str]):
+        self.process = process
+        self._lines = SimpleQueue[str | None]()
+        self._log = deque[str](maxlen=LOG_LINES)
+        assert process.stdout is not None and process.stderr is not None
+        # A compiler's own processes may hold the ends open: nobody waits for these threads.
+        for stream, keep in (
+            (process.stdout, self._lines.put),
+            (process.stderr, self._log.append),
+        ):
+            Thread(target=_read, args=(stream, keep), daemon=True).start()
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the user ended it."""
+        return self.process.returncode == -signal.SIGINT
+
+    def ask(self, job: Any) -> None:
+        """Give it something to do; a child that has ended takes nothing, and its report says so."""
+        assert self.process.stdin is not None
+        with suppress(OSError):
+            self.process.stdin.write(json.dumps(job) + "\n")
+            self.process.stdin.flush()
+
+    def report(self, limit: float, tried: str) -> Report:
+        """What it finds, or what becomes of it, where each thing may take ``limit`` seconds.
+
+        It is taken to have ``tried`` until it says what it tries.
+        """
+        try:
+            while (line := self._next(limit)) is not None:
+                if line.startswith(MARK):
+                    said = json.loads(line.removeprefix(MARK))
+                    if "reason" in said:
+                        return Report(said["reason"], said=said)
+                    tried = said["tries"]
+            self.process.wait(limit)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            self.process.kill()
+            return Report(f"does not finish {tried} in {limit:g} s", tried)
+        end = _end(self.process.returncode, self._log, tried)
+        return Report(f"ends the process that uses it {end}", tried)
+
+    def _next(self, limit: float) -> str | None:
+        """The next line that it writes, None after the last one.
+
+        Raises a TimeoutError if it does not come in time, not counting where the process had to
+        wait: where others keep the processors busy, what works would else be refused, for good.
+        """
+        pid = self.process.pid
+        began, before = time.monotonic(), waited(pid)
+        while True:
+            granted = min(max(0.0, waited(pid) - before), PATIENCE * limit)
+            left = began + limit + granted - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            with suppress(Empty):
+                return self._lines.get(timeout=max(left, 0.05))
+
+
+def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | None:
+    """A child that runs a text of Python, and is gone with the stack; None if none can be."""
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(CHECKS)}
+    environment["PYTHONPATH"] = path
+    with suppress(OSError):
+        kept = tempfile.TemporaryDirectory(prefix="tiledialect-", ignore_cleanup_errors=True)
+        environment[POCL_CACHE] = stack.enter_context(kept)
+    try:
+        process = subprocess.Popen(
+            [sys.executable or "", "-P", "-W", "ignore", "-c", command, *arguments],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+    except OSError:
+        return None
+    stack.callback(_end_process, process)
+    return Child(process)
+
+
+def say(**what: Any) -> None:
+    """Tell the process that started this one."""
+    print(f"\n{MARK}{json.dumps(what)}", flush=True)
+
+
+def waited(pid: int) -> float:
+    """How many seconds a process waited for a processor: the thread of it that waited longest."""
+    longest = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            longest = max(longest, int(path.read_text().split()[1]))
+        except (OSError, ValueError, IndexError):  # It has ended, or the kernel does not say.
+            continue
+    return longest * 1e-9
+
+
+def _end_process(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+
+
+def _read(stream: IO[str], keep: Callable[[str | None], None]) -> None:
+    with stream:
+        for line in stream:
+            keep(line)
+    keep(None)
+
+
+def _end(status: int, log: Iterable[str | None], tried: str) -> str:
+    """How a process ended, and what its last words were, if they say more."""
+    how = signal.Signals(-status).name if status < 0 else f"status {status}"
+    said = [line.strip() for line in log if line and line.strip()]
+    errors = [line for line in said if "error" in line.lower()]
+    last = "".join((errors or (said if status > 0 else []))[-1:])
+    return f"({how}) in {tried}" + (f": {last[:WORDS]}" if last else "")

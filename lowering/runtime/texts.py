@@ -1,0 +1,50 @@
+"""Takes a printed OpenCL program apart, so that kernels can be built one without the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tiledialect.lazy import lazy
+
+KERNEL = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\([^{;]*\)\s*\{.*?^\}\n", re.M | re.S)
+"""A kernel as it is printed: from its head to the brace that begins a line."""
+FUNCTION = re.compile(r"[\w \t*]*?(\w+)\(.*?\)\n\{", re.S)
+"""The head of a function beside the kernels."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The kernels of a program, and what stands beside them."""
+
+    rest: str
+    """What kernels may use: extensions, helpers, functions that are no kernels."""
+    kernels: Mapping[str, str]
+    """The text of each kernel by its name."""
+
+    @staticmethod
+    def of(source: str) -> Texts:
+        """The parts of a program as the printer writes it."""
+        kernels = {m[1]: m[0] for m in KERNEL.finditer(source)}
+        return Texts(KERNEL.sub("", source), kernels)
+
+    @lazy
+    def _beside(self) -> list[tuple[str, str]]:
+        """The parts of what stands beside, and what each function among them is called."""
+        parts = [part.strip("\n") for part in re.split(r"\n{2,}", self.rest) if part.strip("\n")]
+        heads = [FUNCTION.match(part) for part in parts]
+        return [(head[1] if head else "", part) for head, part in zip(heads, parts, strict=True)]
+
+    def meaning(self, name: str) -> str:
+        """What a kernel is but for its name: its text, after that of the functions that it uses."""
+        text = self.kernels[name].replace(f" {name}(", " (", 1)
+        # Each function stands after those that it calls.
+        for function, part in reversed(self._beside):
+            if not function or re.search(rf"\b{function}\b", text):
+                text = f"{part}\n{text}"
+        return text
+
+    def of_kernels(self, names: Iterable[str]) -> str:
+        """A program of some of the kernels."""
+        return "\n".join((self.rest, *(self.kernels[name] for name in names)))

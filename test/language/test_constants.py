@@ -1,0 +1,77 @@
+"""Numbers for names of a program, given when it is compiled."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+
+POOL = "function (I[N]) -> (O) { M[x: N / S] = >(I[S*x + k]), k < S; O = F * M; }"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_number_is_a_program_of_its_own(dtype: type[np.floating]):
+    image = np.array([1, 5, 4, 2, 0, 3], dtype)
+    results = {
+        s: td.compile(POOL, constants={"S": s, "F": -0.1})(image) for s in (1, np.int64(2), 3)
+    }
+    for s, result in results.items():
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, dtype(-0.1) * image.reshape(-1, s).max(axis=1))
+
+
+def test_they_are_written_in_the_text_and_kept():
+    f = td.compile(POOL, constants={"S": 2, "F": np.float32(0.5)})
+    assert "k < 2" in f.tile and "0.5 * M" in f.tile
+    again = pickle.loads(pickle.dumps(f.gradient()))
+    # A maximum in each pair, of which half flows back.
+    image, cotangent = np.float32([1, 5, 4, 2]), np.float32([1, 2])
+    np.testing.assert_array_equal(again(image, cotangent), [0, 0.5, 1, 0])
+
+
+def test_functions_that_are_called_have_them_too():
+    source = """
+    function scaled(A) -> (B) { B = F * A; }
+    function main(A[N, C]) -> (O) { O = scaled(A) + C; }
+    """
+    f = td.compile(source, name="main", constants={"F": 3, "C": 2})
+    np.testing.assert_array_equal(f(np.float32([[1, 2]])), [[5, 8]])
+    with pytest.raises(td.TileError, match="A is N x 2, but 1x3 was given"):
+        f(np.ones((1, 3), np.float32))
+
+
+@pytest.mark.parametrize(
+    "constants, words",
+    [
+        ({"S": 2, "F": 1, "Q": 1}, "the constant Q is used nowhere in the program"),
+        ({"S": True}, "the constant S is a number of at most 64 bits, not True"),
+        ({"S": "2"}, "the constant S is a number of at most 64 bits, not '2'"),
+        ({"S": 1 << 63}, "the constant S is a number of at most 64 bits"),
+        ({"S": np.ones(2)}, "the constant S is a number"),
+        ({"k": 2}, "a constant's name begins with a capital letter, 'k' does not"),
+        ({1: 2}, "a constant's name begins with a capital letter, 1 does not"),
+        ({"I": 2}, "`I` is defined here, and is no constant"),
+        ({"M": 2}, "`M` is defined here, and is no constant"),
+        (["S"], r"constants are numbers by name, as \{'STRIDE': 2\}"),
+        ({"S": 0.5, "F": 1}, "<tile>:1:"),
+        ({"N": -1}, "the dimension `N` cannot be -1"),
+    ],
+)
+def test_refused(constants: object, words: str):
+    with pytest.raises(td.TileError, match=words):
+        td.compile(POOL, constants=constants)  # pyright: ignore[reportArgumentType]
+
+
+def test_only_tile_text_has_names(tmp_path: Path):
+    from tiledialect.loading import load
+
+    module = load("function (A) -> (B) { B = A; }").module
+    path = tmp_path / "copy.mlir"
+    path.write_text(str(module))
+    for source in (module, path):
+        with pytest.raises(td.TileError, match="constants are numbers for names in Tile text"):
+            td.compile(source, constants={"S": 1})

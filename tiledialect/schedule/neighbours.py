@@ -1,0 +1,136 @@
+"""Schedules of kernels that differ from one another in sizes alone.
+
+Most of a schedule says how a tile is computed, which is as good for another batch size. What is
+left is how many tiles there are: the outermost loop over each index has more steps, or fewer.
+So where a program is compiled for other shapes, the schedules that were found for the shapes
+before are tried first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+
+from tiledialect.index.expr import IndexExpr
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.device import Device
+from tiledialect.schedule.facts import Facts, Tensor
+from tiledialect.schedule.leaves import Leaf, Role, Schedule
+
+STRETCHED = (Role.GROUP, Role.SERIAL)
+"""The roles of loops that may have another number of steps: nothing is written out for each."""
+WITH_SIZES = ("indices", "inputs", "outputs", "after", "constraints")
+"""What facts say of sizes."""
+
+
+@lru_cache(maxsize=1 << 10)
+def without_sizes(facts: Facts) -> Hashable:
+    """What facts say but for sizes: equal for kernels that differ in these alone."""
+    rest = tuple(getattr(facts, f.name) for f in fields(facts) if f.name not in WITH_SIZES)
+    tensors = tuple(tuple(map(_moves, t)) for t in (facts.inputs, facts.outputs, facts.after))
+    indices = tuple((index.name, index.is_output) for index in facts.indices)
+    constraints = tuple(_slope(c.expr) for c in facts.constraints)
+    return indices, tensors, constraints, rest
+
+
+def _moves(t: Tensor) -> Hashable:
+    """How steps of indices move a tensor."""
+    access = None if t.access is None else tuple(map(_slope, t.access))
+    return t.number, len(t.shape), access, t.type
+
+
+def _slope(e: IndexExpr) -> Hashable:
+    """An expression but for its constant, which often is of a size."""
+    return tuple((name, e.coefficient(name)) for name in e.names)
+
+
+def serves_batches(schedule: Schedule, facts: Facts) -> bool:
+    """Whether it can be stretched along what moves the first axis of the results."""
+    first = {n for t in facts.outputs for e in (t.access or ())[:1] for n in e.names}
+    outermost = {x.index: x for x in sorted(schedule.leaves, key=lambda x: x.stride)}
+    return all(x.role in STRETCHED for name, x in outermost.items() if name in first)
+
+
+def stretched(schedule: Schedule, old: Facts, new: Facts) -> Schedule | None:
+    """A kernel's schedule for other sizes; None if that takes more than longer outermost loops."""
+    changed = {name for name, extent in new.extents.items() if extent != old.extents[name]}
+    outermost: dict[str, Leaf] = {}
+    for leaf in schedule.leaves:
+        best = outermost.get(leaf.index)
+        if leaf.index in changed and (best is None or leaf.stride > best.stride):
+            outermost[leaf.index] = leaf
+    steps = {leaf: ceil_div(new.extents[name], leaf.stride) for name, leaf in outermost.items()}
+    if len(steps) < len(changed) or any(x.role not in STRETCHED for x in steps):
+        return None
+    if any(count < 2 for count in steps.values()):
+        # Where all is one tile another one may be better.
+        return None
+    leaves = (replace(x, extent=steps[x]) if x in steps else x for x in schedule.leaves)
+    return replace(schedule, leaves=tuple(leaves))
+
+
+Searched = dict[Hashable, list[tuple[Facts, Schedule]]]
+"""Schedules that were searched for, by what their kernels are but for sizes."""
+REMEMBERED = 8
+"""How many sizes of a kernel are remembered, the last ones."""
+
+
+@dataclass(eq=False)
+class Neighbours:
+    """The schedules that were found for a program, for all shapes that it was compiled for."""
+
+    searched: Searched = field(default_factory=Searched)
+    """Those of shapes before."""
+    fresh: Searched = field(default_factory=Searched)
+    """Those of the shapes that it is compiled for now: these are no neighbours to one another, so
+    that what the first shapes get depends on nothing else."""
+    chosen: dict[tuple[Facts, Device], object] = field(
+        default_factory=dict[tuple[Facts, Device], object]
+    )
+    """What was chosen, for all sizes."""
+
+    def note(self, facts: Facts, schedule: Schedule) -> None:
+        """Remember a schedule that was searched for."""
+        self.fresh.setdefault(without_sizes(facts), []).append((facts, schedule))
+
+    def near(self, facts: Facts) -> tuple[Facts, Schedule] | None:
+        """The nearest kernel that was searched for, and its schedule for these sizes."""
+
+        def distance(found: tuple[Facts, Schedule]) -> int:
+            old = found[0].extents
+            return sum(extent != old[name] for name, extent in facts.extents.items())
+
+        known = self.searched.get(without_sizes(facts), [])
+        # Of those that are equally near the last one.
+        for old, schedule in sorted(known, key=distance):
+            if (found := stretched(schedule, old, facts)) is not None:
+                return old, found
+        return None
+
+    def _settle(self) -> None:
+        """Let what was found serve other shapes."""
+        for key, found in self.fresh.items():
+            self.searched[key] = [*self.searched.get(key, ()), *found][-REMEMBERED:]
+        self.fresh.clear()
+
+
+_current: ContextVar[Neighbours | None] = ContextVar("neighbours", default=None)
+
+
+@contextmanager
+def beside(neighbours: Neighbours) -> Generator[None]:
+    """Choose schedules beside those that were found for other shapes of the same program."""
+    token = _current.set(neighbours)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        neighbours._settle()  # pyright: ignore[reportPrivateUsage]
+
+
+def current() -> Neighbours | None:
+    """What is known of the program that is compiled now."""
+    return _current.get()
