@@ -79,7 +79,7 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     """
     neighbours = current()
     if neighbours is None:
-        return _best(facts, device)
+        return best_alone(facts, device)
     if (facts, device) not in neighbours.chosen:
         found = _best_beside(facts, device, neighbours)
         neighbours.chosen[facts, device] = found
@@ -89,7 +89,7 @@ def best(facts: Facts, device: Device) -> Candidate | None:
 
 
 @lru_cache(maxsize=KEPT)
-def _best(
+def best_alone(
     facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
 ) -> Candidate | None:
     """The best candidate of fewer seconds; with `lasting`, rather one for other batches, too."""
@@ -104,10 +104,10 @@ def _best(
 def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candidate | None:
     """The schedule of a neighbour, or if that is not good enough the best one."""
     if not neighbours.searched:
-        found = _best(facts, device)
+        found = best_alone(facts, device)
     elif (near := neighbours.near(facts)) is None:
         # There will be other shapes after this one, too.
-        found = _best(facts, device, lasting=True)
+        found = best_alone(facts, device, lasting=True)
     else:
         old, schedule = near
         kept = _kept(facts, schedule, device)
@@ -118,7 +118,7 @@ def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candid
             own = before.estimate.seconds / least_seconds(old, device)
             if share <= min(GOOD, NO_WORSE * own):
                 return kept
-        found = _best(facts, device, kept.estimate.seconds if kept is not None else inf)
+        found = best_alone(facts, device, kept.estimate.seconds if kept is not None else inf)
         if found is None:
             return kept
     if found is not None:
