@@ -64,6 +64,11 @@ def parser() -> ArgumentParser:
         help="a number for a name that the program uses and does not define",
     )
     add(
+        "--precision",
+        metavar="KIND",
+        help="how exactly to compute: f32, tf32 or exact; by default as the program says, else f32",
+    )
+    add(
         "--output",
         metavar="NAME=PATH",
         action="append",
@@ -273,6 +278,7 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
         sys.stdin.read().removeprefix("\ufeff") if args.file == STANDARD_INPUT else Path(args.file),
         device=args.device,
         name=args.function,
+        precision=args.precision,
         constants=constants(args.constant),
     )
     wrt: tuple[str, ...] = ()
