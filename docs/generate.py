@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from lift_reference import lift_reference_page
 from pass_examples import EXAMPLES
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
@@ -354,6 +355,7 @@ PAGES = {
     "dialect-lift.md": lift_page,
     "dialect-nest.md": nest_page,
     "dialect-tile.md": dialect_page,
+    "lift-reference.md": lift_reference_page,
     "lift-rules.md": rules_page,
     "passes.md": passes_page,
 }

@@ -17,6 +17,7 @@ from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.program import Program
 from tiledialect.loading import print_module
+from tiledialect.passes.lift.families import rules_with
 from tiledialect.passes.lift.places import op_at, places
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
 from tiledialect.passes.lift.rules import (
@@ -38,7 +39,17 @@ Rules = Mapping[str, Named]
 
 @dataclass(frozen=True)
 class Derivation:
-    """A program, the steps that lead to it, and where they begin."""
+    """A program, and the steps that lead to it from another.
+
+    Printed, it is every program on the way with the rules between them.
+
+    Example:
+    ```python
+    tiled = Derivation.of(stencil).apply(RULES["tile_stencil"], "map")
+    assert tiled.text == "tile_stencil(v=v) at map\\n" and tiled.sizes == {"N", "v"}
+    assert tiled.bind(v=4).sizes == {"N"}
+    ```
+    """
 
     module: ModuleOp
     steps: tuple[Step | Binding, ...] = ()
@@ -61,7 +72,7 @@ class Derivation:
 
     @property
     def initial(self) -> Derivation:
-        """What it begins with."""
+        """The derivation without its steps."""
         return self if self.before is None else self.before.initial
 
     def apply(
@@ -174,13 +185,19 @@ def _at_a_result(strategy: Strategy, rewriting: Rewriting) -> None:
 def applicable(
     program: Program | ModuleOp | Derivation, rules: Rules | None = None
 ) -> list[tuple[Named, str]]:
-    """Every rule with every place where it applies, with new names for its sizes."""
+    """Every rule with every place where it applies, with new names for its sizes.
+
+    Example:
+    ```python
+    assert ("reduce_seq", "map/reduce") in [(r.name, place) for r, place in applicable(stencil)]
+    ```
+    """
     derivation = program if isinstance(program, Derivation) else Derivation.of(program)
     rewriting = Rewriting(find_function(derivation.module.clone(), derivation.name))
     before = rewriting.checkpoint()
     found: list[tuple[Named, str]] = []
     for place, op in places(rewriting.function).items():
-        for rule in (all_rules() if rules is None else rules).values():
+        for rule in (rules_with() if rules is None else rules).values():
             try:
                 rule.run(rewriting, op.results[0])
                 _require_seen(derivation.function, rewriting)
@@ -198,16 +215,15 @@ def apply(
     place: str | None = None,
     **sizes: Size | int | str,
 ) -> Derivation:
-    """The program with a rule applied at a place, or a strategy followed from there."""
+    """The program with a rule applied at a place, or a strategy followed from there.
+
+    Example:
+    ```python
+    tiled = apply(stencil, RULES["tile_stencil"], "map", v=4)
+    ```
+    """
     derivation = program if isinstance(program, Derivation) else Derivation.of(program)
     return derivation.apply(strategy, place, **sizes)
-
-
-def all_rules() -> Rules:
-    """The rules of this package."""
-    from tiledialect.passes.lift.families import RULES
-
-    return RULES
 
 
 _STEP = re.compile(r"(?P<rule>\w+)(?:\((?P<sizes>.*)\))? at (?P<place>\S+)")
@@ -255,9 +271,15 @@ def replay(
     """The derivation whose steps are written a line each; ``#`` begins a comment.
 
     A TileError, or a ``NotApplicable``, names the line, and the ``file`` that the text is of.
+
+    Example:
+    ```python
+    again = replay(stencil, "tile_stencil(v=v) at map  # overlapping tiles\\nbind(v=4)")
+    assert str(again.module) == str(tiled.module)
+    ```
     """
     derivation = program if isinstance(program, Derivation) else Derivation.of(program)
-    known = all_rules() if rules is None else rules
+    known = rules_with() if rules is None else rules
     for number, line in enumerate(text.splitlines(), 1):
         step = line.partition("#")[0].strip()
         if not step:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import runpy
+import warnings
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tiledialect.errors import TileError
+from tiledialect.errors import TileError, TileWarning
 from tiledialect.passes.lift import (
     cancellation,
     fusion,
@@ -44,13 +47,38 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 """The names of the rules of each family."""
 
 
-def rules_with(path: str | None) -> Mapping[str, Named]:
-    """The rules of this package, and those that a user's file defines."""
-    return RULES if path is None else {**RULES, **load_rules(path)}
+GROUP = "tiledialect.rules"
+"""The group of entry points by which a package registers modules that define rules."""
+
+
+def rules_with(path: str | None = None) -> Mapping[str, Named]:
+    """The rules of installed packages, of this one, and those that a user's file defines."""
+    loaded = {} if path is None else load_rules(path)
+    return {**installed_rules(), **RULES, **loaded}
+
+
+@cache
+def installed_rules() -> Mapping[str, Named]:
+    """The rules of the modules that installed packages register."""
+    found: dict[str, Named] = {}
+    for entry in entry_points(group=GROUP):
+        try:
+            found |= _rules_in(vars(entry.load()))
+        except Exception as error:
+            text = f"the rules of {entry.value} cannot be loaded: {type(error).__name__}: {error}"
+            warnings.warn(text, TileWarning, stacklevel=2)
+    return found
 
 
 def load_rules(path: str) -> dict[str, Named]:
-    """The rules that a Python file defines."""
+    """The rules that a Python file defines, by their names.
+
+    Example:
+    ```python
+    rules = load_rules("examples/lift_rules.py")
+    assert {"pad_pad", "tile_for_groups"} <= set(rules)
+    ```
+    """
     try:
         names = runpy.run_path(path)
     except TileError:

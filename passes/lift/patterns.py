@@ -123,11 +123,17 @@ class Named:
 
 
 class Fun(Named):
-    """Any function."""
+    """Any function, before or after other patterns.
+
+    Example: ``p.map(p.transpose >> p.fun("f"))``
+    """
 
 
 class Outside(Named):
-    """Any value, which the composition begins with."""
+    """Any value that is not made of the function's argument; a composition begins with it.
+
+    Example: ``p.map(p.value("y") >> p.map("f"))``
+    """
 
 
 @dataclass(frozen=True)
@@ -261,7 +267,10 @@ def _chain(function: Function) -> str | Chain:
 
 
 def map(function: Function, argument: str | None = None) -> Stage:
-    """A ``lift.map``."""
+    """A ``lift.map``.
+
+    Example: ``p.map("f")``
+    """
     return Stage((maps.MapOp,), function=_chain(function), argument=argument)
 
 
@@ -278,34 +287,52 @@ PLAIN_MAPS = (
 
 
 def map_vec(function: Function) -> Stage:
-    """A ``lift.map_vec``."""
+    """A ``lift.map_vec``.
+
+    Example: ``p.map_vec("f")``
+    """
     return Stage((maps.MapVecOp,), function=_chain(function))
 
 
 def any_map(constructor: str, function: Function, argument: str | None = None) -> Stage:
-    """A map by whomever; ``constructor`` makes a map by the same."""
+    """Any map; ``constructor(f)`` makes one of the same kind.
+
+    Example: ``p.any_map("like", "f")``
+    """
     return replace(
         map(function, argument), kinds=PLAIN_MAPS, label="any map", constructor=constructor
     )
 
 
 def map_seq(function: Function) -> Stage:
-    """A ``lift.map_seq``."""
+    """A ``lift.map_seq``.
+
+    Example: ``p.map_seq("f")``
+    """
     return Stage((maps.MapSeqOp,), function=_chain(function))
 
 
 def reduce(function: str, initial: str) -> Stage:
-    """A ``lift.reduce``; its function takes the accumulator and an element."""
+    """A ``lift.reduce``; its function takes the accumulator and an element.
+
+    Example: ``p.map(p.reduce("f", "e"))``
+    """
     return Stage((reductions.ReduceOp,), function=function, operands=(("initial", initial),))
 
 
 def reduce_seq(function: str, initial: str) -> Stage:
-    """A ``lift.reduce_seq``."""
+    """A ``lift.reduce_seq``.
+
+    Example: ``p.reduce_seq("f", "e")``
+    """
     return replace(reduce(function, initial), kinds=(reductions.ReduceSeqOp,))
 
 
 def any_reduce(constructor: str, function: str, initial: str) -> Stage:
-    """Any reduction; ``constructor(f, initial)`` makes one of the same kind."""
+    """Any reduction; ``constructor(f, initial)`` makes one of the same kind.
+
+    Example: ``p.any_reduce("like", "f", "e")``
+    """
     return replace(
         reduce(function, initial),
         kinds=reductions.REDUCE_OPS,
@@ -315,14 +342,20 @@ def any_reduce(constructor: str, function: str, initial: str) -> Stage:
 
 
 def iterate(count: str | int, function: str) -> Stage:
-    """A ``lift.iterate``."""
+    """A ``lift.iterate``.
+
+    Example: ``p.iterate(1, "f")``
+    """
     return Stage(
         (reductions.IterateOp,), "initial", parameters=(("count", count),), function=function
     )
 
 
 def let(function: str) -> Stage:
-    """A ``lift.let``."""
+    """A ``lift.let``.
+
+    Example: ``p.let("f")``
+    """
     return Stage((values.LetOp,), "value", function=function)
 
 
@@ -330,38 +363,59 @@ def let(function: str) -> Stage:
 
 
 def split(size: str | int) -> Stage:
-    """A ``lift.split``."""
+    """A ``lift.split``.
+
+    Example: ``p.split("n") >> p.map("f")``
+    """
     return Stage((layout.SplitOp,), parameters=(("size", size),))
 
 
 def slide(size: str | int, step: str | int) -> Stage:
-    """A ``lift.slide``."""
+    """A ``lift.slide``.
+
+    Example: ``p.slide("n", "s")``
+    """
     return Stage((layout.SlideOp,), parameters=(("size", size), ("step", step)))
 
 
 def pad(left: str | int, right: str | int, boundary: str) -> Stage:
-    """A ``lift.pad``."""
+    """A ``lift.pad``.
+
+    Example: ``p.pad("a", "b", "edge") >> p.pad("c", "d", "edge")``
+    """
     names = (("left", left), ("right", right), ("boundary", boundary))
     return Stage((layout.PadOp,), parameters=names)
 
 
 def slice(start: str | int, stop: str | int) -> Stage:
-    """A ``lift.slice``."""
+    """A ``lift.slice``.
+
+    Example: ``p.slice("a", "b")``
+    """
     return Stage((layout.SliceOp,), parameters=(("start", start), ("stop", stop)))
 
 
 def gather(index: str) -> Stage:
-    """A ``lift.gather``."""
+    """A ``lift.gather``.
+
+    Example: ``p.gather("f")``
+    """
     return Stage((layout.GatherOp,), parameters=(("map", index),))
 
 
 def scatter(index: str) -> Stage:
-    """A ``lift.scatter``."""
+    """A ``lift.scatter``.
+
+    Example: ``p.scatter("f")``
+    """
     return Stage((layout.ScatterOp,), parameters=(("map", index),))
 
 
 def as_vector(size: str | int) -> Stage:
-    """A ``lift.as_vector``."""
+    """A ``lift.as_vector``.
+
+    Example: ``p.as_vector("n") >> p.as_scalar``
+    """
     return Stage((layout.AsVectorOp,), parameters=(("size", size),))
 
 
@@ -380,17 +434,26 @@ concat = Stage((layout.ConcatOp,), None)
 
 
 def zip_of(arrays: str) -> Stage:
-    """A ``lift.zip``, with a name for its arrays."""
+    """A ``lift.zip``, with a name for its arrays.
+
+    Example: ``p.zip_of("ys") >> p.map("f")``
+    """
     return replace(zip, arrays=arrays)
 
 
 def get(index: str | int) -> Stage:
-    """A ``lift.get``."""
+    """A ``lift.get``.
+
+    Example: ``p.get(0)``
+    """
     return Stage((values.GetOp,), parameters=(("index", index),))
 
 
 def search(order: str, function: str, default: str) -> Stage:
-    """A ``lift.search``."""
+    """A ``lift.search``.
+
+    Example: ``p.search("order", "f", "default")``
+    """
     return Stage(
         (reductions.SearchOp,),
         parameters=(("order", order),),
@@ -400,7 +463,10 @@ def search(order: str, function: str, default: str) -> Stage:
 
 
 def kept(constructor: str) -> Stage:
-    """A value that is kept in some memory."""
+    """A value that is kept in some memory.
+
+    Example: ``p.kept("like")``
+    """
     return Stage(memory.MEMORY_OPS, constructor=constructor)
 
 

@@ -175,7 +175,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        """Do it; gives what takes the value's place. Raises ``NotApplicable``."""
+        """Does it, and gives what takes the value's place. Raises ``NotApplicable``."""
 
 
 class Named(Strategy, ABC):
@@ -368,6 +368,15 @@ def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
 
     The function takes what the pattern names, `x` for its input and `here` for the op, and
     numerical parameters by keyword; its documentation begins with the equation.
+
+    Example:
+    ```python
+    @rule(p.pad("a", "b", "edge") >> p.pad("c", "d", "edge"))
+    def pad_pad(x, a, b, c, d, edge):
+        "`pad(a, b, clamp) >> pad(c, d, clamp) = pad(a + c, b + d, clamp)`."
+        require(edge.data == lift.clamp, f"the boundary is {edge.data}")
+        return x >> lift.pad(a + c, b + d, lift.clamp)
+    ```
     """
 
     def decorate(replacement: Callable[..., object]) -> Rule:
@@ -380,7 +389,16 @@ def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
 
 
 def macro(strategy: Callable[..., object]) -> Macro:
-    """A rule of the function that it decorates, which gives a strategy for its parameters."""
+    """A rule of the function that it decorates, which gives a strategy for its parameters.
+
+    Example:
+    ```python
+    @macro
+    def tile_for_groups(*, v):
+        "`tile_stencil`, and a work-group to each tile."
+        return sequence(RULES["tile_stencil"](v=v), at_input(RULES["map_wrg"]))
+    ```
+    """
     return Macro(strategy.__name__, strategy, inspect.getdoc(strategy) or "")
 
 

@@ -40,7 +40,10 @@ class Local(Strategy):
 
 
 def sequence(*strategies: Strategy) -> Strategy:
-    """All of them, each at what the one before gave."""
+    """All of them, each at what the one before gave.
+
+    Example: ``sequence(RULES["map_glb"], in_function(RULES["reduce_seq"]))``
+    """
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         for strategy in strategies:
@@ -51,7 +54,10 @@ def sequence(*strategies: Strategy) -> Strategy:
 
 
 def choice(*strategies: Strategy) -> Strategy:
-    """The first that applies."""
+    """The first that applies.
+
+    Example: ``choice(RULES["map_fusion"], RULES["map_seq"])``
+    """
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         refused: list[NotApplicable] = []
@@ -66,7 +72,10 @@ def choice(*strategies: Strategy) -> Strategy:
 
 
 def attempt(strategy: Strategy) -> Strategy:
-    """The strategy if it applies."""
+    """The strategy if it applies.
+
+    Example: ``sequence(attempt(RULES["map_fusion"]), RULES["map_seq"])``
+    """
     return choice(strategy, nothing)
 
 
@@ -75,7 +84,10 @@ nothing = Local(lambda rewriting, value: value)
 
 
 def repeat(strategy: Strategy) -> Strategy:
-    """The strategy as often as it applies."""
+    """The strategy as often as it applies.
+
+    Example: ``sequence(RULES["split_join"], at_input(repeat(RULES["map_seq"])))``
+    """
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         for _ in range(LIMIT):
@@ -92,7 +104,10 @@ def repeat(strategy: Strategy) -> Strategy:
 
 
 def at_input(strategy: Strategy, number: int = -1) -> Strategy:
-    """The strategy at what the pattern takes: its array, which is the last operand."""
+    """The strategy at what the pattern takes: its array, which is the last operand.
+
+    Example: ``at_input(RULES["slide_tiling"](v=4))``
+    """
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         op = _op(value)
@@ -105,7 +120,10 @@ def at_input(strategy: Strategy, number: int = -1) -> Strategy:
 
 
 def in_function(strategy: Strategy) -> Strategy:
-    """The strategy at what the pattern's function gives."""
+    """The strategy at what the pattern's function gives.
+
+    Example: ``in_function(RULES["reduce_seq"])``
+    """
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         op = _op(value)
@@ -118,12 +136,18 @@ def in_function(strategy: Strategy) -> Strategy:
 
 
 def top_down(strategy: Strategy) -> Strategy:
-    """The strategy at the first place where it applies: a value, then what it is made of."""
+    """The strategy at the first place where it applies: a value, then what it is made of.
+
+    Example: ``top_down(RULES["reduce_seq"])``
+    """
     return _first(strategy, _descending)
 
 
 def bottom_up(strategy: Strategy) -> Strategy:
-    """The strategy at the first place where it applies: what a value is made of, then itself."""
+    """The strategy at the first place where it applies: what a value is made of, then itself.
+
+    Example: ``bottom_up(choice(RULES["map_glb"], RULES["map_seq"]))``
+    """
     return _first(strategy, lambda value: reversed([*_descending(value)]))
 
 
@@ -171,12 +195,18 @@ def _descending(value: SSAValue) -> Iterator[SSAValue]:
 
 
 def everywhere(strategy: Strategy) -> Strategy:
-    """The strategy as often as it applies anywhere, from the top down each time."""
+    """The strategy as often as it applies anywhere, from the top down each time.
+
+    Example: ``everywhere(choice(RULES["map_glb"], RULES["reduce_seq"]))``
+    """
     return repeat(top_down(strategy))
 
 
 def at(pattern: Chain | Stage, strategy: Strategy) -> Strategy:
-    """The strategy at the first place from the top that the pattern matches."""
+    """The strategy at the first place from the top that the pattern matches.
+
+    Example: ``at(p.slide(3, 1) >> p.map("f"), RULES["map_glb"](dim=1))``
+    """
     first = _first(strategy, lambda value: (v for v in _descending(value) if matches(pattern, v)))
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:

@@ -32,12 +32,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tiledialect import lift
 from tiledialect.dialects.lift import Lift
 from tiledialect.dialects.nest import Nest
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
+from tiledialect.passes import lift as rewriting
 from tiledialect.tools.tile_opt import TileOptMain
 
 ROOT = Path(__file__).parents[2]
@@ -191,9 +193,17 @@ def test_every_pattern_is_documented_and_has_lit_tests() -> None:
         assert re.search(rf"\b{name}\b", invalid), op.name
 
 
+def test_every_name_of_lift_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "lift-reference.md").read_text()
+    names = {*(f"lift.{name}" for name in lift.__all__), *rewriting.__all__} - {"patterns"}
+    missing = [name for name in sorted(names) if not re.search(rf"`{re.escape(name)}[`(]", page)]
+    assert not missing
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (page.parent / target).exists(), target
 
 

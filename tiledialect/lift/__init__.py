@@ -136,6 +136,11 @@ def check(
     Raises:
         TileError: the rule changes what a program means, which is shown; or it applies to none, so
             that nothing was compared.
+
+    Example:
+    ```python
+    assert lift.check(RULES["split_join"], trials=10) == 10
+    ```
     """
     from tiledialect.passes.lift.check import check
 

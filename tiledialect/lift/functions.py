@@ -19,6 +19,13 @@ class Function:
     """A function of values that can be composed: ``f >> g`` does ``f`` first, ``f @ g`` does ``g``.
 
     ``x >> f``, ``f @ x`` and ``f(x)`` apply it.
+
+    Example:
+    ```python
+    sums = lift.slide(2, 1) >> lift.map(lift.reduce(lift.add, 0.0))
+    both = lift.fun(lift.array("N"), lambda x: x >> sums >> sums)
+    assert td.compile(both).reference(np.float32([1, 2, 3])).tolist() == [8]
+    ```
     """
 
     def __init__(
@@ -28,8 +35,10 @@ class Function:
         where: SourceSpan | None = None,
         arity: int | None = 1,
         parameters: Sequence[str] = (),
+        doc: str | None = None,
     ):
         self.name = name
+        self.__doc__ = doc
         self._apply = apply
         self._where = where
         self.arity = arity
@@ -89,7 +98,10 @@ def as_function(function: Callable[..., Any]) -> Function:
 
 
 def compose(*functions: Callable[..., Any]) -> Function:
-    """The functions one after the other, the last first: ``compose(f, g)(x)`` is ``f(g(x))``."""
+    """The functions one after the other, the last first: ``compose(f, g)(x)`` is ``f(g(x))``.
+
+    Example: ``lift.compose(lift.join, lift.map(lift.map(lift.neg)))(A)``
+    """
     if not functions:
         raise TileError("compose takes at least one function", place())
     *outer, inner = [as_function(f) for f in functions]
@@ -104,44 +116,44 @@ def compose(*functions: Callable[..., Any]) -> Function:
     return Function(name, apply, None, inner.arity, inner.parameters)
 
 
-def _binary(name: str) -> Function:
+def _binary(name: str, doc: str) -> Function:
     def apply(a: Any, b: Any) -> Value:
         return values.binary(name, a, b)
 
-    return Function(name, apply, None, 2, ("a", "b"))
+    return Function(name, apply, None, 2, ("a", "b"), doc)
 
 
-def _unary(name: str) -> Function:
+def _unary(name: str, doc: str) -> Function:
     def apply(a: Any) -> Value:
         return values.unary(name, a)
 
-    return Function(name, apply, None, 1, ("a",))
+    return Function(name, apply, None, 1, ("a",), doc)
 
 
 def _identity(a: Any) -> Any:
     return a
 
 
-add = _binary("add")
-sub = _binary("sub")
-mul = _binary("mul")
-div = _binary("div")
-min = _binary("min")
-max = _binary("max")
-pow = _binary("pow")
-neg = _unary("neg")
-abs = _unary("abs")
-sqrt = _unary("sqrt")
-rsqrt = _unary("rsqrt")
-exp = _unary("exp")
-expm1 = _unary("expm1")
-log = _unary("log")
-log1p = _unary("log1p")
-sin = _unary("sin")
-cos = _unary("cos")
-tan = _unary("tan")
-tanh = _unary("tanh")
-erf = _unary("erf")
-floor = _unary("floor")
-ceil = _unary("ceil")
-id = Function("id", _identity, None, 1, ("a",))
+add = _binary("add", "The sum.")
+sub = _binary("sub", "The difference.")
+mul = _binary("mul", "The product.")
+div = _binary("div", "The quotient, of integers in f32.")
+min = _binary("min", "The smaller of two numbers.")
+max = _binary("max", "The larger of two numbers.")
+pow = _binary("pow", "A power.")
+neg = _unary("neg", "The number with the other sign.")
+abs = _unary("abs", "The absolute value.\n\nExample: ``lift.abs(x - 3)``")
+sqrt = _unary("sqrt", "The square root.")
+rsqrt = _unary("rsqrt", "The reciprocal of the square root.")
+exp = _unary("exp", "The exponential function.")
+expm1 = _unary("expm1", "``exp(a) - 1``, exact near 0.")
+log = _unary("log", "The natural logarithm.")
+log1p = _unary("log1p", "``log(1 + a)``, exact near 0.")
+sin = _unary("sin", "The sine.")
+cos = _unary("cos", "The cosine.")
+tan = _unary("tan", "The tangent.")
+tanh = _unary("tanh", "The hyperbolic tangent.")
+erf = _unary("erf", "The error function.")
+floor = _unary("floor", "The number rounded down.\n\nExample: ``lift.floor(x / 2)``")
+ceil = _unary("ceil", "The number rounded up.\n\nExample: ``lift.ceil(x / 2)``")
+id = Function("id", _identity, None, 1, ("a",), "The value itself.")

@@ -68,17 +68,26 @@ def _sizes(**sizes: AnySize) -> dict[str, Any]:
 
 
 def split(size: AnySize) -> Function:
-    """Cuts an array into pieces of ``size`` elements."""
+    """Cuts an array into pieces of ``size`` elements.
+
+    Example: ``x >> lift.split(2)``
+    """
     return _plain(layout.SplitOp, **_sizes(size=size))
 
 
 def slide(size: AnySize, step: AnySize) -> Function:
-    """The windows of ``size`` neighbours, ``step`` apart."""
+    """The windows of ``size`` neighbours, ``step`` apart.
+
+    Example: ``x >> lift.slide(3, 1)``
+    """
     return _plain(layout.SlideOp, **_sizes(size=size, step=step))
 
 
 def pad(left: AnySize, right: AnySize, boundary: Boundary) -> Function:
-    """More elements at the ends: ``clamp``, ``mirror`` or ``wrap`` says which."""
+    """More elements at the ends: ``clamp``, ``mirror`` or ``wrap`` says which.
+
+    Example: ``x >> lift.pad(1, 2, lift.mirror)``
+    """
     if not isinstance(boundary, Boundary):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(
             f"pad takes lift.clamp, lift.mirror or lift.wrap, not {boundary!r}; "
@@ -89,7 +98,10 @@ def pad(left: AnySize, right: AnySize, boundary: Boundary) -> Function:
 
 
 def pad_constant(left: AnySize, right: AnySize, constant: Any) -> Function:
-    """A constant at the ends."""
+    """A constant at the ends.
+
+    Example: ``x >> lift.pad_constant(1, 1, 0)``
+    """
     where, properties = place(), _sizes(left=left, right=right)
 
     def apply(value: Any) -> Value:
@@ -102,12 +114,18 @@ def pad_constant(left: AnySize, right: AnySize, constant: Any) -> Function:
 
 
 def slice(start: AnySize, stop: AnySize) -> Function:
-    """The elements from ``start`` up to ``stop``, which is left out; as ``x[start:stop]``."""
+    """The elements from ``start`` up to ``stop``, which is left out; as ``x[start:stop]``.
+
+    Example: ``x >> lift.slice(1, 3)``
+    """
     return _plain(layout.SliceOp, **_sizes(start=start, stop=stop))
 
 
 def as_vector(size: AnySize) -> Function:
-    """The numbers of an array as vectors."""
+    """The numbers of an array as vectors.
+
+    Example: ``x >> lift.as_vector(2) >> lift.map(lift.map_vec(lift.neg)) >> lift.as_scalar``
+    """
     return _plain(layout.AsVectorOp, **_sizes(size=size))
 
 
@@ -142,39 +160,57 @@ def _takes_size(function: Callable[..., Any]) -> bool:
 
 
 def gather(function: Callable[..., Any]) -> Function:
-    """Element ``i`` is the element ``function(i)``, or ``function(i, n)`` of ``n``."""
+    """Element ``i`` is the element ``function(i)``, or ``function(i, n)`` of ``n``.
+
+    Example: ``x >> lift.gather(lambda i, n: (i + 1) % n)``
+    """
     return _reordering(layout.GatherOp, function)
 
 
 def scatter(function: Callable[..., Any]) -> Function:
-    """Element ``i`` becomes the element ``function(i)``, or ``function(i, n)`` of ``n``."""
+    """Element ``i`` becomes the element ``function(i)``, or ``function(i, n)`` of ``n``.
+
+    Example: ``x >> lift.scatter(lambda i, n: (i + 1) % n)``
+    """
     return _reordering(layout.ScatterOp, function)
 
 
 def reverse(i: Expr, n: Expr) -> Expr:
-    """The index function that reverses an array."""
+    """The index function that reverses an array.
+
+    Example: ``x >> lift.gather(lift.reverse)``
+    """
     return n - 1 - i
 
 
 def reorder_stride(stride: int) -> Callable[[Expr, Expr], Expr]:
-    """The index function that takes every ``stride``-th element first."""
+    """The index function that takes every ``stride``-th element first.
+
+    Example: ``x >> lift.gather(lift.reorder_stride(2))``
+    """
     return lambda i, n: i // (n // stride) + stride * (i % (n // stride))
 
 
 def transposition(rows: AnySize, columns: AnySize) -> Callable[[Expr], Expr]:
-    """The index function on a joined array of arrays that joins its transpose instead."""
+    """The index function on a joined array of arrays that joins its transpose instead.
+
+    Example: ``A >> lift.join >> lift.gather(lift.transposition(2, 3))``
+    """
     m, n = (expression(to_size(size, place())) for size in (rows, columns))
     return lambda i: i // m + n * (i % m)
 
 
 def concat(*arrays: Value) -> Value:
-    """One array after the other."""
+    """One array after the other.
+
+    Example: ``lift.concat(x, y)``
+    """
     where = place()
     operands = [_checked(a, "concat", where).ssa for a in arrays]
     return Value(emit(lambda: layout.ConcatOp.make(*operands), where))
 
 
-def _simple(kind: type[LiftOp]) -> Function:
+def _simple(kind: type[LiftOp], doc: str) -> Function:
     """The pattern of an op without parameters; an error is where it is applied."""
     name = kind.pattern()
 
@@ -183,12 +219,19 @@ def _simple(kind: type[LiftOp]) -> Function:
         operand = _checked(value, name, where).ssa
         return Value(emit(lambda: kind.make(operand), where))
 
-    return Function(name, apply)
+    return Function(name, apply, doc=doc)
 
 
-join = _simple(layout.JoinOp)
-transpose = _simple(layout.TransposeOp)
-as_scalar = _simple(layout.AsScalarOp)
+join = _simple(
+    layout.JoinOp, "The pieces one after the other, as one array.\n\nExample: ``A >> lift.join``"
+)
+transpose = _simple(
+    layout.TransposeOp, "The outer two axes exchanged.\n\nExample: ``A >> lift.transpose``"
+)
+as_scalar = _simple(
+    layout.AsScalarOp,
+    "The numbers of an array of vectors.\n\nExample: ``x >> lift.as_vector(2) >> lift.as_scalar``",
+)
 
 
 # -- functions -----------------------------------------------------------------------------------
@@ -232,37 +275,58 @@ def _map(kind: type[FunctionOp], function: AnyFunction, **properties: Attribute)
 
 
 def map(function: AnyFunction) -> Function:
-    """Applies a function to every element."""
+    """Applies a function to every element.
+
+    Example: ``x >> lift.map(lambda a: a * a)``
+    """
     return _map(maps.MapOp, function)
 
 
 def map_seq(function: AnyFunction) -> Function:
-    """Applies a function to every element, in a loop; to a number, just so."""
+    """Applies a function to every element, in a loop; to a number, just so.
+
+    Example: ``A >> lift.map_glb(lift.map_seq(lift.neg))``
+    """
     return _map(maps.MapSeqOp, function)
 
 
 def map_seq_unroll(function: AnyFunction) -> Function:
-    """Applies a function to every element, without a loop; to a number, just so."""
+    """Applies a function to every element, without a loop; to a number, just so.
+
+    Example: ``A >> lift.map_glb(lift.map_seq_unroll(lift.neg))``
+    """
     return _map(maps.MapSeqUnrollOp, function)
 
 
 def map_warp(function: AnyFunction) -> Function:
-    """Applies a function to every element, each by a warp of the group."""
+    """Applies a function to every element, each by a warp of the group.
+
+    Example: ``A >> lift.map_warp(lift.map_lane(lift.neg))``
+    """
     return _map(maps.MapWarpOp, function)
 
 
 def map_lane(function: AnyFunction) -> Function:
-    """Applies a function to every element, each by a lane of the warp."""
+    """Applies a function to every element, each by a lane of the warp.
+
+    Example: ``A >> lift.map_warp(lift.map_lane(lift.neg))``
+    """
     return _map(maps.MapLaneOp, function)
 
 
 def map_vec(function: AnyFunction) -> Function:
-    """Applies a function to every number of a vector."""
+    """Applies a function to every number of a vector.
+
+    Example: ``x >> lift.as_vector(4) >> lift.map(lift.map_vec(lift.neg)) >> lift.as_scalar``
+    """
     return _map(maps.MapVecOp, function)
 
 
 def map_seq_slide(function: AnyFunction, size: AnySize, step: AnySize) -> Function:
-    """Applies a function to every window, keeping the window in registers."""
+    """Applies a function to every window, keeping the window in registers.
+
+    Example: ``x >> lift.map_seq_slide(lift.reduce(lift.add, 0.0), 3, 1)``
+    """
     return _map(maps.MapSeqSlideOp, function, **_sizes(size=size, step=step))
 
 
@@ -278,7 +342,10 @@ def map_glb(function: int) -> Callable[[AnyFunction], Function]: ...
 @overload
 def map_glb(function: AnyFunction, dim: int = 0) -> Function: ...
 def map_glb(function: AnyFunction | int, dim: int = 0) -> Any:
-    """Applies a function to every element, each by a work-item; ``map_glb(1)(f)``: dimension 1."""
+    """Applies a function to every element, each by a work-item; ``map_glb(1)(f)``: dimension 1.
+
+    Example: ``A >> lift.map_glb(1)(lift.map_glb(lift.neg))``
+    """
     return _dimensional(maps.MapGlbOp, function, dim)
 
 
@@ -287,7 +354,10 @@ def map_wrg(function: int) -> Callable[[AnyFunction], Function]: ...
 @overload
 def map_wrg(function: AnyFunction, dim: int = 0) -> Function: ...
 def map_wrg(function: AnyFunction | int, dim: int = 0) -> Any:
-    """Applies a function to every element, each by a work-group."""
+    """Applies a function to every element, each by a work-group.
+
+    Example: ``A >> lift.map_wrg(lift.map_lcl(lift.neg))``
+    """
     return _dimensional(maps.MapWrgOp, function, dim)
 
 
@@ -296,7 +366,10 @@ def map_lcl(function: int) -> Callable[[AnyFunction], Function]: ...
 @overload
 def map_lcl(function: AnyFunction, dim: int = 0) -> Function: ...
 def map_lcl(function: AnyFunction | int, dim: int = 0) -> Any:
-    """Applies a function to every element, each by a work-item of the group."""
+    """Applies a function to every element, each by a work-item of the group.
+
+    Example: ``A >> lift.map_wrg(lift.map_lcl(lift.neg))``
+    """
     return _dimensional(maps.MapLclOp, function, dim)
 
 
@@ -319,22 +392,34 @@ def _element(t: TensorType[Attribute]) -> Attribute:
 
 
 def reduce(function: AnyFunction, initial: Any) -> Function:
-    """Combines all elements with an associative function, of which ``initial`` is neutral."""
+    """Combines all elements with an associative function, of which ``initial`` is neutral.
+
+    Example: ``x >> lift.reduce(lift.add, 0.0)``
+    """
     return _reduce(reductions.ReduceOp, function, initial)
 
 
 def reduce_seq(function: AnyFunction, initial: Any) -> Function:
-    """Combines all elements in order, in a loop."""
+    """Combines all elements in order, in a loop.
+
+    Example: ``x >> lift.reduce_seq(lambda sum, a: sum / 2 + a, 0.0)``
+    """
     return _reduce(reductions.ReduceSeqOp, function, initial)
 
 
 def reduce_seq_unroll(function: AnyFunction, initial: Any) -> Function:
-    """Combines all elements in order, without a loop."""
+    """Combines all elements in order, without a loop.
+
+    Example: ``x >> lift.reduce_seq_unroll(lift.add, 0.0)``
+    """
     return _reduce(reductions.ReduceSeqUnrollOp, function, initial)
 
 
 def iterate(count: AnySize, function: AnyFunction) -> Function:
-    """Applies a function ``count`` times, each time to what it gave before."""
+    """Applies a function ``count`` times, each time to what it gave before.
+
+    Example: ``x >> lift.iterate(3, lift.map(lambda a: 2 * a))``
+    """
     where = place()
     times = SizeAttr(to_size(count, where))
     iterated = as_function(function)
@@ -377,6 +462,8 @@ def search(function: AnyFunction, default: Any, order: str = "binary") -> Functi
     """The element of a sorted array for which the function gives 0, else ``default``.
 
     The function gives less than 0 where the element that is looked for comes before.
+
+    Example: ``x >> lift.search(lambda a: lift.cast(a - 3, lift.i32), 0.0)``
     """
     where = place()
     if order not in set(Order):
@@ -393,7 +480,10 @@ def search(function: AnyFunction, default: Any, order: str = "binary") -> Functi
 
 
 def let(function: AnyFunction) -> Function:
-    """Applies a function to a value that is computed once, before."""
+    """Applies a function to a value that is computed once, before.
+
+    Example: ``x >> lift.reduce(lift.add, 0.0) >> lift.let(lambda total: x / total)``
+    """
     where = place()
 
     def apply(value: Any) -> Value:
@@ -403,7 +493,10 @@ def let(function: AnyFunction) -> Function:
 
 
 def generate(*sizes_and_function: Any) -> Value:
-    """The array of these sizes whose elements are the function of their indices."""
+    """The array of these sizes whose elements are the function of their indices.
+
+    Example: ``lift.generate(2, 3, lambda i, j: 10 * i + j)``
+    """
     where = place()
     if not sizes_and_function:
         raise TileError("generate takes sizes, and a function of as many indices", where)
@@ -424,14 +517,20 @@ def generate(*sizes_and_function: Any) -> Value:
 
 
 def zip(*arrays: Value) -> Value:
-    """Arrays of one size as an array of tuples."""
+    """Arrays of one size as an array of tuples.
+
+    Example: ``lift.zip(x, y) >> lift.map(lift.mul)``
+    """
     where = place()
     operands = [_checked(a, "zip", where).ssa for a in arrays]
     return Value(emit(lambda: ops.ZipOp.make(*operands), where))
 
 
 def unzip(pairs: Value) -> tuple[Value, ...]:
-    """The arrays of which an array of tuples is made."""
+    """The arrays of which an array of tuples is made.
+
+    Example: ``lift.unzip(lift.zip(x, y))``
+    """
     where = place()
     t = _element(_checked(pairs, "unzip", where).array_type("unzip"))
     parts = getattr(t, "types", None)
@@ -443,19 +542,28 @@ def unzip(pairs: Value) -> tuple[Value, ...]:
 
 
 def tuple_(*components: Any) -> Value:
-    """Some values as one."""
+    """Some values as one.
+
+    Example: ``x >> lift.map(lambda a: lift.tuple(a, a * a)) >> lift.map(lift.get(1))``
+    """
     return to_value(components, None, place())
 
 
 def get(index: int) -> Function:
-    """A component of a tuple."""
+    """A component of a tuple.
+
+    Example: ``lift.zip(x, y) >> lift.map(lift.get(1))``
+    """
     if not isinstance(index, int):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"a component of a tuple is chosen by a number, not {index!r}", place())
     return _plain(ops.GetOp, index=OrdinalAttr(index))
 
 
 def at(index: AnySize | Value) -> Function:
-    """The element at an index, which is brought into the array's range; as ``x[index]``."""
+    """The element at an index, which is brought into the array's range; as ``x[index]``.
+
+    Example: ``x >> lift.at(2)``
+    """
     where = place()
 
     def apply(value: Any) -> Value:
@@ -467,7 +575,10 @@ def at(index: AnySize | Value) -> Function:
 
 
 def size(of: AnySize) -> Value:
-    """A size as an integer of the program."""
+    """A size as an integer of the program.
+
+    Example: ``x / lift.size(4)``
+    """
     return size_value(of, place())
 
 
@@ -481,15 +592,24 @@ def _memory(kind: type[LiftOp], what: AnyFunction | Value) -> Any:
 
 
 def to_global(what: AnyFunction | Value) -> Any:
-    """Keeps a value, or what a function gives, in global memory."""
+    """Keeps a value, or what a function gives, in global memory.
+
+    Example: ``x >> lift.to_global(lift.map_glb(lift.neg))``
+    """
     return _memory(memory.ToGlobalOp, what)
 
 
 def to_local(what: AnyFunction | Value) -> Any:
-    """Keeps a value, or what a function gives, in local memory."""
+    """Keeps a value, or what a function gives, in local memory.
+
+    Example: ``A >> lift.map_wrg(lift.to_local(lift.map_lcl(lift.neg)))``
+    """
     return _memory(memory.ToLocalOp, what)
 
 
 def to_private(what: AnyFunction | Value) -> Any:
-    """Keeps a value, or what a function gives, in private memory."""
+    """Keeps a value, or what a function gives, in private memory.
+
+    Example: ``A >> lift.map_glb(lift.to_private(lift.map_seq(lift.neg)))``
+    """
     return _memory(memory.ToPrivateOp, what)

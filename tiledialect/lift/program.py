@@ -34,7 +34,13 @@ from tiledialect.verification import verify
 
 
 def array(*sizes: AnySize | Attribute) -> Any:
-    """The type of an input: ``array("N", 3)`` of f32, ``array("N", i32)`` of another type."""
+    """The type of an input: ``array("N", 3)`` of f32, ``array("N", i32)`` of another type.
+
+    Example:
+    ```python
+    square = lift.fun(lift.array("N", "N", lift.f64), lambda A: A * A)
+    ```
+    """
     where = place()
     axes = [size for size in sizes if not isinstance(size, Attribute)]
     element = sizes[-1] if len(axes) < len(sizes) else f32
@@ -52,6 +58,12 @@ class Program(Function):
     """A traced function: ``module`` is its IR, and ``td.compile`` takes it.
 
     In another program it can be applied like any function.
+
+    Example:
+    ```python
+    twice = lift.fun(lift.array("N"), lambda x: x >> halves >> halves)
+    assert td.compile(twice).reference(np.float32([4, 8])).tolist() == [1, 2]
+    ```
     """
 
     def __init__(self, name: str, function: Callable[..., Any], module: ModuleOp, arity: int):
@@ -77,6 +89,16 @@ def fun(*types_and_function: Any) -> Any:
 
     Or, without annotations, ``fun(array("N"), lambda x: …)``. The function returns a value, a tuple
     of values, or a dictionary of values with names.
+
+    Example:
+    ```python
+    @lift.fun
+    def halves(x: lift.array("N")):
+        return x >> lift.map(lambda a: a / 2)
+
+
+    assert td.compile(halves).reference(np.float32([2, 4])).tolist() == [1, 2]
+    ```
     """
     where = place()
     *types, function = types_and_function or (None,)

@@ -41,7 +41,17 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
 
 
 class Value:
-    """A number, a vector, a tuple or an array of the program that is traced."""
+    """A number, a vector, a tuple or an array of the program that is traced.
+
+    ``x >> f`` applies a function, ``x[i]`` is an element or a component, ``x[a:b]`` a slice.
+    Numbers and arrays have ``+ - * / // % ** < <= > >= == != & |``, elementwise.
+
+    Example:
+    ```python
+    differences = lift.fun(lift.array("N"), lambda x: x[1:] - x[:-1])
+    assert td.compile(differences).reference(np.float32([1, 4, 6])).tolist() == [3, 2]
+    ```
+    """
 
     def __init__(self, ssa: SSAValue):
         self.ssa = ssa
@@ -444,7 +454,10 @@ def converted(value: Value, t: Attribute, where: SourceSpan | None) -> Value:
 
 
 def cast(value: Any, t: Attribute) -> Value:
-    """A number, or the numbers of an array, in another type."""
+    """A number, or the numbers of an array, in another type.
+
+    Example: ``lift.cast(x / 2, lift.i32)``
+    """
     where = place()
     if not isinstance(t, Attribute) or not is_number(t):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"cast takes a type of numbers, such as lift.f32, not {t!r}", where)
@@ -460,7 +473,10 @@ def cast(value: Any, t: Attribute) -> Value:
 
 
 def where(condition: Value, yes: Any, no: Any) -> Value:
-    """``yes`` where the condition holds, else ``no``."""
+    """``yes`` where the condition holds, else ``no``.
+
+    Example: ``lift.where(x < 3, 0, x)``
+    """
     at = place()
     if not isinstance(condition, Value):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"where takes a condition of the program, not {condition!r}", at)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import runpy
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tiledialect import TileError, lift
+from tiledialect import TileError, TileWarning, lift
 from tiledialect.passes.lift import (
     RULES,
     Derivation,
@@ -20,6 +22,7 @@ from tiledialect.passes.lift import (
     bottom_up,
     choice,
     everywhere,
+    families,
     in_function,
     load_rules,
     macro,
@@ -214,6 +217,21 @@ def test_files_of_rules(text: str, message: str, tmp_path: Path):
     with pytest.raises(TileError) as raised:
         load_rules(str(path))
     assert message in raised.value.message
+
+
+def test_rules_of_installed_packages(monkeypatch: pytest.MonkeyPatch):
+    @rule(p.map("f"))
+    def mine(x, f):
+        return x >> lift.map(f)
+
+    entries = [
+        SimpleNamespace(value="mine", load=lambda: SimpleNamespace(mine=mine)),
+        EntryPoint("theirs", "nowhere", families.GROUP),
+    ]
+    monkeypatch.setattr(families, "entry_points", lambda group: entries)
+    monkeypatch.setattr(families, "installed_rules", families.installed_rules.__wrapped__)
+    with pytest.warns(TileWarning, match="the rules of nowhere cannot be loaded: ModuleNotFound"):
+        assert steps(replay(four, "mine at map")) == ["mine at map"]
 
 
 def test_the_example_of_a_file():
