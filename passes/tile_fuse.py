@@ -41,6 +41,7 @@ from tiledialect.passes.fusion_rules import (
 from tiledialect.passes.kernel_fusion import Fusion, kernels_in
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills
 from tiledialect.passes.masked_parts import read_past_masks
+from tiledialect.passes.named_numbers import name_numbers
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
 from tiledialect.passes.own_results import copy_arguments, repeat_results
 from tiledialect.passes.repeated_reads import separate
@@ -244,6 +245,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
     for op in contractions:
         if op not in completed:
+            name_numbers(op)
             _widen_domain(op)
             give_start(op)
     _compute_small_ones_early(block)
@@ -356,7 +358,8 @@ class TileFusePass(PassWithFlags):
     A contraction begins a kernel, in which the elementwise ops on its result's elements may
     follow; chains of elementwise ops of one shape are one kernel. Constants go into each kernel
     that uses them; reshapes stay outside. The domain of a contraction is widened where its loops
-    can visit every element of the result. Each element must have one owner among the values of
+    can visit every element of the result; one of few points that writes at a number of an axis, as
+    `O[i, 3]`, gets an index there. Each element must have one owner among the values of
     the result's indices, which `tile-reduce` and `tile-defract` see to. A contraction that leaves
     elements of its result unwritten is alone in its kernel, and writes over what another one has
     filled with its default, or 0. So does one that takes as its default what nothing else does, as

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import TypeVar
@@ -13,6 +13,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.rows import names_in
 from tiledialect.index import sets
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer import Expr
@@ -37,7 +38,7 @@ def taps_of(op: ContractionOp) -> int:
     if op.domain is None or op.combination.data not in PLAIN:
         return 0
     outputs = [name for e in op.output.data for name in e.names]
-    points = prod(max(r.extent, 1) for n, r in op.domain.data if n not in outputs)
+    points = points_of_element(op, op.domain.ranges)
     is_sum = op.aggregation.data is Aggregation.add and op.default is None
     is_copy = op.aggregation.data is Aggregation.assign and points == 1
     exprs = [e for access in op.accesses for e in access.data]
@@ -45,6 +46,12 @@ def taps_of(op: ContractionOp) -> int:
     whole = all(e.denominator == 1 for e in exprs)
     fits = (is_sum or is_copy) and _reads_memory(op) and whole and _tells_indices(op, outputs)
     return points if fits and points <= MOST_TAPS else 0
+
+
+def points_of_element(op: ContractionOp, ranges: Mapping[str, Range]) -> int:
+    """How many points aggregate into an element, where indices have these ranges."""
+    outputs = names_in(op.output.data)
+    return prod(max(r.extent, 1) for n, r in ranges.items() if n not in outputs)
 
 
 def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> int:
