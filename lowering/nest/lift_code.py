@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, func, vector
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -164,6 +164,8 @@ class LiftCode(LiftMemory):
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
             number = arith.ConstantOp(next(iter(op.value.iter_attrs())))
             scope[result] = views.Everywhere(Computed(lambda: self.emit(number.clone())))
+        elif isinstance(op, vector.BroadcastOp):
+            scope[result] = views.Everywhere(scope[op.source])
         elif (expr := self.index_expr(op, scope)) is not None:
             scope[result] = Index(expr)
         elif isinstance(result.type, VectorType):

@@ -248,3 +248,23 @@ func.func @partial(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   }
   func.return %r : tensor<4xf32>
 }
+
+// -----
+
+// A number in all lanes is that number.
+// CHECK:      // In scaled_0_scaled
+// CHECK:      nest.for %lane : vector to 4 {
+// CHECK-NEXT:   %one_1 = nest.load %one[0] : memref<1xf32, 1 : i32>
+// CHECK-NEXT:   %x_1 = nest.load %x[4*%lx + %lane] : memref<8xf32, 1 : i32>
+// CHECK-NEXT:   %r_1 = arith.mulf %one_1, %x_1 : f32
+func.func @scaled(%one: tensor<f32>, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = tensor.extract %one[] : tensor<f32>
+  %wide = vector.broadcast %a : f32 to vector<4xf32>
+  %vectors = lift.as_vector(4) %x : (tensor<8xf32>) -> tensor<2xvector<4xf32>>
+  %scaled = lift.map_glb(0)(%v in %vectors) : (tensor<2xvector<4xf32>>) -> tensor<2xvector<4xf32>> {
+    %w = arith.mulf %wide, %v : vector<4xf32>
+    lift.yield %w : vector<4xf32>
+  }
+  %r = lift.as_scalar %scaled : (tensor<2xvector<4xf32>>) -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}
