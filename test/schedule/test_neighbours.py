@@ -16,8 +16,14 @@ from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import GOOD, NEIGHBOUR, Candidate, best
 from tiledialect.schedule.device import Device, Kind, described
 from tiledialect.schedule.facts import Facts
-from tiledialect.schedule.leaves import check
-from tiledialect.schedule.neighbours import Neighbours, beside, stretched, without_sizes
+from tiledialect.schedule.leaves import Leaf, Role, Schedule, Stage, check
+from tiledialect.schedule.neighbours import (
+    Neighbours,
+    beside,
+    serves_batches,
+    stretches,
+    without_sizes,
+)
 
 CPU = described(Kind.CPU, {"compute_units": 4, "local_mem_size": 1 << 20})
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 20, "local_mem_size": 49152})
@@ -95,14 +101,12 @@ def test_stretched_schedules_reach_all_values_and_no_more_than_a_tile_too_many(
     assert without_sizes(old) == without_sizes(new)
     found = best(old, CPU)
     assert found is not None
-    longer = stretched(found.schedule, old, new)
-    if longer is None:
-        return
-    checked(new, Candidate("", longer, found.estimate))
-    for index in new.indices:
-        own = [x for x in longer.leaves if x.index == index.name]
-        reach, outer = prod(x.extent for x in own), max((x.stride for x in own), default=1)
-        assert index.range.extent <= reach < index.range.extent + outer or one == other
+    for longer in stretches(found.schedule, old, new):
+        checked(new, Candidate("", longer, found.estimate))
+        for index in new.indices:
+            own = [x for x in longer.leaves if x.index == index.name]
+            reach, outer = prod(x.extent for x in own), max((x.stride for x in own), default=1)
+            assert index.range.extent <= reach < index.range.extent + outer or one == other
 
 
 def test_what_is_written_out_for_each_row_serves_no_other_number():
@@ -110,10 +114,31 @@ def test_what_is_written_out_for_each_row_serves_no_other_number():
     found = best(old, CPU)
     assert found is not None
     leaves = found.schedule.leaves
-    assert stretched(found.schedule, old, old) == found.schedule
+    assert {*stretches(found.schedule, old, old)} == {found.schedule}
     # Without the outer loops all that is left is written out.
     inner = tuple(x for x in leaves if x.index != "b")
-    assert stretched(type(found.schedule)(inner), old, new) is None
+    assert not [*stretches(type(found.schedule)(inner), old, new)]
+
+
+def test_work_groups_share_out_what_a_batch_has():
+    old, new = (facts_of(DENSE, (batch, 32, 64), (64, 48)) for batch in (8, 12))
+    inside = Leaf("t", 1, 32, Role.SERIAL), Leaf("n", 1, 48, Role.VECTOR)
+
+    def schedule(groups: Leaf, share: Leaf) -> Schedule:
+        at = (groups.index, groups.stride)
+        return Schedule((groups, share, *inside), (Stage(0, local=True, at=at),))
+
+    given_ = schedule(Leaf("b", 4, 2, Role.GROUP, "x"), Leaf("b", 1, 4, Role.SERIAL))
+    more = schedule(Leaf("b", 4, 3, Role.GROUP, "x"), Leaf("b", 1, 4, Role.SERIAL))
+    larger = schedule(Leaf("b", 6, 2, Role.GROUP, "x"), Leaf("b", 1, 6, Role.SERIAL))
+    assert [*stretches(given_, old, new)] == [more, larger]
+
+
+def test_of_schedules_that_are_even_one_that_serves_other_batches_is_chosen():
+    for batch in (4, 8, 16):
+        facts = facts_of(DENSE, (batch, 128, 256), (256, 256))
+        found = best(facts, CPU)
+        assert found is not None and serves_batches(found.schedule, facts)
 
 
 def test_kernels_that_differ_in_more_than_sizes_are_no_neighbours():

@@ -34,6 +34,9 @@ GOOD = 2.0
 best one for a shape takes no less than that, so that none is more than so many times as slow."""
 NO_WORSE = 1.1
 """How many times as far from that it may be as for the other shape, for which it was the best."""
+EVEN = 1.001
+"""How many times as long a schedule may take that serves other batches, too: the cost model does
+not tell that apart, and a program is called with several."""
 NEIGHBOUR = "as for other sizes"
 """What the family of such a schedule is called."""
 KEPT = 256
@@ -64,11 +67,11 @@ def estimated(model: Model) -> Estimate:
 @lru_cache(maxsize=KEPT)
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
-    found = _by_seconds(_candidates(facts, device))
+    found = _by_seconds(_candidates(facts, device), facts)
     for copied in _copied(facts, device, found[0]) if found else ():
-        read = _by_seconds(_candidates(copied.facts, device))[:MOST_COPIED]
+        read = _by_seconds(_candidates(copied.facts, device), copied.facts)[:MOST_COPIED]
         found += [copied.candidate(c) for c in read if c.estimate.seconds < copied.most]
-    return tuple(_by_seconds(found))
+    return tuple(_by_seconds(found, facts))
 
 
 def best(facts: Facts, device: Device) -> Candidate | None:
@@ -92,13 +95,13 @@ def best(facts: Facts, device: Device) -> Candidate | None:
 def best_alone(
     facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
 ) -> Candidate | None:
-    """The best candidate of fewer seconds; with `lasting`, rather one for other batches, too."""
+    """The best candidate of fewer seconds; with `lasting`, one for all batches may take longer."""
     plain = _fastest(facts, device, below, lasting=lasting)
     found = [plain] if plain is not None else []
     for copied in _copied(facts, device, plain) if plain is not None else ():
         read = _fastest(copied.facts, device, copied.most)
         found += [copied.candidate(read)] if read is not None else []
-    return next(iter(_by_seconds(found)), None)
+    return next(iter(_by_seconds(found, facts)), None)
 
 
 def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candidate | None:
@@ -109,8 +112,9 @@ def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candid
         # There will be other shapes after this one, too.
         found = best_alone(facts, device, lasting=True)
     else:
-        old, schedule = near
-        kept = _kept(facts, schedule, device)
+        old, schedules = near
+        fits = [c for s in schedules if (c := _kept(facts, s, device)) is not None]
+        kept = next(iter(_by_seconds(fits, facts)), None)
         before = best(old, device)
         if kept is not None and before is not None:
             # How far from what the device could do at best, for either.
@@ -152,8 +156,13 @@ def _estimated_below(model: Model, below: float) -> Estimate | None:
     return estimate if estimate.seconds < below else None
 
 
-def _by_seconds(candidates: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(candidates, key=lambda c: c.estimate.seconds)
+def _by_seconds(candidates: Iterable[Candidate], facts: Facts) -> list[Candidate]:
+    """Candidates for a kernel, the fastest first; of those that are even one for other batches."""
+
+    def seconds(c: Candidate) -> float:
+        return c.estimate.seconds * (1 if serves_batches(c.schedule, facts) else EVEN)
+
+    return sorted(candidates, key=seconds)
 
 
 def _fastest(
@@ -161,14 +170,13 @@ def _fastest(
 ) -> Candidate | None:
     """The first candidate of fewest seconds, if these are fewer than that.
 
-    With `lasting`, one that serves other batches, too, may take a little longer.
+    One that serves other batches, too, may take a little longer; more so with `lasting`.
     """
-    found = None
+    found, handicap = None, NO_WORSE if lasting else EVEN
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
         if (estimate := _estimated_below(model, below)) is not None:
-            is_apt = not lasting or serves_batches(schedule, facts)
-            seconds = estimate.seconds * (1 if is_apt else NO_WORSE)
+            seconds = estimate.seconds * (1 if serves_batches(schedule, facts) else handicap)
             if seconds < below:
                 found, below = Candidate(name, schedule, estimate), seconds
     return found

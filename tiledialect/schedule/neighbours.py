@@ -8,7 +8,7 @@ before are tried first.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
@@ -54,22 +54,49 @@ def serves_batches(schedule: Schedule, facts: Facts) -> bool:
     return all(x.role in STRETCHED for name, x in outermost.items() if name in first)
 
 
-def stretched(schedule: Schedule, old: Facts, new: Facts) -> Schedule | None:
-    """A kernel's schedule for other sizes; None if that takes more than longer outermost loops."""
-    changed = {name for name, extent in new.extents.items() if extent != old.extents[name]}
-    outermost: dict[str, Leaf] = {}
-    for leaf in schedule.leaves:
-        best = outermost.get(leaf.index)
-        if leaf.index in changed and (best is None or leaf.stride > best.stride):
-            outermost[leaf.index] = leaf
-    steps = {leaf: ceil_div(new.extents[name], leaf.stride) for name, leaf in outermost.items()}
-    if len(steps) < len(changed) or any(x.role not in STRETCHED for x in steps):
-        return None
-    if any(count < 2 for count in steps.values()):
-        # Where all is one tile another one may be better.
-        return None
-    leaves = (replace(x, extent=steps[x]) if x in steps else x for x in schedule.leaves)
-    return replace(schedule, leaves=tuple(leaves))
+def stretches(schedule: Schedule, old: Facts, new: Facts) -> Iterator[Schedule]:
+    """A kernel's schedule for other sizes: with more steps outside, or as many of more tiles each.
+
+    Nothing if that takes more than that.
+    """
+    changed = [name for name, extent in new.extents.items() if extent != old.extents[name]]
+    own = {name: _outermost_first(schedule, name) for name in changed}
+    if all(leaves and leaves[0].role in STRETCHED for leaves in own.values()):
+        for way in (_longer, _shared_out):
+            changes = {k: v for n in changed for k, v in way(own[n], new.extents[n]).items()}
+            # Where all is one tile another one may be better.
+            if all(changes.get(own[n][0], own[n][0]).extent > 1 for n in changed):
+                yield _with(schedule, changes)
+
+
+def _with(schedule: Schedule, changes: Mapping[Leaf, Leaf]) -> Schedule:
+    """A schedule with other leaves in the place of some, and stages at them."""
+    at = {(x.index, x.stride): (y.index, y.stride) for x, y in changes.items()}
+    stages = (replace(s, at=at.get(s.at, s.at) if s.at else None) for s in schedule.stages)
+    leaves = (changes.get(x, x) for x in schedule.leaves)
+    return replace(schedule, leaves=tuple(leaves), stages=tuple(stages))
+
+
+def _outermost_first(schedule: Schedule, name: str) -> list[Leaf]:
+    """The leaves of an index."""
+    return sorted((x for x in schedule.leaves if x.index == name), key=lambda x: -x.stride)
+
+
+def _longer(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
+    """The outermost leaf with as many steps as reach all values of the index."""
+    outer = leaves[0]
+    return {outer: replace(outer, extent=ceil_div(extent, outer.stride))}
+
+
+def _shared_out(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
+    """The same where the loop inside of work-groups takes the steps, and they share these out."""
+    outer, *inside = leaves
+    if outer.role is not Role.GROUP or not inside or inside[0].role is not Role.SERIAL:
+        return _longer(leaves, extent)
+    steps = ceil_div(extent, inside[0].stride)
+    share = ceil_div(steps, outer.extent)
+    groups = replace(outer, stride=share * inside[0].stride, extent=ceil_div(steps, share))
+    return {outer: groups, inside[0]: replace(inside[0], extent=share)}
 
 
 Searched = dict[Hashable, list[tuple[Facts, Schedule]]]
@@ -96,8 +123,8 @@ class Neighbours:
         """Remember a schedule that was searched for."""
         self.fresh.setdefault(without_sizes(facts), []).append((facts, schedule))
 
-    def near(self, facts: Facts) -> tuple[Facts, Schedule] | None:
-        """The nearest kernel that was searched for, and its schedule for these sizes."""
+    def near(self, facts: Facts) -> tuple[Facts, list[Schedule]] | None:
+        """The nearest kernel that was searched for, and its schedule in ways for these sizes."""
 
         def distance(found: tuple[Facts, Schedule]) -> int:
             old = found[0].extents
@@ -106,7 +133,7 @@ class Neighbours:
         known = self.searched.get(without_sizes(facts), [])
         # Of those that are equally near the last one.
         for old, schedule in sorted(known, key=distance):
-            if (found := stretched(schedule, old, facts)) is not None:
+            if found := list(dict.fromkeys(stretches(schedule, old, facts))):
                 return old, found
         return None
 
