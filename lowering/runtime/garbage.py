@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 MOST_WAITING = 500_000
-"""How many objects, garbage among them, compilations leave for later: some 50 MB."""
+"""Objects, garbage among them, that compilations leave for later at least: some 50 MB."""
 
 
 class _Waiting:
@@ -15,13 +15,15 @@ class _Waiting:
 
     def __init__(self):
         self.count = 0
+        self.kept = 0
 
     def add(self, count: int) -> None:
         """Leave so many new objects, all that there are, for later, unless these are too many."""
         self.count += count
-        if self.count > MOST_WAITING:
-            self.count = 0
+        # A full round takes as long as there are objects: it waits for a share of them.
+        if self.count > max(MOST_WAITING, self.kept // 2):
             gc.collect()
+            self.count, self.kept = 0, len(gc.get_objects())
         elif not gc.get_freeze_count():
             # New objects become old ones, but for what others have frozen, which would thaw.
             gc.freeze()

@@ -57,6 +57,16 @@ def test_many_objects_do_not_wait(monkeypatch: pytest.MonkeyPatch):
     assert left(5000)() is not None
 
 
+def test_full_rounds_are_rarer_where_many_objects_are_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(garbage, "MOST_WAITING", 0)
+    left(5000)
+    kept = len(gc.get_objects())
+    waits = left(kept // 4)
+    assert waits() is not None
+    left(kept // 2)
+    assert waits() is None
+
+
 def test_what_others_froze_stays_frozen():
     gc.freeze()
     try:
