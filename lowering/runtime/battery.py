@@ -1,4 +1,4 @@
-"""What a device must compute before it is offered: the cases, each a kernel as programs have it.
+"""Cases that a device must compute before it is offered, each a kernel as programs have it.
 
 The functions, the types and the lengths of vectors come from the tables by which programs are
 compiled, and the kernels go by the same passes and the same printer.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects import arith
+from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i1
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -50,7 +50,7 @@ FEW_LENGTHS = (1, 8)
 """The lengths for types whose functions are operators, or are computed in f32."""
 
 TOLERANCES: dict[Attribute, float] = {f16: 4e-3, bf16: 3e-2, f32: 1e-5, f64: 1e-13}
-"""How far results may be off, as a share of them: several times what OpenCL grants a function."""
+"""Allowed errors, as shares of the results: several times what OpenCL grants a function."""
 SMALL = 0.01
 """Of results below it, a share of this."""
 
@@ -73,7 +73,7 @@ class Case(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What is tried, in a reason."""
+        """Its name in a reason."""
 
     @property
     @abstractmethod
@@ -88,7 +88,7 @@ class Case(ABC):
     @property
     @abstractmethod
     def sizes(self) -> tuple[int, int]:
-        """How many work-groups there are, of how many work-items."""
+        """The number of work-groups, and of work-items in each."""
 
     @property
     def apart(self) -> Sequence[Case]:
@@ -238,7 +238,7 @@ class Together(Case):
 
     @property
     def name(self) -> str:
-        """What is tried."""
+        """Its title."""
         return self.title
 
     @property
@@ -349,42 +349,74 @@ def _together(device: Device) -> Iterator[Case]:
 # -- all of it -------------------------------------------------------------------------------
 
 
-def cases(device: Device) -> list[Case]:
-    """What a device must compute; nothing with f64 where it has none."""
-    every = [*_together(device)]
+@dataclass(frozen=True)
+class Batch:
+    """Cases that are kernels of one program: every build has a cost of its own."""
+
+    name: str
+    cases: Sequence[Case]
+
+    @property
+    def apart(self) -> list[Batch]:
+        """Its cases, or the parts of the only one, each by itself."""
+        parts = self.cases if len(self.cases) > 1 else self.cases[0].apart
+        return [Batch(part.name, [part]) for part in parts]
+
+    def smallest(self) -> list[Batch]:
+        """The parts that have no parts."""
+        return [x for part in self.apart for x in part.smallest()] or [self]
+
+    def named(self, name: str) -> Batch | None:
+        """The part of this name, which may be the whole."""
+        if name == self.name:
+            return self
+        return next(filter(None, (part.named(name) for part in self.apart)), None)
+
+
+def batches(device: Device) -> list[Batch]:
+    """Everything that a device must compute; nothing with f64 where it has none."""
+    found = [Batch("barriers and local memory", [*_together(device)])]
     for t in CONCRETE.values():
         if t == f64 and not device.fp64:
             continue
         lengths = EVERY_LENGTH if t in TOLERANCES and t != bf16 else FEW_LENGTHS
-        every += [elementwise_case(t, lanes) for lanes in lengths]
-    if not device.fp64:
-        every = [_without_f64(case) for case in every]
-    return every
+        every = [elementwise_case(t, lanes) for lanes in lengths]
+        if not device.fp64:
+            every = [_without_f64(case) for case in every]
+        found.append(Batch(f"the functions of {type_name(t)} and of its vectors", every))
+    return found
 
 
-def _without_f64(case: Case) -> Case:
-    if not isinstance(case, Elementwise):
-        return case
+def _without_f64(case: Elementwise) -> Elementwise:
     return replace(case, results=[r for r in case.results if r.type != f64])
 
 
-def opencl(case: Case, device: Device) -> str:
-    """The program of a case, as kernels are lowered and printed for a device."""
-    shapes = [(t, a.size) for t, a in case.inputs]
-    shapes += [(t, a.size) for _, t, a in case.outputs]
-    block = Block(arg_types=[memory_type(t, [size], GLOBAL) for t, size in shapes])
-    case.build(NestBuilder(block), block.args)
-    groups, local = case.sizes
-    kernel = kernel_function(KERNEL, block, (groups, 1, 1), (local, 1, 1))
-    kernels = kernel_module(f"{KERNEL}_kernels", [kernel], 32)
+def kernel_name(place: int) -> str:
+    """The name of the kernel of a case at a place of a batch."""
+    return f"{KERNEL}_{place}"
+
+
+def opencl(batch: Batch, device: Device) -> str:
+    """The program of a batch, as kernels are lowered and printed for a device."""
+    functions = [_function_of(case, kernel_name(k)) for k, case in enumerate(batch.cases)]
+    kernels = kernel_module(f"{KERNEL}_kernels", functions, 32)
     module = ModuleOp([kernels])
     module.attributes[SPEC] = target_system_spec(device, measured=False)
     lower_nests(Context(), module)
     return print_opencl(kernels)
 
 
+def _function_of(case: Case, name: str) -> gpu.FuncOp:
+    shapes = [(t, a.size) for t, a in case.inputs]
+    shapes += [(t, a.size) for _, t, a in case.outputs]
+    block = Block(arg_types=[memory_type(t, [size], GLOBAL) for t, size in shapes])
+    case.build(NestBuilder(block), block.args)
+    groups, local = case.sizes
+    return kernel_function(name, block, (groups, 1, 1), (local, 1, 1))
+
+
 def fault(type: Attribute, actual: Array, expected: Array) -> str:
-    """How an output is wrong; empty if it is right."""
+    """The first wrong element of an output; empty if there is none."""
     if type not in TOLERANCES:
         wrong = actual != expected
     else:

@@ -7,6 +7,7 @@ out is kept on disk for the device, its driver and this machine, and costs nothi
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -33,9 +34,9 @@ TIME_LIMIT = 30.0
 """The seconds that a device may take for a part of it, if it has a processor."""
 FIRST = "the first kernel"
 DRIVERS = ("CL_CONFIG_", "POCL_")
-"""How variables begin by which drivers are told how to compile, and what a device has."""
+"""Begins the variables that tell drivers how to compile, and what a device has."""
 FILES = (child.POCL_CACHE,)
-"""Those that only say where files are."""
+"""The variables among them that only say where files are."""
 COMMAND = "from tiledialect.lowering.runtime.probe import main; main()"
 
 SOURCES = (
@@ -169,8 +170,10 @@ def _tried_here(device: Device, opencl: cl.Device) -> str:
 def main() -> None:
     """Try the device that the command line names, and print what is tried and what comes out.
 
-    With the name of a case, its parts are tried one by one.
+    With the name of a batch or a case, its smallest parts are tried one by one.
     """
+    # It ends before garbage counts.
+    gc.disable()
     from tiledialect.lowering.runtime.devices import every_device
     from tiledialect.lowering.runtime.trying import first_fault
 

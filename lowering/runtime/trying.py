@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pyopencl as cl
@@ -23,38 +25,60 @@ def first_fault(
 ) -> str:
     """Why a device cannot be used; empty if it computes all cases.
 
-    With ``of``, the parts of the case of this name are tried one by one. ``begin`` is told what is
-    tried next.
+    With ``of``, the smallest parts of the batch or case of this name are tried one by one. ``begin``
+    is told what is tried next.
     """
-    cases = battery.cases(device)
+    batches = battery.batches(device)
     if of:
-        cases = [part for case in cases if case.name == of for part in case.apart]
-    context = cl.Context([opencl])
-    faults = (_fault(case, device, context, begin) for case in cases)
-    return next(filter(None, faults), "")
+        whole = next(filter(None, (batch.named(of) for batch in batches)), None)
+        batches = whole.smallest() if whole is not None else []
+    trial = _Trial(device, cl.Context([opencl]), begin)
+    with ThreadPoolExecutor(1) as pool:
+        # The next programs are written while the driver builds one.
+        sources = pool.map(trial.source, batches)
+        faults = map(trial.fault, batches, sources)
+        return next(filter(None, faults), "")
 
 
-def _fault(
-    case: battery.Case, device: Device, context: cl.Context, begin: Callable[[str], object]
-) -> str:
-    """How a device fails a case; of one that it refuses, the part that it refuses alone."""
-    begin(case.name)
-    (opencl,) = context.devices
-    source = prelude(device.short_platform, device.compute_capability)
-    source += battery.opencl(case, device)
-    try:
-        program = build_program(source, context, opencl, build_options(device.short_platform))
-        return _run(case, cl.CommandQueue(context), program)
-    except TileError as error:
-        reason = f"refuses {case.name}: {_first_error(str(error))}"
-    except cl.Error as error:
-        reason = f"cannot run {case.name}: {_first_error(str(error))}"
-    parts = (_fault(part, device, context, begin) for part in case.apart)
-    return next(filter(None, parts), reason)
+@dataclass(frozen=True)
+class _Trial:
+    """A device that is tried."""
+
+    device: Device
+    context: cl.Context
+    begin: Callable[[str], object]
+
+    def source(self, batch: battery.Batch) -> str:
+        """The program of a batch."""
+        known = prelude(self.device.short_platform, self.device.compute_capability)
+        return known + battery.opencl(batch, self.device)
+
+    def fault(self, batch: battery.Batch, source: str) -> str:
+        """The fault of a batch; of one that is refused, that of the part that is refused alone."""
+        self.begin(batch.name)
+        (opencl,) = self.context.devices
+        options = build_options(self.device.short_platform)
+        try:
+            program = build_program(source, self.context, opencl, options)
+            return self._first_wrong(batch, program)
+        except TileError as error:
+            reason = f"refuses {batch.name}: {_first_error(str(error))}"
+        except cl.Error as error:
+            reason = f"cannot run {batch.name}: {_first_error(str(error))}"
+        parts = (self.fault(part, self.source(part)) for part in batch.apart)
+        return next(filter(None, parts), reason)
+
+    def _first_wrong(self, batch: battery.Batch, program: cl.Program) -> str:
+        queue = cl.CommandQueue(self.context)
+        for place, case in enumerate(batch.cases):
+            self.begin(case.name)
+            if wrong := _wrong(case, queue, cl.Kernel(program, battery.kernel_name(place))):
+                return wrong
+        return ""
 
 
-def _run(case: battery.Case, queue: cl.CommandQueue, program: cl.Program) -> str:
-    """Which output is computed wrongly; empty if all are right."""
+def _wrong(case: battery.Case, queue: cl.CommandQueue, kernel: cl.Kernel) -> str:
+    """The first output that a kernel computes wrongly; empty if there is none."""
     outputs = case.outputs
     results = [np.zeros(expected.size, NUMPY_TYPES[t]) for _, t, expected in outputs]
     arrays = [*(np.ascontiguousarray(a) for _, a in case.inputs), *results]
@@ -62,7 +86,6 @@ def _run(case: battery.Case, queue: cl.CommandQueue, program: cl.Program) -> str
     # As bytes: pyopencl does not know every type.
     buffers = [cl.Buffer(queue.context, flags, hostbuf=a.view(np.uint8)) for a in arrays]
     groups, local = case.sizes
-    kernel = cl.Kernel(program, battery.KERNEL)
     kernel(queue, (groups * local,), (local,), *buffers)
     written = buffers[len(buffers) - len(results) :]
     for (name, t, expected), result, buffer in zip(outputs, results, written, strict=True):

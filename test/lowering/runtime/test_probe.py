@@ -150,7 +150,8 @@ import sys
 from tiledialect.lowering.runtime import battery, probe, trying
 trying.prelude = lambda *_: '''PRELUDE
 '''
-battery.cases = lambda device: [battery.elementwise_case(battery.f32, 2)]
+cases = [battery.elementwise_case(battery.i1, 1), battery.elementwise_case(battery.f32, 2)]
+battery.batches = lambda device: [battery.Batch('all functions', cases)]
 probe.main()
 """
 HANGS = "float2 hang(float2 x) { volatile int k = 1; while (k); return x; }\n#define tan hang\n"
@@ -163,7 +164,7 @@ HANGS = "float2 hang(float2 x) { volatile int k = 1; while (k); return x; }\n#de
         ("#define tan cos", "computes tan of f32 in vectors of 2 wrongly: "),
         ("#define tan nosuch", "refuses tan of f32 in vectors of 2: .*nosuch"),
         ("#define tan(x) *(volatile float2 *)8", r".*\(SIG.*\) in tan of f32 in vectors of 2"),
-        (HANGS, "does not finish tan of f32 in vectors of 2 in 4 s"),
+        (HANGS, "does not finish tan of f32 in vectors of 2 in 3 s"),
     ],
 )
 def test_the_function_that_fails_is_named(
@@ -171,7 +172,7 @@ def test_the_function_that_fails_is_named(
 ):
     monkeypatch.setattr(probe, "COMMAND", FAULTY.replace("PRELUDE", prelude))
     if prelude is HANGS:
-        monkeypatch.setattr(probe, "TIME_LIMIT", 4.0)
+        monkeypatch.setattr(probe, "TIME_LIMIT", 3.0)
     (outcome,) = probe.reasons({BEST: OPENCL}).values()
     assert re.match(reason, outcome)
 
@@ -256,7 +257,8 @@ def test_what_is_kept_but_damaged_is_tried_again(text: bytes, trusting: None, ke
 
 def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", None)
-    monkeypatch.setattr(battery, "cases", lambda device: [battery.elementwise_case(f32, 1)])
+    batch = battery.Batch("some", [battery.elementwise_case(f32, 1)])
+    monkeypatch.setattr(battery, "batches", lambda device: [batch])
     assert probe.reasons({BEST: OPENCL}) == {BEST: ""}
     assert os.environ.get("TILE_DEVICE") is None
 
@@ -266,7 +268,7 @@ def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch):
 
 def test_every_function_in_every_float_type_at_every_length():
     """And all conversions; a device without f64 is spared that."""
-    cases = battery.cases(replace(BEST, fp64=True))
+    cases = [c for batch in battery.batches(replace(BEST, fp64=True)) for c in batch.cases]
     names = [case.name for case in cases]
     for length in VECTOR_LENGTHS:
         assert f"the functions of f64 in vectors of {length}" in names
@@ -277,7 +279,7 @@ def test_every_function_in_every_float_type_at_every_length():
     assert {t for _, t in tried} == {*CONCRETE.values()}
     assert ("erf", f64) in tried and ("bit_left", i32) in tried and ("bit_left", f32) not in tried
     assert sum(name.startswith("the conversion") for name, _ in tried) == 13 * 12
-    without = battery.cases(replace(BEST, fp64=False))
+    without = [c for batch in battery.batches(replace(BEST, fp64=False)) for c in batch.cases]
     assert not [name for c in without for name, t, _ in c.outputs if t == f64 or "f64" in name]
 
 
@@ -286,14 +288,15 @@ def test_every_device_that_is_offered_computes_it(
 ):
     """A part of it; all of it was computed when the device was found."""
     few = [*battery._together(device), battery.elementwise_case(f64, 4)]
-    monkeypatch.setattr(battery, "cases", lambda device: few)
+    monkeypatch.setattr(battery, "batches", lambda device: [battery.Batch("few", few)])
     began: list[str] = []
     assert trying.first_fault(device, devices.opencl_device(device), "", began.append) == ""
-    assert began == [case.name for case in few]
+    assert began == ["few", *(case.name for case in few)]
 
 
 def test_kernels_wait_in_loops_and_in_branches(device: td.Device):
-    loop, branch, tree, *_ = (battery.opencl(c, device) for c in battery._together(device))
+    together, *_ = battery.batches(device)
+    loop, branch, tree, *_ = (battery.opencl(part, device) for part in together.apart)
     assert loop.count("barrier(") == 2 and "for (" in loop
     assert "barrier(" in branch and "if (" in branch
     assert tree.count("barrier(") >= 4
