@@ -25,8 +25,8 @@ def first_fault(
 ) -> str:
     """Why a device cannot be used; empty if it computes all cases.
 
-    With ``of``, the smallest parts of the batch or case of this name are tried one by one. ``begin``
-    is told what is tried next.
+    With ``of``, the smallest parts of the batch or case of this name are tried one by one. What is
+    tried next is told ``begin``.
     """
     batches = battery.batches(device)
     if of:
