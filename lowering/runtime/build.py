@@ -10,23 +10,15 @@ from collections.abc import Set as AbstractSet
 import pyopencl as cl
 
 from tiledialect.errors import TileError
+from tiledialect.lowering.quirks.build_options import DENORMALS_ARE_ZERO, OPTIONS
 
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
-DENORMALS_ARE_ZERO = "-cl-denorms-are-zero"
-QUIRKS = {
-    # Its check for uninitialized reads does not know LLVM's freeze, which optimizations insert.
-    "oclgrind": ("-cl-opt-disable",),
-    # An operation on a number below the least normal one takes a hundred times as long on CPUs.
-    "intel": (DENORMALS_ARE_ZERO,),
-    "pocl": (DENORMALS_ARE_ZERO,),
-}
-"""Build options that one platform needs besides."""
 
 
 def build_options(platform: str, *, exact: bool = False) -> tuple[str, ...]:
     """The options for a platform of this short name; ``exact`` keeps numbers next to 0."""
-    quirks = QUIRKS.get(platform, ())
-    kept = (option for option in quirks if not (exact and option == DENORMALS_ARE_ZERO))
+    needed = OPTIONS.get(platform, ())
+    kept = (option for option in needed if not (exact and option == DENORMALS_ARE_ZERO))
     return (*BUILD_OPTIONS, *kept)
 
 
@@ -62,7 +54,7 @@ def load_program(
 
 
 def binary_of(program: cl.Program, device: cl.Device) -> bytes:
-    """What the device's compiler made; empty if the platform does not tell."""
+    """The binary that the device's compiler made; empty if the platform does not tell."""
     try:
         place = program.devices.index(device)
         return bytes(program.binaries[place])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime.build import DENORMALS_ARE_ZERO, build_options
 
 PROGRAMS = {
     "by the largest": "A = abs(X); L[i, 0: N, 1] = >(A[i, j]); Y = X / L;",
@@ -27,9 +26,3 @@ def test_exact_keeps_numbers_next_to_0(name: str, device: td.Device):
     # Sums of so few numbers, all of them multiples of the least one, are exact; quotients may
     # differ by their last bit.
     np.testing.assert_allclose(f(x), expected, rtol=1e-6, atol=3e-45)
-
-
-def test_options():
-    for platform in ("intel", "pocl"):
-        assert DENORMALS_ARE_ZERO in build_options(platform)
-        assert DENORMALS_ARE_ZERO not in build_options(platform, exact=True)
