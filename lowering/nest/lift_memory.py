@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -278,6 +279,9 @@ class LiftMemory(NestBuilder):
         if isinstance(condition, Truth):
             return self.read(*(choice.yes if condition.value else choice.no))
         view, path = self.find(*choice.yes, "read")
+        no = self._number(*choice.no)
+        if isinstance(view, Choice) and no is not None and self._number(*view.no) == no:
+            return self._choose(replace(view, condition=both(condition, view.condition)))
         if isinstance(view, Memory):
             with self.guarded(negate(condition)):
                 default = self.read(*choice.no)
@@ -288,6 +292,15 @@ class LiftMemory(NestBuilder):
         with self.guarded(negate(condition)):
             no = self.read(*choice.no)
         return self.scalars.select(self.truth(condition), yes, no)
+
+    def _number(self, view: View, path: Path) -> SSAValue | Attribute | None:
+        """The number at a path, or its value if that is constant; None if it is in memory."""
+        leaf, _ = resolve(view, path)
+        if not isinstance(leaf, Computed):
+            return None
+        found = leaf.value()
+        assert isinstance(found, SSAValue)
+        return found.owner.value if isinstance(found.owner, arith.ConstantOp) else found
 
     @contextmanager
     def guarded(self, condition: Condition) -> Generator[None]:

@@ -107,6 +107,11 @@ ENV = Env(
         ("(0 <= p ? (p < N ? p : N - 1) : 0)", "p"),
         ("(0 <= p - 1 ? (p - 1 < N ? p - 1 : N - 1) : 0)", "(1 <= p ? p - 1 : 0)"),
         ("(0 <= p + 1 ? (p + 1 < N ? p + 1 : N - 1) : 0)", "(p + 1 < N ? p + 1 : N - 1)"),
+        (
+            "(1 <= (0 <= y - 1 ? (y - 1 < 8 ? y - 1 : 7) : 0) ? "
+            "(0 <= y - 1 ? (y - 1 < 8 ? y - 1 : 7) : 0) - 1 : 0)",
+            "(2 <= y ? (y < 9 ? y - 1 : 7) - 1 : 0)",
+        ),
         ("(x < 8 ? x floordiv 8 : x)", "(x < 8 ? 0 : x)"),
         ("(y == 0 ? 0 : y)", "y"),
         ("(y < 3 ? i + 1 : 1 + i)", "i + 1"),
@@ -153,6 +158,12 @@ def test_a_range_of_one_value_is_that_value():
         ("M*p + m < M*N", "true"),
         ("p floordiv 4 < (N + 3) floordiv 4", "true"),
         ("4*(p floordiv 4) < N", "true"),
+        # of a selection, where it is known of one branch
+        ("(1 <= p ? p - 1 : 0) < 4", "p < 5"),
+        ("1 <= (y < 8 ? y : 8)", "1 <= y"),
+        ("1 <= (0 <= y - 1 ? (y - 1 < 8 ? y - 1 : 7) : 0)", "2 <= y"),
+        ("(x < y ? x : y) < 5", "(x < y ? x : y) < 5"),
+        ("1 <= (x < 5 ? 0 : x floordiv k)", "1 <= (x < 5 ? 0 : (x floordiv k))"),
     ],
 )
 def test_conditions(text, simple):

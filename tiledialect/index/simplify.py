@@ -10,7 +10,8 @@ the divisor is known to be positive. (They are those of the work on Lift's views
   ``(8*i + j) floordiv 32`` is ``i floordiv 4`` for ``0 <= j < 8``.
 - A quotient and a remainder that belong together become what they were made from.
 - Minima, maxima, comparisons and selections are decided by ranges and residues; the branches of a
-  selection are simplified where its condition holds, or does not.
+  selection are simplified where its condition holds, or does not. A comparison of a selection is
+  one of its branch, if it is decided for the other.
 """
 
 from __future__ import annotations
@@ -35,12 +36,15 @@ from .integer import (
     Truth,
     Variable,
     at_least_zero,
+    both,
+    either,
     equal,
     extremum,
     floordiv,
     junction,
     mod,
     negate,
+    parts_of,
     select,
 )
 from .polynomial import common_factor, content, exact_quotient, split, without
@@ -369,7 +373,39 @@ class _Simplifier:
                 low = atom.dividend + atom.divisor * constant
                 high = atom.divisor * (constant + 1) - atom.dividend - 1
                 return self._at_least_zero(self.expr(low if sign == 1 else high))
-        return simple
+        return self._without_selection(simple)
+
+    def _without_selection(self, comparison: Comparison) -> Condition:
+        """A comparison of a selection as one of its branch, where it is known of the other."""
+        for product, coefficient in comparison.expr:
+            if len(product) != 1 or not isinstance(atom := product[0], Selection):
+                continue
+            rest = comparison.expr - Expr.of(atom) * coefficient
+            elsewhere = negate(atom.condition)
+            yes = self._where(atom.condition, rest + atom.yes * coefficient)
+            no = self._where(elsewhere, rest + atom.no * coefficient)
+            if isinstance(no, Truth) and self._is_defined(atom.yes):
+                found = either(elsewhere, yes) if no.value else both(atom.condition, yes)
+            elif isinstance(yes, Truth) and self._is_defined(atom.no):
+                found = either(atom.condition, no) if yes.value else both(elsewhere, no)
+            else:
+                continue
+            found = self.condition(found)
+            if _comparisons(found, set()) <= _comparisons(comparison, set()):
+                return found
+        return comparison
+
+    def _where(self, condition: Condition, expr: Expr) -> Condition:
+        """``0 <= expr`` where a condition holds."""
+        return _simplifier(self._env.assume(condition)).condition(at_least_zero(expr))
+
+    def _is_defined(self, expr: Expr) -> bool:
+        """Whether nothing is divided by what may be 0."""
+        return all(
+            (not isinstance(atom, Quotient | Remainder) or self._env.at_least(atom.divisor, 1))
+            and all(map(self._is_defined, parts_of(atom)))
+            for atom in expr.atoms
+        )
 
     def _is_zero(self, expr: Expr) -> Condition:
         known = self._env.range(expr)

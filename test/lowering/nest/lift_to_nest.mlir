@@ -268,3 +268,51 @@ func.func @scaled(%one: tensor<f32>, %x: tensor<8xf32>) -> tensor<8xf32> {
   %r = lift.as_scalar %scaled : (tensor<2xvector<4xf32>>) -> tensor<8xf32>
   func.return %r : tensor<8xf32>
 }
+
+// -----
+
+// One test of an index where pads are nested: those of the outer one are implied, or join the inner's.
+// CHECK:      // In nested_0_both
+// CHECK:      %[[C:.*]] = nest.load %x[(2 <= %{{.*}} ? (%{{.*}} <= %N + 1 ? %{{.*}} - 2 : %N - 1) : 0)]
+// CHECK:      %[[Z:.*]] = nest.load %x[%{{.*}} - 2] if 2 <= %{{.*}} and %{{.*}} <= %N + 1 else %
+// CHECK-NOT:  select
+// CHECK:      arith.addf %[[C]], %[[Z]]
+func.func @nested(%x: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 4>> {
+  %zero = arith.constant 0.0 : f32
+  %again = arith.constant 0.0 : f32
+  %c = lift.pad(1, 1, clamp) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 2>>
+  %cc = lift.pad(1, 1, clamp) %c : (tensor<?xf32, #lift.sizes<N + 2>>) -> tensor<?xf32, #lift.sizes<N + 4>>
+  %z = lift.pad_constant(1, 1) %x, %zero : (tensor<?xf32, #lift.sizes<N>>, f32) -> tensor<?xf32, #lift.sizes<N + 2>>
+  %zz = lift.pad_constant(1, 1) %z, %again : (tensor<?xf32, #lift.sizes<N + 2>>, f32) -> tensor<?xf32, #lift.sizes<N + 4>>
+  %pairs = lift.zip %cc, %zz : (tensor<?xf32, #lift.sizes<N + 4>>, tensor<?xf32, #lift.sizes<N + 4>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<N + 4>>
+  %both = lift.map_glb(0)(%pair in %pairs) : (tensor<?xtuple<f32, f32>, #lift.sizes<N + 4>>) -> tensor<?xf32, #lift.sizes<N + 4>> {
+    %a = lift.get(0) %pair : (tuple<f32, f32>) -> f32
+    %b = lift.get(1) %pair : (tuple<f32, f32>) -> f32
+    %s = arith.addf %a, %b : f32
+    lift.yield %s : f32
+  }
+  func.return %both : tensor<?xf32, #lift.sizes<N + 4>>
+}
+
+// -----
+
+// The elements beyond the ends of either axis are one number: one test, and no choice.
+// CHECK:      // In framed_0_r
+// CHECK:      nest.load %x[{{.*}}] if {{.*}} else %
+// CHECK-NOT:  select
+func.func @framed(%x: tensor<4x6xf32>) -> tensor<6x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %rows = lift.map(%row in %x) : (tensor<4x6xf32>) -> tensor<4x8xf32> {
+    %p = lift.pad_constant(1, 1) %row, %zero : (tensor<6xf32>, f32) -> tensor<8xf32>
+    lift.yield %p : tensor<8xf32>
+  }
+  %all = lift.pad_constant(1, 1) %rows, %zero : (tensor<4x8xf32>, f32) -> tensor<6x8xf32>
+  %r = lift.map_glb(0)(%row in %all) : (tensor<6x8xf32>) -> tensor<6x8xf32> {
+    %s = lift.map_seq(%e in %row) : (tensor<8xf32>) -> tensor<8xf32> {
+      %t = arith.addf %e, %e : f32
+      lift.yield %t : f32
+    }
+    lift.yield %s : tensor<8xf32>
+  }
+  func.return %r : tensor<6x8xf32>
+}
