@@ -1,12 +1,16 @@
-"""lit's configuration: the tools are those beside the Python that runs lit."""
+"""lit's configuration: the tools are those beside the Python that runs lit, started by a server."""
 
 # pyright: reportUndefinedVariable=false
 # ruff: noqa: F821  (lit gives `config`)
 
 import os
 import sys
+from pathlib import Path
 
 import lit.formats
+
+sys.path.append(os.path.dirname(__file__))
+import tool_server
 
 config.name = "tiledialect"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -23,3 +27,7 @@ config.environment["TILE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cach
 # Python finds these itself; what the user has set must not change what the tests see.
 config.environment["PYTHONUTF8"] = "1"
 config.environment["TILE_MEASURE"] = "0"
+
+commands = Path(config.test_exec_root, "commands")
+tool_server.start(commands, config.environment)
+config.environment["PATH"] = os.pathsep.join([str(commands), config.environment["PATH"]])
