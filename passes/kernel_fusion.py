@@ -14,16 +14,16 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fusion_cost import Gain, Machine
 from tiledialect.passes.fusion_rules import OVER_ROWS, Order, Partners, Rule, producers
-from tiledialect.passes.kernel_merging import order_of, replace, users_of
+from tiledialect.passes.kernel_merging import order_of, put_in_order, replace, users_of
 from tiledialect.passes.load_fusion import is_elementwise
 from tiledialect.passes.recomputation import (
-    Recomputed,
+    Again,
     erase,
     recompute,
     recomputed,
     recomputing_gain,
 )
-from tiledialect.passes.row_ends import Parted, part_end
+from tiledialect.passes.row_ends import Parted, part_end, part_results, repeatable_results
 from tiledialect.passes.row_kernels import rows_gain
 from tiledialect.passes.window_kernels import Together, has_windows, may_join, over_windows
 from tiledialect.passes.wording import told
@@ -87,6 +87,9 @@ class Fusion:
         before = set(kernels_in(self.block))
         # The last ones first: what makes their operands may then be computed again, too.
         for kernel in reversed(kernels_in(self.block)):
+            self._recompute(kernel)
+        # Those that compute themselves what they took may cost less to compute again.
+        for kernel in reversed([k for k in kernels_in(self.block) if k not in before]):
             self._recompute(kernel)
         new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
         self._merge(OVER_ROWS, new, producers)
@@ -162,19 +165,34 @@ class Fusion:
         if self._is_apart(kernel) or not users.isdisjoint(self.given) or kernel in self.given:
             return
         parted = None if is_elementwise(kernel) else part_end(kernel)
+        if self._recompute_parted(kernel, parted):
+            return
+        for results in repeatable_results(kernel):
+            parted = part_results(kernel, results)
+            if parted is not None and self._recompute_parted(kernel, parted):
+                self._recompute(parted.rest)
+                return
+
+    def _recompute_parted(self, kernel: KernelOp, parted: Parted | None) -> bool:
+        """Compute a kernel again, or what is parted off it, if that pays; whether it did."""
         first = parted.end if parted is not None else kernel
-        found = recomputed(first)
-        if found is not None and self._again_pays(kernel, first, found, parted):
+        found = recomputed(first, self.order, self.machine)
+        if found and self._again_pays(kernel, first, found, parted):
             if parted is not None:
                 self.order[parted.rest] = self.order[kernel]
                 self.notes[parted.rest] = self.notes.get(kernel, [])
                 Rewriter.erase_op(kernel)
-            recompute(first, found)
-        elif parted is not None:
+            recompute(first, found, self.order)
+            if any(len(own.users) > 1 for own in found):
+                put_in_order(self.block)
+                self.order = order_of(self.block)
+            return True
+        if parted is not None:
             parted.undo()
+        return False
 
     def _again_pays(
-        self, kernel: KernelOp, first: KernelOp, found: Recomputed, parted: Parted | None
+        self, kernel: KernelOp, first: KernelOp, found: Sequence[Again], parted: Parted | None
     ) -> bool:
         """Whether kernels that compute another one's results again are faster; they get notes."""
         gain = recomputing_gain(first, found, self.machine, parted)
@@ -184,10 +202,11 @@ class Fusion:
             self.notes.setdefault(kernel, []).append(note)
             erase(found)
             return False
-        for user, both in found.items():
-            self.order[both] = self.order[user]
+        for own in found:
+            self.order[own.kernel] = max(map(self.order.__getitem__, own.users))
+            notes = [note for op in (kernel, *own.users) for note in self.notes.get(op, ())]
             note = f"{name} is computed again where it is taken: {worth}"
-            self.notes[both] = [*self.notes.get(kernel, ()), *self.notes.get(user, ()), note]
+            self.notes[own.kernel] = [*notes, note]
         return True
 
     def explain(self) -> None:

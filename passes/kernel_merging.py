@@ -9,10 +9,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.elementwise import CastOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.taps import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError
 
 MAX_ARGUMENTS = 100
 """How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
@@ -21,6 +23,25 @@ MAX_ARGUMENTS = 100
 def order_of(block: Block) -> dict[Operation, int]:
     """The positions of a block's ops."""
     return {op: k for k, op in enumerate(block.ops)}
+
+
+def put_in_order(block: Block) -> None:
+    """Put every op after those that make its operands, otherwise as they stand."""
+    placed, waiting = set[Operation](), set[Operation]()
+    pending = [*reversed(block.ops)]
+    while pending:
+        op = pending[-1]
+        makers = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+        missing = [maker for maker in makers if maker not in placed]
+        if missing and op in waiting:
+            raise TileError.at(op, f"{name_of(op.results[0])} needs itself")
+        if missing:
+            waiting.add(op)
+            pending += missing
+        elif pending.pop() not in placed:
+            placed.add(op)
+            op.detach()
+            block.add_op(op)
 
 
 def users_of(kernel: KernelOp) -> set[Operation]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.base import size_of
@@ -14,32 +16,70 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.before import Before
 from tiledialect.passes.fusion_cost import Gain, Machine, operations
 from tiledialect.passes.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.load_fusion import is_elementwise, points_of
 from tiledialect.passes.row_ends import Parted
-from tiledialect.passes.row_kernels import over_rows
-
-Recomputed = dict[KernelOp, KernelOp]
-"""For each kernel that takes what another one makes: the kernel that computes both."""
+from tiledialect.passes.row_kernels import over_rows, rows_gain
 
 
-def recomputed(first: KernelOp) -> Recomputed | None:
-    """The kernels that compute again what an elementwise one makes, for each that takes it."""
-    users = users_of(first)
-    if not is_elementwise(first) or not users:
-        return None
-    found: Recomputed = {}
+@dataclass(frozen=True)
+class Again:
+    """A kernel that computes what some kernels take, too, in their place."""
+
+    users: tuple[KernelOp, ...]
+    kernel: KernelOp
+
+
+def recomputed(first: KernelOp, order: Mapping[Operation, int], machine: Machine) -> list[Again]:
+    """The kernels that compute again what an elementwise one makes, for those that take it.
+
+    Contractions over the same rows do it together, as computing twice what they all take would cost
+    more than it saves. None, if some op that takes it cannot compute it.
+    """
+    found: list[Again] = []
+    if not is_elementwise(first):
+        return found
+    users = sorted(users_of(first), key=lambda op: order.get(op, len(order)))
     for user in users:
         if not isinstance(user, KernelOp) or (both := _both(first, user)) is None:
             erase(found)
-            return None
-        found[user] = pruned(both)
-    return found
+            return []
+        found.append(Again((user,), pruned(both)))
+    return _joined(found, machine)
+
+
+def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
+    """Fewer kernels: those with contractions over the same rows that need none of the others."""
+    joined: list[Again] = []
+    made = Before(v for own in found for user in own.users for v in user.outputs)
+    for new in found:
+        needs_others = any(made.are_needed_for(v) or v in made for u in new.users for v in u.inputs)
+        if needs_others or not new.kernel.contractions:
+            joined.append(new)
+            continue
+        for k, old in enumerate(joined):
+            if (kernel := _as_one(old.kernel, new.kernel, machine)) is not None:
+                joined[k] = Again((*old.users, *new.users), kernel)
+                erase([old, new])
+                break
+        else:
+            joined.insert(0, new)
+    return joined
+
+
+def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | None:
+    """A row kernel of two that stand in no block, if that is as fast."""
+    kernel = over_rows(first, second, first.outputs) if first.contractions else None
+    if kernel is None or rows_gain((first, second), kernel, machine).saved >= 0:
+        return kernel
+    kernel.erase()
+    return None
 
 
 def recomputing_gain(
-    first: KernelOp, found: Recomputed, machine: Machine, parted: Parted | None = None
+    first: KernelOp, found: Sequence[Again], machine: Machine, parted: Parted | None = None
 ) -> Gain:
     """What the kernel and those that take its results cost, and what those that compute it do.
 
@@ -47,11 +87,12 @@ def recomputing_gain(
     """
     whole = first if parted is None else parted.whole
     rest = () if parted is None else (parted.rest,)
-    count, again = operations(first.block.ops), 0.0
-    for user in found:
-        again += count * _evaluations(first, user)
-    again -= count * size_of(first.outputs[0])
-    apart, together = (whole, *found), (*rest, *found.values())
+    count = operations(first.block.ops)
+    once = operations(whole.block.ops) - sum(operations(k.block.ops) for k in rest)
+    again = sum(count * max(_evaluations(first, user) for user in own.users) for own in found)
+    again -= once * size_of(first.outputs[0])
+    apart = (whole, *(user for own in found for user in own.users))
+    together = (*rest, *(own.kernel for own in found))
     return machine.gain(map(machine.traffic, apart), map(machine.traffic, together), again)
 
 
@@ -72,21 +113,24 @@ def _evaluations(first: KernelOp, user: KernelOp) -> int:
     return prod(shape[: len(shape) - repeated])
 
 
-def recompute(first: KernelOp, found: Recomputed) -> None:
+def recompute(first: KernelOp, found: Iterable[Again], order: Mapping[Operation, int]) -> None:
     """Put the kernels that compute both in the place of all."""
-    for user, both in found.items():
-        Rewriter.insert_op(both, InsertPoint.before(user))
-        for old, new in zip(user.outputs, both.outputs, strict=True):
+    for own in found:
+        last = max(own.users, key=order.__getitem__)
+        Rewriter.insert_op(own.kernel, InsertPoint.before(last))
+        old_outputs = (v for user in own.users for v in user.outputs)
+        for old, new in zip(old_outputs, own.kernel.outputs, strict=True):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
-        Rewriter.erase_op(user)
+        for user in own.users:
+            Rewriter.erase_op(user)
     Rewriter.erase_op(first)
 
 
-def erase(found: Recomputed) -> None:
+def erase(found: Iterable[Again]) -> None:
     """Forget kernels that are in no block."""
-    for both in found.values():
-        both.erase()
+    for own in found:
+        own.kernel.erase()
 
 
 def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:

@@ -6,15 +6,16 @@ what is left of another one the result of its contraction.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import Map, Rows
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -54,12 +55,43 @@ def part_end(kernel: KernelOp) -> Parted | None:
         maps = Rows.of(kernel.block.ops, kernel.axes.ranges).maps
         rows = {name for name, r in kernel.axes.ranges.items() if r.extent > 1} - kernel.reduced
         of_rows = {v for v, m in maps.items() if set(m) - {None} == rows}
-        return _parted(kernel, of_rows, maps)
+        return _parted(kernel, of_rows, maps, _ends(kernel, of_rows))
     op, users = kernel.contraction, users_of(kernel)
     over_rows = len(users) == 1 and all(isinstance(u, KernelOp) and u.axes for u in users)
     if op is None or not over_rows or not _saves(kernel, op):
         return None
-    return _parted(kernel, {op.result}, dict.fromkeys((op.result, *kernel.yield_op.values), ()))
+    maps = dict.fromkeys((op.result, *kernel.yield_op.values), ())
+    return _parted(kernel, {op.result}, maps, _ends(kernel, {op.result}))
+
+
+def part_results(kernel: KernelOp, results: Collection[SSAValue]) -> Parted | None:
+    """Take off a kernel some results that elementwise ops make of what it takes."""
+    maps = dict.fromkeys(kernel.yield_op.values, ())
+    return _parted(kernel, kernel.block.args, maps, results)
+
+
+def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:
+    """The results that elementwise ops make of what a kernel takes, for other kernels alone.
+
+    First all of one shape together, then those that the same kernels take, largest ones first; but
+    not those that are all the kernel has.
+    """
+    found: dict[Hashable, list[SSAValue]] = {}
+    results = kernel.yield_op.values
+    for value, output in zip(results, kernel.outputs, strict=True):
+        if _is_for_kernels(output) and all(map(_may_repeat, makers([value], ()))):
+            users = frozenset(use.operation for use in output.uses)
+            found.setdefault(value.type, []).append(value)
+            found.setdefault(users, []).append(value)
+    parts = dict.fromkeys(tuple(own) for own in found.values() if len(own) < len(results))
+    return [[*own] for own in sorted(parts, key=len, reverse=True)]
+
+
+def _may_repeat(op: Operation) -> bool:
+    """Whether an op computes elements, or repeats what the kernel takes."""
+    if isinstance(op, ContractionOp):
+        return isinstance(op.inputs[0], BlockArgument) and _stretches(op)
+    return isinstance(op, ElementwiseOp | ConstantOp)
 
 
 def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
@@ -71,13 +103,20 @@ def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
     return moved >= 1.5 * bytes_of(op.result)
 
 
+def _ends(kernel: KernelOp, given: Collection[SSAValue]) -> list[SSAValue]:
+    """The results that kernels alone take, but the ``given`` ones."""
+    pairs = zip(kernel.yield_op.values, kernel.outputs, strict=True)
+    return [v for v, output in pairs if v not in given and _is_for_kernels(output)]
+
+
 def _parted(
-    kernel: KernelOp, given: Collection[SSAValue], maps: Mapping[SSAValue, Map]
+    kernel: KernelOp,
+    given: Collection[SSAValue],
+    maps: Mapping[SSAValue, Map],
+    ends: Collection[SSAValue],
 ) -> Parted | None:
-    """Take off what is made of the ``given`` ones of the values that are computed at ``maps``."""
+    """Take off results made of the ``given`` ones of the values that are computed at ``maps``."""
     results = kernel.yield_op.values
-    pairs = zip(results, kernel.outputs, strict=True)
-    ends = [v for v, output in pairs if v not in given and _is_for_kernels(output)]
     found = makers(ends, given)
     pairs = ((op.result, op) for op in found if isinstance(op, ContractionOp))
     spreads: dict[SSAValue, ContractionOp] = dict(pairs)
@@ -86,8 +125,8 @@ def _parted(
     taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
     sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
     # Whoever computes the end again cannot aggregate.
-    repeats = all(repeats_rows(op, ops, maps) and op.inputs[0] in given for op in spreads.values())
-    if len(shapes) != 1 or not repeats:
+    repeats = all(_repeats_rows(op, ops) and op.inputs[0] in given for op in spreads.values())
+    if len(shapes) != 1 or not repeats or not spreads.keys().isdisjoint(ends):
         return None
     kept = (v for v in (*results, *sources.values()) if v in maps and v not in ends)
     left = list(dict.fromkeys(kept))
@@ -101,11 +140,9 @@ def _parted(
         _leave_rows(rest)
     made = dict(zip(left, rest.outputs, strict=True))
     outer = {v: made.get(source) or inputs[source] for v, source in sources.items()}
-    reshapes = {
-        v: ReshapeOp.of(outer[v], _with_axes(spreads[v], maps)) for v in taken if v in spreads
-    }
+    reshapes = {v: ReshapeOp.of(outer[v], _with_axes(spreads[v])) for v in taken if v in spreads}
     outer |= {v: op.result for v, op in reshapes.items()}
-    end = _kernel(outer, ops, ends, kernel)
+    end = _kernel(outer, ops, [*ends], kernel)
     made.update(zip(ends, end.outputs, strict=True))
     hint = next((output.name_hint for output in kernel.outputs if output.name_hint), None)
     for value, output in made.items():
@@ -117,17 +154,19 @@ def _parted(
     return Parted(kernel, rest, end, outputs, tuple(reshapes.values()))
 
 
-def repeats_rows(
-    op: ContractionOp, ops: Collection[Operation], maps: Mapping[SSAValue, Map]
-) -> bool:
-    """Whether a contraction repeats a value of rows for elementwise ops that broadcast it, too."""
-    if len(op.inputs) != 1 or op.inputs[0] not in maps:
-        return False
-    along = [axis for axis in maps[op.inputs[0]] if axis is not None]
-    if along != [axis for axis in maps[op.result] if axis in along]:
-        return False
+def _repeats_rows(op: ContractionOp, ops: Collection[Operation]) -> bool:
+    """Whether a contraction repeats a value of rows, and the ops that take it broadcast it, too."""
     users = {use.operation for use in op.result.uses}
-    return all(user in ops and _is_whole_without(user, op) for user in users)
+    return _stretches(op) and all(_is_whole_without(user, op) for user in users.intersection(ops))
+
+
+def _stretches(op: ContractionOp) -> bool:
+    """Whether a contraction repeats a tensor along some axes of its result, and nothing else."""
+    if len(op.inputs) != 1 or op.constraints.data or op.default is not None:
+        return False
+    (access,), whole = op.accesses, [e.variable for e in op.output.data]
+    along = [e.variable for e in access.data if e.names]
+    return None not in along and along == [name for name in whole if name in along]
 
 
 def _is_whole_without(user: Operation, op: ContractionOp) -> bool:
@@ -137,10 +176,12 @@ def _is_whole_without(user: Operation, op: ContractionOp) -> bool:
     return any(shape_of(tensor_type(v)) == whole for v in others)
 
 
-def _with_axes(op: ContractionOp, maps: Mapping[SSAValue, Map]) -> Shape:
+def _with_axes(op: ContractionOp) -> Shape:
     """The shape of what a contraction repeats, with an axis of size 1 for each that it adds."""
-    whole, along = shape_of(tensor_type(op.result)) or (), maps[op.inputs[0]]
-    return tuple(n if a in along else 1 for n, a in zip(whole, maps[op.result], strict=True))
+    names = {name for e in op.accesses.data[0].data for name in e.names}
+    whole = shape_of(tensor_type(op.result)) or ()
+    places = zip(whole, op.output.data, strict=True)
+    return tuple(n if names.intersection(e.names) else 1 for n, e in places)
 
 
 def _leave_rows(kernel: KernelOp) -> None:

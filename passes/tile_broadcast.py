@@ -49,13 +49,13 @@ PRODUCTS: dict[Combination, type[ElementwiseOp]] = {
 
 
 def _of_elements(op: ContractionOp) -> list[Operation] | None:
-    """The elementwise op that a contraction is which sums one product for each element.
+    """The elementwise ops that a contraction is which sums one product for each element.
 
-    One operand has all elements, in their places. The other may be repeated along axes of size 1,
-    or along such that it lacks, by a contraction of its own. Such ops join others of their shape.
+    One operand has all elements, in their places. Others may be repeated along axes of size 1,
+    or along such that they lack, by contractions of their own. Such ops join others of their shape.
     """
     kind = PRODUCTS.get(op.combination.data)
-    if kind is None or len(op.inputs) != 2 or op.constraints.data or op.default is not None:
+    if kind is None or len(op.inputs) < 2 or op.constraints.data or op.default is not None:
         return None
     t, names = tensor_type(op.result), [e.variable for e in op.output.data]
     whole = shape_of(t) or ()
@@ -83,7 +83,10 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
             made.append(_spread(value, read, names, whole))
             (value,) = made[-1].results
         operands.append(value)
-    made.append(kind.create(operands=operands, result_types=[t]))
+    result = operands[0]
+    for operand in operands[1:]:
+        made.append(kind.create(operands=[result, operand], result_types=[t]))
+        (result,) = made[-1].results
     for new in made:
         new.location = op.location
     made[-1].results[0].name_hint = op.result.name_hint
@@ -213,7 +216,7 @@ class TileBroadcastPass(ModulePass):
     or what lacks the first axes alone, is taken as it is; inputs of the function that lack others
     are reshaped for that.
 
-    A contraction that sums one product, or sum of two, for each element is an elementwise op, if an
+    A contraction that has one point for each element is a product, or sum, of elements, if an
     operand has all elements: `add(%W[r] mul %X[r, c]) -> [r, c]`. Others take part in its kernel.
     """
 

@@ -12,7 +12,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.attributes import DomainAttr
-from tiledialect.dialects.tile.base import Shape, TileOp, name_of, shape_of, size_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
@@ -39,7 +39,7 @@ from tiledialect.passes.fusion_rules import (
     ROWS_AT_LOADS,
 )
 from tiledialect.passes.kernel_fusion import Fusion, kernels_in
-from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills
+from tiledialect.passes.kernel_merging import MAX_ARGUMENTS, drop_fills, put_in_order
 from tiledialect.passes.masked_parts import read_past_masks
 from tiledialect.passes.named_numbers import name_numbers
 from tiledialect.passes.normal_form import check_one_owner, ranges_of
@@ -258,7 +258,7 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     for op in reversed(list(block.ops)):
         if op in grouping.copied and not op.results[0].uses:
             Rewriter.erase_op(op)
-    _put_in_order(block)
+    put_in_order(block)
 
 
 def _compute_small_ones_early(block: Block) -> None:
@@ -332,25 +332,6 @@ def _make_kernel(group: Group, copied: Collection[Operation]) -> None:
         old.replace_uses_with_if(new, lambda use: use.operation in ops)
 
 
-def _put_in_order(block: Block) -> None:
-    """Put every op after those that make its operands, otherwise as they stand."""
-    placed, waiting = set[Operation](), set[Operation]()
-    pending = [*reversed(block.ops)]
-    while pending:
-        op = pending[-1]
-        makers = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
-        missing = [maker for maker in makers if maker not in placed]
-        if missing and op in waiting:
-            raise TileError.at(op, f"{name_of(op.results[0])} needs itself")
-        if missing:
-            waiting.add(op)
-            pending += missing
-        elif pending.pop() not in placed:
-            placed.add(op)
-            op.detach()
-            block.add_op(op)
-
-
 @dataclass(frozen=True)
 class TileFusePass(PassWithFlags):
     """Groups the ops of every function into kernels.
@@ -385,7 +366,8 @@ class TileFusePass(PassWithFlags):
     along the same rows become a row kernel: contractions that aggregate over the same axes, and
     elementwise ops before, between and after them, as in softmax or layer normalization. Its
     indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
-    take are computed again in each, where that takes less than to write and to read what they make;
+    take are computed again in each, where that takes less than to write and to read what they make,
+    by one kernel for contractions over the same rows;
     those at the end of a contraction go to the row kernel that alone takes them, if that moves
     less. Then kernels that read or write windows that do not meet, as `X[4*i + k]` with
     `0 <= k < 4`, become row kernels over shapes in which `i` and `k` have axes of their own;

@@ -35,6 +35,12 @@ PAIRS = """function (A[N, D], B[M, D]) -> (O) {
   X = reshape(A, N, 1, D) - reshape(B, 1, M, D);
   S[i, j: N, M] = +(X[i, j, d] * X[i, j, d]); O = exp(-0.5 * S);
 }"""
+FORCES = """function (X[N], Y[N], M[N], C[N], E) -> (U, V) {
+  DX = X - reshape(X, N, 1); DY = Y - reshape(Y, N, 1); R = 1 / sqrt(DX * DX + DY * DY + E);
+  W = M * R * R;
+  S[i: N] = +(W[i, j] * R[i, j] * DX[i, j]); U = S * (C * 2.0);
+  V[i: N] = +(W[i, j] * R[i, j] * DY[i, j]);
+}"""
 ADAM = """function (P[N, M], G[N, M], A[N, M], V[N, M], T[]) -> (PN, AN, VN) {
   AN = 0.9 * A + 0.1 * G; VN = 0.99 * V + 0.01 * G * G;
   PN = P - 0.1 * (AN / (1 - pow(0.9, T))) / (sqrt(VN / (1 - pow(0.99, T))) + 0.001);
@@ -104,6 +110,26 @@ def test_gradients_of_pairs_write_no_differences(device: td.Device):
     before = len(oclgrind.log())
     for found, wanted in zip(function(*arrays), function.reference(*arrays), strict=True):
         assert_close(found, wanted, ulps=4000)
+    assert not oclgrind.report(before)
+
+
+def test_gradients_of_forces_write_no_pairs(device: td.Device):
+    """All pairs are computed again for sums over each of both, together, and for all of them."""
+    function = td.compile(FORCES, device=device).gradient()
+    random = np.random.default_rng(0)
+    arrays = [
+        random.uniform(0.5, 1, s).astype(np.float32) for s in (*[(37,)] * 4, (), (37,), (37,))
+    ]
+    large = [np.empty(np.minimum(a.shape, 1) * 2048, np.float32) for a in arrays]
+    kernels = kernels_of(function, large, spec("CPU", {"type": "cpu"}))
+    made = [v.type for k in kernels for v in k.outputs]
+    assert max(prod(t.get_shape()) for t in made if isinstance(t, TensorType)) == 2048
+    assert len(kernels) <= 6
+    before = len(oclgrind.log())
+    found = run_as(function, arrays, device, spec("GPU", GPU))
+    for own in (found, function(*arrays)):
+        for a, wanted in zip(own, function.reference(*arrays), strict=True):
+            assert_close(a, wanted, ulps=40000)
     assert not oclgrind.report(before)
 
 

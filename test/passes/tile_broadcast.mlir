@@ -135,7 +135,7 @@ func.func @scheduled(%x: tensor<3x4xf32>, %r: tensor<3xf32>) -> tensor<3x4xf32> 
 // CHECK-NEXT:    %y = tile.mul %x, %z
 // CHECK-NEXT:    %e = tile.exp %r
 // CHECK-NEXT:    %[[E:.*]] = tile.contraction add(%e[i0]) -> [i0, i1]
-// CHECK-NEXT:    %[[P:.*]] = tile.mul %x, %[[E]]
+// CHECK-NEXT:    %[[P:[a-z_0-9]*]] = tile.mul %x, %[[E]]
 // CHECK-NEXT:    %[[R:.*]] = tile.reshape %r to [] : tensor<3xf32> -> tensor<3x1xf32>
 // CHECK-NEXT:    %s = tile.add %x, %[[R]] : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
 // CHECK-NEXT:    func.return %y, %[[P]], %[[P]], %s
@@ -178,4 +178,16 @@ func.func @no_products(%x: tensor<4x4xf32>, %z: tensor<4x4xf32>, %r: tensor<4xf3
   %g = tile.contraction add(%x[i, j] mul %z[i, j]) -> [i, j] default %x : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %h = tile.contraction add(%b[i] mul %b[i]) -> [i] : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi32>
   func.return %a, %c, %d, %e, %f, %g, %h : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xi32>
+}
+
+// -----
+
+// Three factors are two products.
+// CHECK-LABEL: @three
+// CHECK-NEXT:    %[[R:[a-z_0-9]*]] = tile.reshape %r
+// CHECK-NEXT:    %[[P:[a-z_0-9]*]] = tile.mul %x, %y :
+// CHECK-NEXT:    %{{.*}} = tile.mul %[[P]], %[[R]]
+func.func @three(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>, %r: tensor<3xf32>) -> tensor<3x4xf32> {
+  %z = tile.contraction add(%x[i, j] mul %r[i] mul %y[i, j]) -> [i, j] : (tensor<3x4xf32>, tensor<3xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %z : tensor<3x4xf32>
 }

@@ -30,3 +30,15 @@
   %r = tile.contraction add(%0[i, j] mul %b[j]) -> [i] : (tensor<8x12xf32>, tensor<12xf32>) -> tensor<8xf32>
   tile.yield %r, %0 : tensor<8xf32>, tensor<8x12xf32>
 }
+
+// Values of fewer axes lie where those that take them do, and results along the rows.
+// CHECK:      %S, %T = tile.kernel(%x = %X : tensor<8x12xf32>, %d = %D : tensor<8xf32>)
+%D = "test.op"() : () -> tensor<8xf32>
+%S, %T = tile.kernel(%x = %X : tensor<8x12xf32>, %d = %D : tensor<8xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>) axes <i = 0 to 8, j = 0 to 12> {
+  %e = tile.exp %d : (tensor<8xf32>) -> tensor<8xf32>
+  %f = tile.neg %d : (tensor<8xf32>) -> tensor<8xf32>
+  %r = tile.contraction add(%x[i, j]) -> [i] : (tensor<8x12xf32>) -> tensor<8xf32>
+  %s = tile.mul %e, %r : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  tile.yield %s, %f : tensor<8xf32>, tensor<8xf32>
+}

@@ -11,10 +11,14 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.base import Shape, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 
 Map = tuple[str | None, ...]
 """The axis of the kernel along which each axis of a value lies; None along one of size 1."""
+
+OPEN = ""
+"""Stands in maps for an axis that is not known yet."""
 
 Axes = Mapping[str, Range]
 
@@ -51,7 +55,7 @@ class Rows:
     """
 
     axes: Axes
-    maps: Mapping[SSAValue, Map]
+    maps: dict[SSAValue, Map]
 
     @staticmethod
     def of(ops: Iterable[Operation], axes: Axes) -> Rows:
@@ -64,22 +68,29 @@ class Rows:
         for name, r in axes.items():
             if r.lower != 0 or r.extent < 1:
                 raise VerifyException(f"the axis {name} of a kernel begins at 0, and is not empty")
+        ops = [op for op in ops if op.results or isinstance(op, YieldOp)]
         for op in ops:
             if isinstance(op, ContractionOp):
                 maps[op.result] = rows._contraction(op)
             elif isinstance(op, ElementwiseOp):
                 maps[op.res] = rows._elementwise(op)
-            elif op.results and not isinstance(op, ConstantOp):
+            elif not isinstance(op, ConstantOp | YieldOp):
                 raise VerifyException(
                     "a tile.kernel with axes has contractions and elementwise ops, not "
                     f"{op.name} ({name_of(op.results[0])})"
                 )
+        if any(OPEN in found for found in maps.values()):
+            maps.update(rows._settled(ops))
+        for op in ops:
+            rows._check_reads(op)
         return rows
 
     def reads(self, op: Operation) -> list[Map]:
         """Where an op reads each operand."""
         if isinstance(op, ContractionOp):
             return [self._map(v, a.data) for v, a in zip(op.inputs, op.accesses, strict=True)]
+        if isinstance(op, YieldOp):
+            return [self._of_rows(v) for v in op.operands]
         return [broadcast_map(self.maps[op.results[0]], v) for v in op.operands]
 
     def _contraction(self, op: ContractionOp) -> Map:
@@ -96,11 +107,6 @@ class Rows:
         used = [a for a in found if a is not None]
         if len(set(used)) != len(used):
             raise VerifyException(f"{name} lies along one axis of the kernel twice")
-        for value, access in zip(op.inputs, op.accesses, strict=True):
-            if isinstance(value.owner, ConstantOp):
-                continue
-            if self._map(value, access.data) != self.maps.get(value, self._map(value, access.data)):
-                raise VerifyException(f"{name} reads {name_of(value)} at elements of other rows")
         return found
 
     def _map(self, value: SSAValue, access: Sequence[IndexExpr]) -> Map:
@@ -122,22 +128,86 @@ class Rows:
         return tuple(found)
 
     def _elementwise(self, op: ElementwiseOp) -> Map:
-        """Each axis lies where that of an operand that is computed here does, else the last do."""
-        sizes, name = shape(op.res), name_of(op.res)
-        last = [*self.axes][len(self.axes) - len(sizes) :]
+        """Each axis lies where that of an operand that is computed here does.
+
+        What has all axes has them in order; of fewer axes some may be open.
+        """
+        sizes = shape(op.res)
+        operands = [self.maps[v] for v in op.operands if v in self.maps]
+        others = [*self.axes] if len(sizes) == len(self.axes) else [OPEN] * len(sizes)
         found: list[str | None] = []
-        for k, size in enumerate(sizes):
-            axes = {
-                self.maps[v][k - len(sizes)]
-                for v in op.operands
-                if v in self.maps and len(self.maps[v]) >= len(sizes) - k
-            } - {None}
-            if size > 1 and not axes and len(sizes) <= len(self.axes):
-                axes = {last[k]}
-            if size > 1 and (len(axes) != 1 or self.axes[str(min(axes, key=str))].extent != size):
-                raise VerifyException(f"axis {k} of {name} is none of the kernel's axes alone")
-            found.append(axes.pop() if axes else None)
+        for k, size in enumerate(sizes, -len(sizes)):
+            axes = {own[k] for own in operands if len(own) >= -k} - {None, OPEN}
+            found.append(None if size == 1 else next(iter(axes), others[k]))
         return tuple(found)
+
+    def _of_rows(self, value: SSAValue) -> Map:
+        """Where a result lies: what is open of it along the axes that nothing aggregates over."""
+        found = self.maps.get(value, ())
+        if OPEN not in found:
+            return found
+        reduced = {n for v in self.maps for n in self._reduced(v)}
+        own = [n for n, r in self.axes.items() if r.extent > 1 and n not in (*reduced, *found)]
+        if found.count(OPEN) != len(own):
+            return found
+        rest = iter(own)
+        return tuple(next(rest) if axis == OPEN else axis for axis in found)
+
+    def _reduced(self, value: SSAValue) -> set[str]:
+        op = value.owner
+        return reduced_by(op, self.axes) if isinstance(op, ContractionOp) else set()
+
+    def _settled(self, ops: Sequence[Operation]) -> Mapping[SSAValue, Map]:
+        """The axes that no operand tells: those of what takes a value, or is made of it.
+
+        The last ones, if nothing tells.
+        """
+        rows, before = Rows(self.axes, dict(self.maps)), {}
+        ops = [op for op in ops if any(map(self._is_open, (*op.operands, *op.results)))]
+        while before != rows.maps:
+            before = dict(rows.maps)
+            for op in (*reversed(ops), *ops):
+                rows._tell(op)
+        for op in ops:
+            rows._tell(op)
+            for value in op.results:
+                last = [*self.axes][len(self.axes) - len(rows.maps.get(value, ())) :]
+                rows._fill(value, last)
+        return rows.maps
+
+    def _is_open(self, value: SSAValue) -> bool:
+        return OPEN in self.maps.get(value, ())
+
+    def _tell(self, op: Operation) -> None:
+        """Fill in the axes that are open of what an op takes, and of what it makes."""
+        for value, read in zip(op.operands, self.reads(op), strict=True):
+            self._fill(value, read)
+        if isinstance(op, ElementwiseOp) and op.res in self.maps:
+            self._fill(op.res, self._elementwise(op))
+
+    def _fill(self, value: SSAValue, axes: Sequence[str | None]) -> None:
+        if OPEN in (found := self.maps.get(value, ())):
+            pairs = zip(found, axes, strict=True)
+            self.maps[value] = tuple(new if old == OPEN else old for old, new in pairs)
+
+    def _check_reads(self, op: Operation) -> None:
+        """Refuse an op that reads a value that is computed here anywhere but where it lies."""
+        for value, read in zip(op.operands, self.reads(op), strict=True):
+            if read == self.maps.get(value, read):
+                continue
+            name = name_of(op.results[0])
+            if isinstance(op, ContractionOp):
+                raise VerifyException(f"{name} reads {name_of(value)} at elements of other rows")
+            self._check_axes(name, [a == b for a, b in zip(read, self.maps[value], strict=True)])
+        if isinstance(op, ElementwiseOp):
+            places = zip(self.maps[op.res], shape(op.res), strict=True)
+            fits = [a is None or (a in self.axes and self.axes[a].extent == n) for a, n in places]
+            self._check_axes(name_of(op.res), fits)
+
+    def _check_axes(self, name: str, are_own: Sequence[bool]) -> None:
+        if not all(are_own):
+            k = are_own.index(False)
+            raise VerifyException(f"axis {k} of {name} is none of the kernel's axes alone")
 
 
 def check_results(rows: Rows, results: Sequence[SSAValue], reduced: set[str]) -> None:

@@ -72,10 +72,9 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The ways to share out rows."""
     if not facts.is_rows or not facts.inputs:
         return
-    source = largest(facts)
-    order = by_stride(source, facts.extents, facts)
+    order = _order(facts)
     summed = [n for n in order if n in facts.reduced_indices]
-    if not summed or source.strides[order[0]] != 1:
+    if not summed:
         return
     along_rows = order[0] == summed[0]
     others = [n for n in facts.reduced_indices if n not in summed]
@@ -88,6 +87,20 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
         yield from _rows_on_cpu(*arguments)
     else:
         yield from columns_on_cpu(*arguments, most=4)
+
+
+def _order(facts: Facts) -> list[str]:
+    """The indices of the largest input, the fastest in memory first; none if its rows have gaps.
+
+    Where each input lacks some, as those of all pairs do, the last axis of what is computed of them
+    is the fastest.
+    """
+    source = largest(facts)
+    order = by_stride(source, facts.extents, facts)
+    axes = [n for n, extent in facts.extents.items() if extent > 1]
+    if len(order) < len(axes) and not any(t.names >= {*axes} for t in facts.inputs):
+        return axes[::-1]
+    return order if order and source.strides[order[0]] == 1 else []
 
 
 def stages(facts: Facts, width: int) -> list[Stage]:
