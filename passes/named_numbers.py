@@ -26,7 +26,7 @@ def name_numbers(op: ContractionOp) -> None:
         if not output[axis].names and size > 1:
             name = next(n for k in count() if (n := f"v{k}") not in taken)
             taken.add(name)
-            output[axis] += name
+            output[axis] += IndexExpr.of(name)
             added.append(Constraint(IndexExpr.of(name), IndexExpr.of(1)))
     if added:
         changed = {"output": tuple(output), "constraints": (*space.constraints, *added)}
