@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from string import ascii_letters
 from types import SimpleNamespace
@@ -329,3 +331,10 @@ def test_sizes_for_people():
     assert [format_bytes(n) for n in (0, 1023, 1536, 5 << 30)] == [
         *("0 bytes", "1023 bytes", "1.5 KiB", "5.0 GiB"),
     ]
+
+
+def test_plans_have_bfloat16_where_nothing_else_is_imported():
+    code = (
+        f"from {Tensor.__module__} import Tensor; assert Tensor('A', (3,), 'bfloat16').nbytes == 6"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
