@@ -45,6 +45,7 @@ os.environ.update(
 )
 os.environ.pop("TILE_DEVICE", None)
 
+import device_turns  # noqa: E402
 import oclgrind  # noqa: E402
 
 import tiledialect as td  # noqa: E402
@@ -75,6 +76,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=200,
         help="how many random contractions each device computes (test_programs.py)",
     )
+    parser.addoption(
+        "--every-device",
+        action="store_true",
+        help="run tests of many cases on every device: else each case is left to the default one "
+        "or to Oclgrind, by turns",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave each case of a test that has many to one of two devices."""
+    if not config.getoption("--every-device"):
+        skipped = device_turns.left_out(items)
+        config.hook.pytest_deselected(items=list(skipped))
+        items[:] = [item for item in items if item not in skipped]
 
 
 @pytest.fixture(params=td.devices(), ids=lambda device: device.id)

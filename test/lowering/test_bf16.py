@@ -51,6 +51,7 @@ def test_floats_are_rounded_to_even(device: td.Device):
         same(f(data), data.astype(BF16))
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int64", "uint8"])
 def test_other_types_are_converted(device: td.Device, dtype: str):
     data = np.asarray(np.random.default_rng(0).uniform(0, 200, 1000)).astype(dtype)
@@ -58,6 +59,7 @@ def test_other_types_are_converted(device: td.Device, dtype: str):
     same(f(data), data.astype(BF16))
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize(
     "text", ["A + B", "A * B", "A - B * A + B", "A / B", "max(A, B) - relu(-A)", "A < B ? A : -B"]
 )

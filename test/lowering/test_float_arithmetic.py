@@ -172,6 +172,7 @@ def test_quotients_of_halves(device: td.Device) -> None:
     np.testing.assert_allclose(y[~normal], exact[~normal], rtol=0, atol=2.0**-24)
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("dtype", (np.float16, np.float32, np.float64))
 @pytest.mark.parametrize(
     "number", ("0.0", "(-0.0)", "6.0", "(-1.0)", "1e400", "(-1e400)", "1e-50", "(-1e-50)")

@@ -19,6 +19,7 @@ CASES = {
 SIZES = {"I": 96, "J": 64, "K": 80, "L": 72, "N": 400, "R": 32}
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize(
     ("case", "dtype"), [*((case, np.float32) for case in CASES), ("rows", np.int32)]
 )

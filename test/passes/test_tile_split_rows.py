@@ -126,6 +126,7 @@ LONG = {
 """Rows that a GPU splits, and so few that no kernel has whole ones."""
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("name", LONG)
 @pytest.mark.parametrize("target", ("own", "gpu"))
 def test_long_rows(name: str, target: str, device: td.Device, monkeypatch: pytest.MonkeyPatch):

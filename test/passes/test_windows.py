@@ -124,6 +124,7 @@ def _check_both(
     check_as(function.gradient(), [*arrays, *cotangents], device, TARGETS[target], ulps=2000)
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CASES)
 def test_results(name: str, target: str, device: td.Device):

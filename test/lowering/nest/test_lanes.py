@@ -43,6 +43,7 @@ TRUTHS = (
 )
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("text", TRUTHS)
 def test_truth_values_in_memory(text: str, device: td.Device) -> None:
     function = td.compile(f"function (A[N, N], B[N, N]) -> (C) {{ {text} }}", device=device)

@@ -16,6 +16,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_exact_keeps_numbers_next_to_0(name: str, device: td.Device):
     text = f"function (X[N, M]) -> (Y) {{ {PROGRAMS[name]} }}"

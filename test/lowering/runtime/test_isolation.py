@@ -95,6 +95,12 @@ def test_schedules_of_modules_are_tried(
         td.compile(module, device=native)(DATA)
 
 
+def test_types_that_numpy_has_from_elsewhere(native: td.Device):
+    f = td.compile("function (A[N], B[]) -> (O) { O = A * B; }", device=native)
+    a, b = DATA[0].astype("bfloat16"), np.array(2).astype("bfloat16")
+    assert np.array_equal(f.with_schedules({"O": "<group.x d0 : 36>"})(a, b), a * b)
+
+
 def test_candidates_that_end_the_process_are_left_out(
     native: td.Device, monkeypatch: pytest.MonkeyPatch
 ):

@@ -107,6 +107,7 @@ def test_inputs_and_doubles_are_copied_when_returned(device: td.Device):
     assert not any(np.shares_memory(a, b) for a, b in zip(results, (A, *results), strict=False))
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("n", [1, 3, 125, 1003, 65539])
 def test_copies_of_any_number_of_bytes(device: td.Device, n: int):
     """Intel's runtime copies most numbers of bytes slowly, so that CPUs copy rectangles of one row."""

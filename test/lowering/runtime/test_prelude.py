@@ -62,6 +62,7 @@ __kernel void copy(const __global half *a, __global half *b, __global float *c)
 """
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("own", [True, False])
@@ -96,6 +97,7 @@ __kernel void copy(const __global half *a, __global half *b)
 """
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("lanes", LANES)
 def test_vectors_of_halves_anywhere(device: td.Device, lanes: int):
@@ -233,6 +235,7 @@ def _call(device: td.Device, kernel: cl.Kernel, items: int, *arrays: np.ndarray)
         cl.enqueue_copy(queue, array, buffer)
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("width", (2, 16))
 @pytest.mark.parametrize("source", ("as_float(A, 16)", "-as_float(A, 16)"))
 def test_halves_of_doubles(device: td.Device, source: str, width: int):

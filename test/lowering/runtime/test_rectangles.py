@@ -12,6 +12,7 @@ from tiledialect.lowering.runtime.copies import copy_bytes
 BYTES = np.arange(1024, dtype=np.int32).astype(np.uint8)
 
 
+@pytest.mark.every_device
 @pytest.mark.parametrize("nbytes", [1, 56, 384])
 @pytest.mark.parametrize(("to", "from_"), [(512, 128), (128, 512), (3, 387)])
 @pytest.mark.parametrize("is_one", [False, True], ids=["two buffers", "one buffer"])

@@ -1,0 +1,39 @@
+"""Tests of many cases: each case runs on the default device or on the simulator, by turns.
+
+So both see half of the cases of each form of kernel. A test marked `every_device` is about the
+devices themselves, and runs on all, as all tests do with `--every-device`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from zlib import crc32
+
+import pytest
+
+import tiledialect as td
+
+MANY = 4
+"""The number of cases from which none of a test's runs on both devices."""
+
+
+def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """The items that repeat a case on the one of both devices whose turn it is not."""
+    default = td.devices()[0]
+    simulator = next((d for d in td.devices() if d.type == "simulator"), default)
+    tests: dict[str, dict[str, dict[str, pytest.Item]]] = defaultdict(lambda: defaultdict(dict))
+    for item in items:
+        device = getattr(item, "callspec", None) and item.callspec.params.get("device")
+        if device in (default, simulator) and not item.get_closest_marker("every_device"):
+            case = item.nodeid.replace(device.id, "", 1)
+            tests[case.partition("[")[0]][case][device.id] = item
+    found = set[pytest.Item]()
+    for cases in tests.values():
+        repeated = [case for case, on in cases.items() if len(on) == 2]
+        if len(repeated) >= MANY:
+            # In an order that has nothing to do with that of the parameters.
+            repeated.sort(key=lambda case: crc32(case.encode()))
+            found |= {cases[case][simulator.id] for case in repeated[::2]}
+            found |= {cases[case][default.id] for case in repeated[1::2]}
+    return found
