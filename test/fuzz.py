@@ -1,8 +1,8 @@
 """Feeds random and mutated Tile programs to the compiler until stopped (`make fuzz`).
 
 `python test/fuzz.py --seconds 60 --seed 7` stops after a minute. What it makes up is the same every
-time; how far it comes is not. Whole programs and orders of passes are checked in another process, and
-one that takes longer than `--limit` seconds is a finding.
+time; how far it comes is not. Whole programs, schedules and orders of passes are checked in another
+process, and one that takes longer than `--limit` seconds is a finding.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "language"), str(HERE / "lift")]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
+import given_schedules  # noqa: E402
 import mlir_mutations  # noqa: E402
 import pass_orders  # noqa: E402
 import piece_programs  # noqa: E402
@@ -97,13 +98,14 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),
     (st.tuples(piece_programs.programs(12), st.integers(0, 1)), pieces_agree),
+    (given_schedules.given_schedules(), given_schedules.schedules_agree),
     (pass_orders.orders(), pass_orders.ends_well),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
 )
 """What is made up, and what must hold for it."""
 
-LIMITED = (whole_agrees, pieces_agree, pass_orders.ends_well)
+LIMITED = (whole_agrees, pieces_agree, given_schedules.schedules_agree, pass_orders.ends_well)
 """Checks with a time limit for each value."""
 
 TURN = 60.0

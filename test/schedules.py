@@ -32,6 +32,9 @@ MOST_ITEMS = 32
 MOST_WRITTEN_OUT = 24
 """How many copies of a body unrolled loops and vectors make at most."""
 
+EXTENTS = (2, 2, 3, 4, 4, 5)
+LONG_EXTENTS = (2, 3, 4, 5, 8, 8, 13, 16)
+
 OUTPUT_ROLES = (*Role, Role.LOCAL, Role.GROUP)
 SUMMED_ROLES = (Role.SERIAL, Role.SERIAL, Role.UNROLL, Role.LOCAL, Role.VECTOR)
 WHOLE_ROLES = (Role.SERIAL, Role.UNROLL)
@@ -43,13 +46,14 @@ def splits(draw: st.DrawFn, index: LoopIndex) -> list[Leaf]:
     """The range of an index as digits, which may reach further; their roles are to come."""
     leaves: list[Leaf] = []
     reach = 1
+    extents = EXTENTS if index.range.extent <= max(EXTENTS) else LONG_EXTENTS
     for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
-        extent = draw(st.sampled_from([2, 2, 3, 4, 4, 5]))
+        extent = draw(st.sampled_from(extents))
         leaves.append(Leaf(index.name, reach, extent, Role.SERIAL))
         reach *= extent
     rest = -(-index.range.extent // reach)
     if rest > 1 or not leaves:
-        extra = draw(st.sampled_from([0, 0, 0, 1]))
+        extra = draw(st.sampled_from([0, 0, 0, 1] if rest <= max(EXTENTS) else [0, 0, 1, 7]))
         leaves.append(Leaf(index.name, reach, max(rest, 1) + extra, Role.SERIAL))
     return leaves
 

@@ -385,6 +385,20 @@ func.func @f(%A: tensor<3x1xf32>) -> tensor<1x3xf32> {
 }""",
         [(3, 1)],
     ),
+    "vectors of a copy in vectors, the last of which are cut": (
+        """
+func.func @f(%A: tensor<5x7xf32>) -> tensor<7xf32> {
+  %R = tile.kernel(%a = %A : tensor<5x7xf32>) -> tensor<7xf32>
+    schedule <local.x 2*i : 4, serial 2*k : 3, serial i : 2, vector k : 2>
+    stage <%a local at k vector 2> {
+    %r = tile.contraction add(%a[k, i]) -> [i]
+         domain <i = 0 to 7, k = 0 to 5> : (tensor<5x7xf32>) -> tensor<7xf32>
+    tile.yield %r : tensor<7xf32>
+  }
+  func.return %R : tensor<7xf32>
+}""",
+        [(5, 7)],
+    ),
     "barriers of a loop in both arms of a branch": (
         """
 func.func @f(%A: tensor<40xf32>) -> tensor<18xf32> {

@@ -257,6 +257,7 @@ class NestHalveVectorsPass(ModulePass):
         if is_gpu(op):
             return
         env = Env()
-        for loop in ops_of(op, ForOp):
+        # Inner ones first: what is around them is copied with them.
+        for loop in reversed(ops_of(op, ForOp)):
             if loop.role.data.role is Role.VECTOR:
                 halve(loop, env)

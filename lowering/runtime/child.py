@@ -23,16 +23,18 @@ from threading import Thread
 from typing import IO, Any
 
 PATIENCE = 10
-"""How many times as long as its limit a child may take where others keep it from a processor."""
+"""The number of limits that a child may take where others keep it from a processor."""
 MARK = "tiledialect: "
 """Begins the lines in which a child says what it tries, and at last what it found; drivers write
 lines of their own."""
 POCL_CACHE = "POCL_CACHE_DIR"
-"""Where PoCL keeps kernels: broken ones must not stay."""
+"""Names the folder in which PoCL keeps kernels: broken ones must not stay."""
 CHECKS = "OCLGRIND_"
-"""How variables begin by which the simulator is told to look for faults of users' programs."""
+"""Begins the variables that have the simulator look for faults of users' programs."""
 LOG_LINES, WORDS = 50, 100
 """The last lines on its standard error that are looked at, and the letters of one that are told."""
+LACKS_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
+"""Last words of processes that are denied memory; others are killed without any."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,9 @@ class Report:
     reason: str
     """Why what was tried cannot be used; empty if it can."""
     tried: str = ""
-    """What the child tried when it ended, or was ended; empty if it found the reason itself."""
+    """The thing that it tried when it ended, or was ended; empty if it found the reason itself."""
+    passing: bool = False
+    """Whether time or memory was short, so that it may come out otherwise another time."""
     said: dict[str, Any] = field(default_factory=dict[str, Any])
     """All that the child said at last."""
 
@@ -75,7 +79,7 @@ class Child:
             self.process.stdin.flush()
 
     def report(self, limit: float, tried: str) -> Report:
-        """What it finds, or what becomes of it, where each thing may take ``limit`` seconds.
+        """Read what it finds, or what becomes of it; each thing may take ``limit`` seconds.
 
         It is taken to have ``tried`` until it says what it tries.
         """
@@ -89,9 +93,12 @@ class Child:
             self.process.wait(limit)
         except (TimeoutError, subprocess.TimeoutExpired):
             self.process.kill()
-            return Report(f"does not finish {tried} in {limit:g} s", tried)
-        end = _end(self.process.returncode, self._log, tried)
-        return Report(f"ends the process that uses it {end}", tried)
+            return Report(f"does not finish {tried} in {limit:g} s", tried, passing=True)
+        status, said = self.process.returncode, [line for line in self._log if line]
+        words = "".join(said).lower()
+        short = status == -signal.SIGKILL or any(text in words for text in LACKS_MEMORY)
+        end = _end(status, said, tried)
+        return Report(f"ends the process that uses it {end}", tried, passing=short)
 
     def _next(self, limit: float) -> str | None:
         """The next line that it writes, None after the last one.
@@ -140,7 +147,7 @@ def say(**what: Any) -> None:
 
 
 def waited(pid: int) -> float:
-    """How many seconds a process waited for a processor: the thread of it that waited longest."""
+    """The seconds that the thread of a process waited that waited longest for a processor."""
     longest = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         try:
@@ -165,10 +172,10 @@ def _read(stream: IO[str], keep: Callable[[str | None], None]) -> None:
     keep(None)
 
 
-def _end(status: int, log: Iterable[str | None], tried: str) -> str:
-    """How a process ended, and what its last words were, if they say more."""
+def _end(status: int, log: Iterable[str], tried: str) -> str:
+    """The signal or status with which a process ended, and its last words, if they say more."""
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
-    said = [line.strip() for line in log if line and line.strip()]
+    said = [line.strip() for line in log if line.strip()]
     errors = [line for line in said if "error" in line.lower()]
     last = "".join((errors or (said if status > 0 else []))[-1:])
     return f"({how}) in {tried}" + (f": {last[:WORDS]}" if last else "")

@@ -15,9 +15,11 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,8 @@ TIME_LIMIT = 300.0
 SHARE = 4
 """A program that needs more than this part of the device's memory is built, but not launched: the
 user's process has arrays of its own there."""
+RETRY = 3600.0
+"""The seconds that an answer is kept for which time or memory was short."""
 IDLE = 10.0
 """The seconds that the process is kept for the next program: it holds memory of the device."""
 BUILD = "the build of its kernels"
@@ -55,14 +59,16 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Found:
-    """What became of them."""
+    """The answer about them."""
 
     reason: str
     """Why they cannot be used; empty if they can."""
     tried: str = ""
     """The build, or the launch, that the process did not survive; the latter ends with a name."""
     binary: bytes = b""
-    """What the device's compiler made, if it was made now and the platform tells."""
+    """The device's program, if it was made now and the platform tells."""
+    until: float = inf
+    """The time at which they are to be tried again."""
 
 
 def find(kernels: Kernels) -> Found:
@@ -75,7 +81,8 @@ def find(kernels: Kernels) -> Found:
         # Where no process can be started, this one must take the risk.
         return Found("")
     kept = {"device": str(kernels.device), "reason": found.reason, "tried": found.tried}
-    disk.write_sealed(path, json.dumps(kept).encode())
+    if found.until > time.time():
+        disk.write_sealed(path, json.dumps(kept | {"until": found.until}).encode())
     return found
 
 
@@ -89,9 +96,10 @@ def _path(kernels: Kernels) -> Path:
 def _kept(path: Path) -> Found | None:
     try:
         known = json.loads(disk.read_sealed(path) or b"null")
-        return Found(str(known["reason"]), str(known["tried"]))
+        reason, tried, until = str(known["reason"]), str(known["tried"]), float(known["until"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
+    return Found(reason, tried, until=until) if until > time.time() else None
 
 
 # -- the process -----------------------------------------------------------------------------
@@ -114,7 +122,7 @@ _workers: list[_Worker] = []
 
 
 def _tried(kernels: Kernels) -> Found | None:
-    """What comes out now; None if no process can be started."""
+    """The answer of a process; None if none can be started."""
     job = [kernels.device.id, kernels.source, kernels.options, kernels.plan.to_json()]
     with _lock:
         was_there = bool(_workers)
@@ -124,8 +132,11 @@ def _tried(kernels: Kernels) -> Found | None:
             report = _asked(job)
     if report is None:
         return None
+    if report.said.get("refused"):
+        return Found("", until=0)
     binary = base64.b64decode(report.said.get("binary", ""))
-    return Found(report.reason, report.tried, binary)
+    until = time.time() + RETRY if report.passing else inf
+    return Found(report.reason, report.tried, binary, until)
 
 
 def _asked(job: Sequence[object]) -> Report | None:
@@ -191,14 +202,15 @@ def main() -> None:
     devices = {device.id: (device, opencl) for device, opencl in every_device().items()}
     for line in sys.stdin:
         name, source, options, plan = json.loads(line)
-        binary = b""
-        if name in devices:
-            try:
-                binary = _built_and_launched(*devices[name], source, options, Plan.from_json(plan))
-            except (TileError, cl.Error):
-                # A refusal hurts nobody: the user's process gets it, too, and says more of it.
-                binary = b""
-        say(reason="", binary=base64.b64encode(binary).decode())
+        try:
+            if name not in devices:
+                raise TileError(f"there is no {name} any more")
+            binary = _built_and_launched(*devices[name], source, options, Plan.from_json(plan))
+        except (TileError, cl.Error):
+            # A refusal hurts nobody: the user's process gets it, too, and says more of it.
+            say(reason="", refused=True)
+        else:
+            say(reason="", binary=base64.b64encode(binary).decode())
     os._exit(0)
 
 

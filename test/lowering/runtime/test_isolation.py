@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime import isolation, tune
+from tiledialect import disk
+from tiledialect.lowering.runtime import isolation, specialization, tune
 from tiledialect.lowering.runtime.child import MARK
 
 # pyright: reportPrivateUsage=false
@@ -18,6 +20,7 @@ USUAL = {"S": "<group.x i : 12, serial k : 36>"}
 DATA = np.arange(12 * 36, dtype=np.float32).reshape(12, 36) / 64
 """Sums of these are exact."""
 TRIES = f"""print('{MARK}{{"tries": "a launch of main_0_S"}}', flush=True); """
+FINE = f"""input(); print('{MARK}{{"reason": ""}}')"""
 ENDS = {
     "aborts": (f"input(); {TRIES}import os; os.abort()", r"SIGABRT\) in a launch of main_0_S"),
     "hangs": (
@@ -64,10 +67,40 @@ def test_what_ends_the_process_is_an_error(
     check(f)
 
 
+SHORT = {
+    "time": ENDS["hangs"][0],
+    "the kernel's memory": "import os; input(); os.kill(os.getpid(), 9)",
+    "the process's memory": "import os; input(); os.write(2, b'std::bad_alloc\\n'); os.abort()",
+}
+
+
+@pytest.mark.parametrize("what", SHORT)
+def test_where_time_or_memory_was_short_it_is_tried_again(
+    what: str, native: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    f = td.compile(SOURCE, device=native)
+    with monkeypatch.context() as patch:
+        patch.setattr(isolation, "COMMAND", SHORT[what])
+        patch.setattr(isolation, "TIME_LIMIT", 0.3 if what == "time" else 60)
+        with pytest.raises(td.TileError, match=r"does not finish|ends the process"):
+            f.with_schedules(USUAL)(DATA)
+    monkeypatch.setattr(isolation, "COMMAND", FINE)
+    with pytest.raises(td.TileError, match=r"does not finish|ends the process"):
+        f.with_schedules(USUAL)(DATA)
+    after = time.time() + isolation.RETRY
+    monkeypatch.setattr(isolation.time, "time", lambda: after)
+    check(f.with_schedules(USUAL))
+
+
 def test_a_refusal_is_that_of_the_users_process(native: td.Device, monkeypatch: pytest.MonkeyPatch):
-    code = f"""input(); print('{MARK}{{"reason": ""}}')"""
-    monkeypatch.setattr(isolation, "COMMAND", code)
-    check(td.compile(SOURCE, device=native).with_schedules(USUAL))
+    """And it is not kept: a launch that was refused for want of memory was never tried."""
+    f = td.compile(SOURCE, device=native).with_schedules(USUAL)
+    with monkeypatch.context() as patch:
+        patch.setattr(specialization, "prelude", lambda *_: "nosuch;\n")
+        with pytest.raises(td.TileError, match=r"(?s)refuses the program:.*nosuch"):
+            f(DATA)
+    assert not (disk.folder() / "schedules").exists()
+    check(f)
 
 
 def test_what_the_compiler_chose_is_not_tried(device: td.Device, monkeypatch: pytest.MonkeyPatch):
