@@ -44,10 +44,11 @@ def intermediates(host: func.FuncOp) -> list[gpu.AllocOp]:
 
 
 def _is_plain(op: gpu.AllocOp) -> bool:
-    """Is it of known size, without gaps?"""
+    """Is it of known size, without gaps, and no arena itself?"""
     t = op.result.type
     return (
-        t.has_static_shape()
+        not any(isinstance(use.operation, memref.ViewOp) for use in op.result.uses)
+        and t.has_static_shape()
         and isinstance(t.layout, NoneAttr)
         and t.element_type in CONCRETE.values()
     )

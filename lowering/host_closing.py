@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     ModuleOp,
 )
@@ -17,6 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.errors import TileError
+from tiledialect.host_functions import kernel_of
 from tiledialect.signature import find_function, kernels_of
 from tiledialect.size_arithmetic import SIZE_ARITHMETIC
 
@@ -56,9 +58,16 @@ class _Closing:
                 self.numbers[op.result] = op.value.value.data
             elif isinstance(op, memref.DimOp):
                 assert isinstance(op.source.type, MemRefType)
-                self._replace(op, op.source.type.get_shape()[self._number(op, op.index)])
+                shape, axis = op.source.type.get_shape(), self._number(op, op.index)
+                if not 0 <= axis < len(shape):
+                    raise TileError.at(op, f"{op.source.type} has no dimension {axis}")
+                self._replace(op, shape[axis])
             elif (compute := ARITHMETIC.get(type(op))) is not None:
-                self._replace(op, compute(*(self._number(op, v) for v in op.operands)))
+                numbers = [self._number(op, v) for v in op.operands]
+                try:
+                    self._replace(op, compute(*numbers))
+                except (ArithmeticError, ValueError):
+                    raise TileError.at(op, f"{op.name} of {numbers} is no number") from None
             elif isinstance(op, gpu.AllocOp) and op.dynamicSizes:
                 self._allocation(op)
             elif isinstance(op, memref.ReinterpretCastOp) and op.sizes:
@@ -74,7 +83,9 @@ class _Closing:
         return self.numbers[value]
 
     def _replace(self, op: Operation, number: int) -> None:
-        new = arith.ConstantOp(IntegerAttr(number, IndexType()))
+        t = op.results[0].type
+        assert isinstance(t, IndexType | IntegerType)
+        new = arith.ConstantOp(IntegerAttr(number, t))
         new.result.name_hint = op.results[0].name_hint
         Rewriter.replace_op(op, new)
         self.numbers[new.result] = number
@@ -83,7 +94,10 @@ class _Closing:
         """A memref's shape, its open sizes filled in."""
         assert isinstance(t, MemRefType)
         rest = iter([self._number(op, v) for v in sizes])
-        return [next(rest) if size == DYNAMIC_INDEX else size for size in t.get_shape()]
+        shape = [next(rest) if size == DYNAMIC_INDEX else size for size in t.get_shape()]
+        if min(shape, default=0) < 0:
+            raise TileError.at(op, f"a size of this array is below 0: {shape}")
+        return shape
 
     def _allocation(self, op: gpu.AllocOp) -> None:
         shape = self._filled(op, op.result.type, op.dynamicSizes)
@@ -92,20 +106,24 @@ class _Closing:
         Rewriter.replace_op(op, new)
 
     def _cast(self, op: memref.ReinterpretCastOp) -> None:
+        if op.offsets or op.strides:
+            raise TileError.at(op, "the host needs memrefs at known places, with known strides")
         shape = self._filled(op, op.result.type, op.sizes)
         t = _with_shape(op.result.type, shape)
-        new = memref.ReinterpretCastOp.from_dynamic(op.source, [0], shape, [1], t)
+        offsets, strides = op.static_offsets.get_values(), op.static_strides.get_values()
+        new = memref.ReinterpretCastOp.from_dynamic(op.source, offsets, shape, strides, t)
         new.result.name_hint = op.result.name_hint
         Rewriter.replace_op(op, new)
 
     def _launch(self, op: gpu.LaunchFuncOp) -> None:
         """The kernel takes memrefs of any size."""
-        module, kernel = op.kernel.root_reference, op.kernel.nested_references.data[0]
-        parameters = self.kernels[module.data, kernel.data].body.block.arg_types
+        kernel = kernel_of(op, self.kernels)
         first = len(op.operands) - len(op.kernelOperands)
-        for k, (value, t) in enumerate(zip(op.kernelOperands, parameters, strict=True)):
-            if value.type != t:
-                cast = memref.CastOp.get(value, t)  # pyright: ignore[reportArgumentType]
+        for k, (value, t) in enumerate(
+            zip(op.kernelOperands, kernel.body.block.arg_types, strict=False)
+        ):
+            if isinstance(t, MemRefType) and not t.has_static_shape() and value.type != t:
+                cast = memref.CastOp.get(value, t)
                 Rewriter.insert_op(cast, InsertPoint.before(op))
                 op.operands[first + k] = cast.results[0]
 

@@ -94,7 +94,7 @@ def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) ->
 def _specialize(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
 ) -> tuple[str, ...]:
-    _check_arguments(function, types)
+    check_arguments(function, types)
     _check_cotangents(function, types, module)
     specializer = _bound(function, types)
     widths = RealWidths(function, specializer.left_open)
@@ -125,7 +125,8 @@ def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Sp
     return specializer
 
 
-def _check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+def check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+    """Raise a TileError unless inputs of these types are those that a function takes."""
     check_tensors(function)
     names = argument_names(function)
     if len(names) != len(types):

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 from mlir_mutations import mutated, pieces, survives
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    VectorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+)
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -42,6 +52,10 @@ def test_locations_in_the_text_are_kept() -> None:
         ("", "x.mlir:1:1: expected an op"),
         ("builtin.module {", "x.mlir:1:17: expected an op or `}`"),
         ("%a = tile.constant 1 : tensor<f33>", "x.mlir:1:"),
+        (
+            "%a = arith.constant dense<0x10000> : vector<2xf16>",
+            "x.mlir:1:27: these are not the bits",
+        ),
     ],
 )
 def test_malformed(text: str, message: str) -> None:
@@ -73,3 +87,12 @@ def test_undamaged_text_is_read() -> None:
     assert len(pieces()) > 100
     text = "%a = tile.constant 1.0 : tensor<f32>"
     assert verified(parse_mlir(text, "x.mlir")).ops.first is not None
+
+
+@pytest.mark.parametrize("t", (f16, bf16, f32, f64))
+def test_reals_that_are_printed_as_bits(t: AnyFloat) -> None:
+    values = (1.5, 8392705.0 if t in (f32, f64) else 513.0, float("inf"), -float("inf"))
+    given = DenseIntOrFPElementsAttr.from_list(VectorType(t, [4]), values)
+    text = f"%v = arith.constant {given}"
+    constant = parse_mlir(text, "x.mlir").body.block.first_op
+    assert isinstance(constant, arith.ConstantOp) and constant.value == given, text

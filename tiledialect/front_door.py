@@ -50,6 +50,7 @@ def compile(
     Raises:
         TileError: the source or another argument is wrong.
     """
+    from tiledialect.host_functions import is_lowered, needs_tensors
     from tiledialect.signature import check_tensors, find_function
 
     if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -58,10 +59,18 @@ def compile(
         loaded = load(source, name, constants)
     with sourced(loaded.text):
         chosen = find_function(loaded.module, loaded.symbol(name))
-        check_tensors(chosen)
+        if is_lowered(chosen):
+            from tiledialect.lowering.given_kernels import return_stored
+
+            for option, is_given in (("tune", tune), ("precision", precision)):
+                if is_given:
+                    raise needs_tensors(chosen.sym_name.data, option)
+            return_stored(loaded.module, chosen.sym_name.data)
+        else:
+            check_tensors(chosen)
         if precision is not None:
             _set_precision(loaded.module, precision)
-    return Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
+        return Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
 
 
 def _set_precision(module: ModuleOp, precision: str) -> None:

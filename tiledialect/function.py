@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import DictionaryAttr, TensorType
+from xdsl.dialects.builtin import DictionaryAttr
 
 from tiledialect.boundary import for_user, front_door, sourced
 from tiledialect.calls import begins, completed, device_signature_of, signature_of
@@ -57,16 +57,18 @@ class Function:
         gradients: tuple[Gradient, ...] = (),
         choices: Choices | None = None,
     ):
+        from tiledialect.host_functions import declaration, is_lowered
         from tiledialect.signature import argument_names, find_function, result_names
 
         function = find_function(source.module, name)
+        inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
         self._source = source
-        self._function = function
+        self._is_lowered = is_lowered(function)
+        self._function = function = declaration(function) if self._is_lowered else function
         self._base_name = name
         self._gradients = gradients
         self._choices = choices or Choices()
         self._wanted_device = device
-        inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
         for step in gradients:
             inputs, outputs = step.signature(inputs, outputs)
         self.name: str = name + "_gradient" * len(gradients)
@@ -141,6 +143,13 @@ class Function:
         program = (text, self._source.text, self._base_name)
         return restored, (*program, wanted, self._gradients, self._choices)
 
+    def _check_tensors(self, what: str) -> None:
+        """Refuse what is made of functions of tensors alone."""
+        if self._is_lowered:
+            from tiledialect.host_functions import needs_tensors
+
+            raise needs_tensors(self.name, what)
+
     def _with(self, gradients: tuple[Gradient, ...], choices: Choices) -> Function:
         """The same program on the same device, differentiated and run like this."""
         given = self._source, self._base_name, self._wanted_device
@@ -171,6 +180,7 @@ class Function:
         """
         from tiledialect.passes.tile_gradient import Gradient
 
+        self._check_tensors("a gradient")
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
         return self._with((*self._gradients, step), Choices(tune=self._choices.tune))
@@ -251,13 +261,11 @@ class Function:
     @front_door
     def output_types(self, *args: Any, **named: Any) -> Types:
         """The types of the outputs for these inputs; inputs as for ``opencl``. Compiles nothing."""
-        from tiledialect.passes.tile_gradient import specialize_gradient
+        from tiledialect.reference import output_types
 
         types = self.types(args, named)
         with sourced(self._source.text):
-            function = self._function.clone()
-            specialize_gradient(function, types, self._gradients)
-        return tuple(t for t in function.function_type.outputs if isinstance(t, TensorType))
+            return output_types(self._source.module, self._base_name, self._gradients, types)
 
     def _call_any(self, args: Sequence[Any]) -> Any:
         if self._device_calls and (ready := self._ready_on_device(args)) is not None:
@@ -439,6 +447,7 @@ class Function:
         from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
         from tiledialect.lowering.runtime.compiling import lowered
 
+        self._check_tensors("a schedule")
         types = self._types_or_last(args, named)
         with sourced(self._source.text):
             module = lowered(self._program, types, self.device, "tile-loop-tiling")
@@ -454,6 +463,7 @@ class Function:
         """
         from tiledialect.lowering.runtime.compiling import explained
 
+        self._check_tensors("an explanation")
         types = self._types_or_last(args, named)
         with sourced(self._source.text):
             return explained(self._program, types, self.device)
@@ -473,6 +483,7 @@ class Function:
         """
         from tiledialect.dialects.tile.schedule_text import checked_schedules, read_schedules
 
+        self._check_tensors("a schedule")
         if isinstance(schedules, Path):
             schedules = read_schedules(read_text(schedules))
         texts = (*self._choices.schedules, *checked_schedules(schedules))
@@ -494,6 +505,7 @@ class Function:
         keeps kernels apart, one that is True merges whatever can be; ``apart`` names what is
         written to memory, and nothing else computed with it.
         """
+        self._check_tensors("a choice of fusion")
         flags = {"loads": loads, "rows": rows, "again": again, "beside": beside}
         fusion = self._choices.fusion.but(apart, **flags)
         return self._with(self._gradients, replace(self._choices, fusion=fusion))
@@ -509,6 +521,7 @@ class Function:
         from tiledialect.passes.lift_to_tile import has_lift_ops
         from tiledialect.passes.tile_gradient import differentiated
 
+        self._check_tensors("Tile text")
         with sourced(self._source.text):
             module, name = self._source.module, self._base_name
             types = self._inputs.known(self._last()) if has_lift_ops(self._function) else ()
@@ -522,6 +535,7 @@ class Function:
         """
         from tiledialect.lowering.runtime.compiling import lowered
 
+        self._check_tensors("IR after a pass")
         types = self._types_or_last(args, named)
         with sourced(self._source.text):
             return print_module(lowered(self._program, types, self.device, str(after)))
@@ -535,6 +549,7 @@ class Function:
         """
         from tiledialect.lowering.runtime.compiling import leaves_sizes_open, views
 
+        self._check_tensors("a view")
         types: Types | None = None
         if args or named or not leaves_sizes_open(self._program):
             types = self.types(args, named)

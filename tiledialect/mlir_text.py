@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import Any, TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
@@ -47,6 +58,8 @@ def all_dialects() -> Context:
     return context
 
 
+ElementType: TypeAlias = AnyFloat | IntegerType | IndexType | ComplexType
+
 _PLAINER = {
     "Could not parse entire input!": "expected an op",
     " in block definition": "expected an op or `}`",
@@ -63,8 +76,23 @@ class _Lexer(MLIRLexer):
     )
 
 
+class _Element(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element of ``dense<…>``. xDSL prints the bits of some reals, and would read a number."""
+
+    def to_type(self, parser: AttrParser, type: ElementType) -> Any:
+        """The value that it is in an array of this element type."""
+        value = self.value
+        if not isinstance(type, AnyFloat) or not self.span.text.startswith(("0x", "0X")):
+            return super().to_type(parser, type)
+        if not isinstance(value, int) or value >= 1 << 8 * type.compile_time_size or value < 0:
+            parser.raise_error(f"these are not the bits of an {type}", at_position=self.span)
+        return next(iter(type.iter_unpack(value.to_bytes(type.compile_time_size, "little"))))
+
+
 class _PlacingParser(Parser):
     """A parser that says of each op, and of each value without a definition, where it stands."""
+
+    _TensorLiteralElement = _Element
 
     def __init__(self, context: Context, filename: str):
         super().__init__(context, "", filename)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy.typing as npt
 from xdsl.context import Context
@@ -13,7 +13,8 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.inputs import types_of
+from tiledialect.host_functions import declaration, is_lowered
+from tiledialect.inputs import Types, types_of
 from tiledialect.interpreters.tile import run_function
 from tiledialect.signature import find_function, result_names
 
@@ -21,12 +22,33 @@ if TYPE_CHECKING:
     from tiledialect.passes.tile_gradient import Gradient
 
 Array = npt.NDArray[Any]
+Outputs: TypeAlias = tuple[list[str], Sequence[Any]]
+"""The names of results, and these."""
 
 
 def run_reference(
     module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
-) -> tuple[list[str], Sequence[Any]]:
+) -> Outputs:
     """The outputs of a function of a module, differentiated like this, and their names."""
+    try:
+        if is_lowered(find_function(module, name)):
+            return _run_lowered(module, name, arrays)
+        return _run_tensors(module, name, gradients, arrays)
+    except MemoryError as error:
+        raise TileError(f"there is not enough memory for this: {error}") from None
+
+
+def _run_lowered(module: ModuleOp, name: str, arrays: Sequence[Array]) -> Outputs:
+    from tiledialect.interpreters.host import run_host
+    from tiledialect.lowering.given_kernels import bound
+
+    module = bound(module, name, types_of(arrays))
+    return result_names(find_function(module, name)), run_host(module, name, arrays)
+
+
+def _run_tensors(
+    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+) -> Outputs:
     from tiledialect.lowering.runtime.arrays import check_shape
     from tiledialect.passes.tile_gradient import specialize_gradient
     from tiledialect.passes.tile_widen import TileWidenPass
@@ -42,8 +64,18 @@ def run_reference(
         dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
         if isinstance(t, TensorType) and dtype is not None:
             check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
-    try:
-        outputs = run_function(module, function.sym_name.data, arrays)
-    except MemoryError as error:
-        raise TileError(f"there is not enough memory for this: {error}") from None
-    return result_names(function), outputs
+    return result_names(function), run_function(module, function.sym_name.data, arrays)
+
+
+def output_types(module: ModuleOp, name: str, gradients: Sequence[Gradient], types: Types) -> Types:
+    """The types of the outputs for inputs of these types. Compiles nothing."""
+    from tiledialect.lowering.given_kernels import bound
+    from tiledialect.passes.tile_gradient import specialize_gradient
+
+    function = find_function(module, name)
+    if is_lowered(function):
+        function = declaration(find_function(bound(module, name, types), name))
+    else:
+        function = function.clone()
+        specialize_gradient(function, types, gradients)
+    return tuple(t for t in function.function_type.outputs if isinstance(t, TensorType))

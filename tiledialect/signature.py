@@ -32,7 +32,9 @@ def miscounted(name: str, inputs: Sequence[str], given: int, missing: Sequence[s
 
 def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
     """The function called ``name``, or the only one; a TileError if there is none such."""
-    functions = ops_of(module, func.FuncOp)
+    functions = [
+        f for f in ops_of(module, func.FuncOp) if not isinstance(f.parent_op(), gpu.ModuleOp)
+    ]
     names = ", ".join(f.sym_name.data for f in functions) or "none"
     chosen = [f for f in functions if name is None or f.sym_name.data == name]
     if not chosen:

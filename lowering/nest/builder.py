@@ -24,10 +24,11 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.tile.element_types import storage_type
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, Expr, Truth, negate, select
 from tiledialect.index.simplify import Env, simplify, simplify_condition
-from tiledialect.lowering.nest.scalars import Scalars, storage_type
+from tiledialect.lowering.nest.scalars import Scalars
 
 GLOBAL, LOCAL, PRIVATE = (IntegerAttr(number, i32) for number in (1, 3, 5))
 """The memory spaces of the kernel level."""

@@ -32,11 +32,6 @@ def kind_of(t: Attribute) -> Kind:
     return Kind(True, True, getattr(t, "bitwidth"))  # noqa: B009
 
 
-def storage_type(t: Attribute) -> Attribute:
-    """The type that values of an element type have at the kernel level: integers are signless."""
-    return IntegerType(t.width.data) if isinstance(t, IntegerType) else t
-
-
 class Scalars:
     """Emits scalar ops at a builder's place.
 
@@ -57,7 +52,7 @@ class Scalars:
         """A number as a value of element type ``t``; integers wrap."""
         if isinstance(t, IndexType):
             return self.emit(arith.ConstantOp.from_int_and_width(int(value), t))
-        kind, storage = kind_of(t), storage_type(t)
+        kind, storage = kind_of(t), et.storage_type(t)
         if kind.is_float:
             # What is too large for the type is an infinity.
             rounded = float(numeric.number(value, t))
@@ -73,7 +68,7 @@ class Scalars:
         """A value of element type ``source`` as one of ``target``."""
         if source == target:
             return value
-        a, b, storage = kind_of(source), kind_of(target), storage_type(target)
+        a, b, storage = kind_of(source), kind_of(target), et.storage_type(target)
         if target == i1:
             return self.compare("ne", value, self.constant(0, source), source)
         if a.is_float and b.is_float:

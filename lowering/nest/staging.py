@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.lanes import vector_of
-from tiledialect.dialects.tile.element_types import SHORT_FLOATS
+from tiledialect.dialects.tile.element_types import SHORT_FLOATS, storage_type
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.loads import sources
 from tiledialect.index.expr import IndexExpr
@@ -31,7 +31,6 @@ from tiledialect.lowering.nest.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.nest.kernel import KernelNest
 from tiledialect.lowering.nest.lone_copies import LoneCopy, transposed
-from tiledialect.lowering.nest.scalars import storage_type
 from tiledialect.lowering.nest.scope import element_bytes
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import Role, Stage, place_of

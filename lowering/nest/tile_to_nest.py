@@ -35,6 +35,7 @@ from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
+from tiledialect.host_functions import ELEMENT_TYPE
 from tiledialect.likeness import likeness
 from tiledialect.lowering.device_limits import check_fits
 from tiledialect.lowering.index_width import index_width
@@ -231,7 +232,7 @@ def _attributes(
         old = given.data[k].data if given is not None else {}
         entry: dict[str, Attribute] = {"tile.name": old["tile.name"]} if "tile.name" in old else {}
         if is_unsigned(t.element_type):
-            entry["tile.element_type"] = t.element_type
+            entry[ELEMENT_TYPE] = t.element_type
         entries.append(DictionaryAttr(entry))
     return ArrayAttr(entries)
 

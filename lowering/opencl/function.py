@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16, has_bf16
@@ -110,6 +111,8 @@ ACCESSES: dict[type[Operation], tuple[int, Access]] = {
     FragmentOp: (0, Access(reads=True)),
     CopyOp: (0, Access(reads=True)),
     PrefetchOp: (0, Access()),
+    LoadOp: (0, Access(reads=True)),
+    StoreOp: (1, Access(writes=True)),
     memref.DimOp: (0, Access()),
     memref.RankOp: (0, Access()),
 }

@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tiledialect.errors import TileError
+from tiledialect.lowering.given_kernels import lowered_kernels
 from tiledialect.lowering.nest.lift_sizes import (
     OpenSizeError,
     index_width,
-    is_of_patterns,
     is_open,
 )
 from tiledialect.lowering.nest.nest_barriers import DivergenceError
@@ -61,7 +61,9 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     function leaves open.
     """
     target = target_system_spec(device)
-    if program.is_chosen and not is_scheduled(program):
+    if program.is_lowered:
+        return lowered_kernels(program.module, program.name, types, target)
+    if program.is_chosen and not program.is_scheduled:
         raise TileError(
             f"{program.name} is of Lift's patterns alone, whose kernels have no schedules and are "
             "not fused: who does what is decided by rewrite rules, see docs/rewriting.md"
@@ -106,16 +108,9 @@ def _explain(module: ModuleOp, program: Program, reasons: list[str], first: int)
                 step.apply(Context(), module)
 
 
-def is_scheduled(program: Program) -> bool:
-    """Whether kernels of a program have schedules: what is of patterns alone has rules instead."""
-    return bool(program.gradients) or not is_of_patterns(
-        find_function(program.module, program.name)
-    )
-
-
 def leaves_sizes_open(program: Program) -> bool:
     """Whether the patterns of a program leave sizes open."""
-    return not is_scheduled(program) and is_open(find_function(program.module, program.name))
+    return not program.is_scheduled and is_open(find_function(program.module, program.name))
 
 
 def views(program: Program, types: Types | None, device: Device) -> Views:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import permutations
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,20 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.host_functions import (
+    ELEMENT_TYPE,
+    Kernels,
+    check_launch,
+    is_dense,
+    kernel_of,
+    reach,
+)
 from tiledialect.lowering.host_memory import ALIASES, nbytes, root
 from tiledialect.lowering.kernel_parts import parts_of
 from tiledialect.lowering.opencl.function import Function, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
+from tiledialect.signature import kernels_of
 
 
 def make_plan(module: ModuleOp, name: str) -> Plan:
@@ -38,24 +46,22 @@ def make_plan(module: ModuleOp, name: str) -> Plan:
     Raises a TileError for what the host cannot do, and the printer's for its kernels.
     """
     program = Program()
-    kernels: dict[str, gpu.ModuleOp] = {}
     host = None
     for op in module.ops:
         if isinstance(op, gpu.ModuleOp):
             program.add(op)
-            kernels[op.sym_name.data] = op
         elif isinstance(op, func.FuncOp) and op.sym_name.data == name:
             host = op
     if host is None or not host.body.blocks:
         raise TileError(f"there is no host function {name} here")
     source = program.text if program.functions else ""
-    return _Host(host, kernels).plan(source)
+    return _Host(host, kernels_of(module)).plan(source)
 
 
 class _Host:
     """Goes through a host function's ops in order."""
 
-    def __init__(self, host: func.FuncOp, kernels: dict[str, gpu.ModuleOp]):
+    def __init__(self, host: func.FuncOp, kernels: Kernels):
         block, returned = host.body.block, host.body.block.last_op
         if not isinstance(returned, func.ReturnOp):
             raise _unsupported(host, "the host function does not return")
@@ -111,9 +117,8 @@ class _Host:
     def _span(self, op: Operation, value: SSAValue) -> tuple[int, int]:
         """Where in its buffer a memref begins and ends, in bytes; it must be without gaps."""
         t = _memref(op, value.type)
-        shape, strides, offset = t.get_shape(), t.get_strides(), t.get_offset()
-        dense = [prod(shape[k + 1 :]) for k in range(len(shape))]
-        if offset is None or strides is None or (0 not in shape and list(strides) != dense):
+        offset = t.get_offset()
+        if offset is None or not is_dense(t):
             raise _unsupported(op, f"the host needs memrefs without gaps at known places, not {t}")
         start = offset * np.dtype(_dtype(op, t.element_type)).itemsize
         end = start + _nbytes(op, value)
@@ -121,6 +126,19 @@ class _Host:
         if start < 0 or end > _nbytes(op, source):
             raise _unsupported(op, f"the view {t} reaches beyond its buffer, {source.type}")
         return start, end
+
+    def _check_reach(self, op: Operation, value: SSAValue) -> None:
+        """Refuse a memref that is not within its buffer; what a cast leaves open is."""
+        t = value.type
+        assert isinstance(t, MemRefType)
+        if not t.has_static_shape():
+            return
+        found, size = reach(t), _nbytes(op, root(value))
+        itemsize = np.dtype(_dtype(op, t.element_type)).itemsize
+        if found is None:
+            raise _unsupported(op, f"the host needs memrefs at known places, not {t}")
+        if found[0] < 0 or found[1] * itemsize > size:
+            raise _unsupported(op, f"{t} reaches beyond its buffer, {root(value).type}")
 
     def _tensors(
         self, attrs: ArrayAttr[Attribute] | None, values: Any, kind: str
@@ -133,7 +151,7 @@ class _Host:
             if not isinstance(name, StringAttr):
                 name = StringAttr(value.name_hint or f"{kind}{k}")
             t = _memref(self.host, value.type)
-            dtype = _dtype(self.host, data.get("tile.element_type", t.element_type))
+            dtype = _dtype(self.host, data.get(ELEMENT_TYPE, t.element_type))
             found.append(Tensor(name.data, t.get_shape(), dtype))
         return tuple(found)
 
@@ -206,20 +224,19 @@ class _Host:
     def launch(self, op: gpu.LaunchFuncOp) -> None:
         if op.dynamicSharedMemorySize is not None:
             raise _unsupported(op, "the host has no dynamic workgroup memory")
-        groups = [self._size(v) for v in (op.gridSizeX, op.gridSizeY, op.gridSizeZ)]
-        x, y, z = (self._size(v) for v in (op.blockSizeX, op.blockSizeY, op.blockSizeZ))
-        path = [s.data for s in (op.kernel.root_reference, *op.kernel.nested_references)]
-        module = self.kernels.get(path[0])
-        functions = kernel_functions(module) if module is not None else {}
-        kernel = functions.get(path[-1])
-        if module is None or kernel is None:
-            raise _unsupported(op, f"there is no kernel @{'::@'.join(path)}")
-        self._check_arguments(op, kernel, functions)
+        groups = [self._size(op, v) for v in (op.gridSizeX, op.gridSizeY, op.gridSizeZ)]
+        x, y, z = (self._size(op, v) for v in (op.blockSizeX, op.blockSizeY, op.blockSizeZ))
+        kernel = kernel_of(op, self.kernels)
+        module = kernel.parent_op()
+        assert isinstance(module, gpu.ModuleOp)
+        functions = kernel_functions(module)
+        check_launch(op, kernel, groups, (x, y, z))
+        self._check_apart(op, kernel, functions)
         # What writes no elements may have as many work-items as these would have rows.
         writes = any(access(p, functions).writes for p in kernel.body.block.args)
         if 0 in (*groups, x, y, z) or not writes:
             return
-        parts = parts_of(kernel) if isinstance(kernel, gpu.FuncOp) else ()
+        parts = parts_of(kernel)
         args: list[int | Scalar] = []
         for k, value in enumerate(op.kernelOperands):
             args.append(self._argument(op, value, index_bits(module)))
@@ -229,19 +246,13 @@ class _Host:
             elif start:
                 raise _unsupported(op, f"{op.kernel} takes a whole buffer, not {value.type} in one")
         global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
-        self.steps.append(Launch(path[-1], global_size, (x, y, z), tuple(args)))
+        self.steps.append(Launch(kernel.sym_name.data, global_size, (x, y, z), tuple(args)))
 
-    def _check_arguments(
-        self, op: gpu.LaunchFuncOp, kernel: Function, functions: dict[str, Function]
+    def _check_apart(
+        self, op: gpu.LaunchFuncOp, kernel: gpu.FuncOp, functions: dict[str, Function]
     ) -> None:
-        """Refuse arguments of other types, and a buffer given twice that the kernel writes."""
+        """Refuse a buffer given twice that the kernel writes."""
         parameters = kernel.body.block.args
-        given = [v.type for v in op.kernelOperands]
-        if given != [p.type for p in parameters]:
-            types = ", ".join(str(p.type) for p in parameters)
-            raise _unsupported(
-                op, f"{op.kernel} takes ({types}), not ({', '.join(map(str, given))})"
-            )
         buffers = [
             (self.numbers[value], access(parameter, functions).writes)
             for value, parameter in zip(op.kernelOperands, parameters, strict=True)
@@ -265,14 +276,15 @@ class _Host:
             raise _unsupported(self.host, reason)
         return start
 
-    def _size(self, value: SSAValue) -> int:
+    def _size(self, op: Operation, value: SSAValue) -> int:
         size = self.constants.get(value)
-        if not isinstance(size, int) or size < 0:
-            raise _unsupported(self.host, "a launch needs constant sizes")
+        if not isinstance(size, int):
+            raise _unsupported(op, "a launch needs constant sizes")
         return size
 
     def _argument(self, op: Operation, value: SSAValue, index_bits: int) -> int | Scalar:
         if value in self.numbers:
+            self._check_reach(op, value)
             return self.numbers[value]
         if value not in self.constants:
             raise _unsupported(op, "a kernel's argument is neither a buffer nor a constant")
@@ -309,6 +321,8 @@ def _memref(op: Operation, t: Attribute) -> MemRefType[Attribute]:
 def _nbytes(op: Operation, value: SSAValue) -> int:
     t = _memref(op, value.type)
     _dtype(op, t.element_type)
+    if not is_dense(t):
+        raise _unsupported(op, f"the host has no arrays with gaps, as {t}")
     return nbytes(t)
 
 

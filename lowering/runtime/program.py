@@ -11,6 +11,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from tiledialect.choices import Fusion
+from tiledialect.host_functions import is_lowered
+from tiledialect.signature import find_function
 
 if TYPE_CHECKING:
     from tiledialect.passes.tile_gradient import Gradient
@@ -36,7 +38,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Program:
-    """A function of a module at the tensor level, with the text that tells it from others."""
+    """A function of a module, with the text that tells it from others."""
 
     module: ModuleOp
     name: str
@@ -58,6 +60,20 @@ class Program:
     def is_chosen(self) -> bool:
         """Whether the user has decided on schedules or on what is fused."""
         return bool(self.schedules) or self.fusion != Fusion()
+
+    @cached_property
+    def is_lowered(self) -> bool:
+        """Whether it launches kernels that are there already."""
+        return is_lowered(find_function(self.module, self.name))
+
+    @cached_property
+    def is_scheduled(self) -> bool:
+        """Whether its kernels have schedules: what is of patterns alone has rules instead."""
+        from tiledialect.lowering.nest.lift_sizes import is_of_patterns
+
+        if self.is_lowered:
+            return False
+        return bool(self.gradients) or not is_of_patterns(find_function(self.module, self.name))
 
     @cached_property
     def neighbours(self) -> Neighbours:

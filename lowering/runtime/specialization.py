@@ -43,7 +43,7 @@ _building = threading.RLock()
 
 
 class UnsoundError(TileError):
-    """Kernels of given schedules end the process that has them, or do not finish."""
+    """Kernels that are given, or their schedules, end the process that has them, or hang."""
 
 
 class Specialization:
@@ -91,21 +91,24 @@ class Specialization:
             return Executable(self.plan, self._programs(lane), lane, on_host)
 
     def _check_sound(self) -> None:
-        """Have kernels of given schedules tried in another process, once.
+        """Have kernels that a user gives, or their schedules, tried in another process, once.
 
         Raises a TileError if they end it, or do not finish. Binaries are kept of sound ones alone.
         """
         if self.is_sound or self.binaries or self.device.type == SIMULATOR:
             return
-        if self.plan.source and (given := given_schedules(self.program)):
+        given = given_schedules(self.program)
+        if self.plan.source and (given or self.program.is_lowered):
             own = self.device
             source = prelude(own.short_platform, own.compute_capability) + self.plan.source
-            with progress(f"{own.id} tries the schedules of {self.name}"):
+            what = "schedules" if given else "kernels"
+            with progress(f"{own.id} tries the {what} of {self.name}"):
                 found = isolation.find(isolation.Kernels(own, self.options, source, self.plan))
             if found.reason:
                 named = {k: v for k, v in given.items() if found.tried.endswith(f"_{k}")} or given
                 texts = "".join(f"\n  {name}: {text}" for name, text in named.items())
-                raise UnsoundError(f"{own} {found.reason}, by the schedule{texts}")
+                by = f", by the schedule{texts}" if given else f", by the kernels of {self.name}"
+                raise UnsoundError(f"{own} {found.reason}{by}")
         self.is_sound = True
 
     def _programs(self, lane: Lane) -> dict[str, Built]:

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import cache
-from tiledialect.lowering.runtime.compiling import is_scheduled, lowered
+from tiledialect.lowering.runtime.compiling import lowered
 from tiledialect.lowering.runtime.devices import Device, queue_for, target_system_spec
 from tiledialect.lowering.runtime.lane import lane_of
 from tiledialect.lowering.runtime.program import Program, Types
@@ -51,7 +51,7 @@ def tuned_schedules(task: Task, count: int) -> tuple[str, ...]:
     Kernels that the program has schedules for keep those.
     """
     program, types, device = task.program, task.types, task.device
-    if not is_scheduled(program):
+    if not program.is_scheduled:
         task.warn((NOTHING_TUNED.format(program.name),))
         return ()
     name = cache.key(

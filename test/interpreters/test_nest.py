@@ -208,7 +208,7 @@ def test_a_host_function_must_write_its_results():
           func.return %R : {t}
         }}"""
     )
-    with pytest.raises(TileError, match="element 0 of result 0 is never written"):
+    with pytest.raises(TileError, match="element 0 of R is never written"):
         run_host(module, None, [np.zeros(4, np.float32)])
 
 

@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import arith, func, gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.interpreters.lanes import dtype_of
+from tiledialect.host_functions import ELEMENT_TYPE, check_launch, is_dense, kernel_of, reach
+from tiledialect.interpreters.lanes import compute, dtype_of
 from tiledialect.interpreters.nest import Buffer, Launch, run_kernel
-from tiledialect.signature import find_function, kernels_of
+from tiledialect.signature import find_function, kernels_of, result_names
 
 Array = npt.NDArray[Any]
+
+
+MOST_ITEMS = 1 << 24
+"""The work-items that are run together: the memory for their values must be there."""
 
 
 class Host:
@@ -26,22 +31,55 @@ class Host:
     def __init__(self, module: ModuleOp):
         self.kernels = kernels_of(module)
         self.buffers: dict[SSAValue, Buffer] = {}
-        self.numbers: dict[SSAValue, int] = {}
+        """The whole array behind each memref."""
+        self.numbers: dict[SSAValue, Array] = {}
 
     def run(self, function: func.FuncOp) -> list[Buffer]:
         """What the function returns."""
         for op in function.body.block.ops:
             if isinstance(op, func.ReturnOp):
-                return [self.buffers[v] for v in op.operands]
+                return [self.dense(op, v) for v in op.operands]
             if (run := OPS.get(type(op))) is None:
                 raise TileError.at(op, f"the host cannot execute {op.name}")
             run(self, op)
         raise TileError.at(function, "the host function does not return")
 
+    def buffer(self, op: Operation, value: SSAValue) -> Buffer:
+        """The whole array behind a memref that an op takes."""
+        if value not in self.buffers:
+            raise TileError.at(op, f"{op.name} uses what is freed, or no array of the host")
+        return self.buffers[value]
+
+    def elements(self, op: Operation, value: SSAValue) -> Buffer:
+        """The part of it that the memref says."""
+        whole, t = self.buffer(op, value), value.type
+        assert isinstance(t, MemRefType)
+        if not t.has_static_shape():
+            return whole
+        if (found := reach(t)) is None:
+            raise TileError.at(op, f"the host needs memrefs at known places, not {t}")
+        start, end = found
+        if start < 0 or end > whole.data.size:
+            raise TileError.at(op, f"{t} reaches beyond its buffer of {whole.data.size} elements")
+        return Buffer(whole.data[start:end], whole.written[start:end])
+
+    def dense(self, op: Operation, value: SSAValue) -> Buffer:
+        """The same of a memref without gaps."""
+        t = value.type
+        assert isinstance(t, MemRefType)
+        if not is_dense(t):
+            raise TileError.at(op, f"the host needs memrefs without gaps here, not {t}")
+        return self.elements(op, value)
+
+    def size(self, op: Operation, value: SSAValue) -> int:
+        """A number that an op takes."""
+        if value not in self.numbers:
+            raise TileError.at(op, f"{op.name} needs constant sizes")
+        return int(self.numbers[value][0])
+
     def constant(self, op: arith.ConstantOp) -> None:
         """A number."""
-        assert isinstance(op.value, IntegerAttr)
-        self.numbers[op.result] = op.value.value.data
+        (self.numbers[op.result],) = compute(op, [])
 
     def allocate(self, op: gpu.AllocOp) -> None:
         """An array."""
@@ -50,42 +88,50 @@ class Host:
 
     def free(self, op: gpu.DeallocOp) -> None:
         """An array that is used no more, also by nobody who sees it in another shape."""
-        gone = self.buffers[op.buffer].data
-        self.buffers = {v: b for v, b in self.buffers.items() if b.data is not gone}
+        gone = self.buffer(op, op.buffer).data
+        kept = {v: b for v, b in self.buffers.items() if not np.may_share_memory(b.data, gone)}
+        self.buffers = kept
 
     def copy(self, op: gpu.MemcpyOp) -> None:
         """All elements of an array to another."""
-        source, target = self.buffers[op.src], self.buffers[op.dst]
+        source, target = self.dense(op, op.src), self.dense(op, op.dst)
+        if source.data.dtype != target.data.dtype or source.data.size != target.data.size:
+            raise TileError.at(op, f"{op.src.type} cannot be copied to {op.dst.type}")
         target.data[:] = source.data
         target.written[:] = source.written
 
-    def view(self, op: memref.ReinterpretCastOp | memref.CastOp) -> None:
-        """The same array in another shape."""
-        self.buffers[op.results[0]] = self.buffers[op.source]
+    def view(self, op: Operation) -> None:
+        """The same array in another shape, or a part of it."""
+        self.buffers[op.results[0]] = self.buffer(op, op.operands[0])
+
+    def nothing(self, op: Operation) -> None:
+        """What is done is done."""
 
     def part(self, op: memref.ViewOp) -> None:
         """A part of an array of bytes, in which nothing of this type is written yet."""
         assert isinstance(op.result.type, MemRefType)
         new = Buffer.new(op.result.type)
-        start = self.numbers[op.byte_shift]
-        data = self.buffers[op.source].data[start : start + new.data.nbytes]
+        start, whole = self.size(op, op.byte_shift), self.buffer(op, op.source).data
+        data = whole[start : start + new.data.nbytes]
+        if start < 0 or len(data) < new.data.nbytes:
+            raise TileError.at(op, f"{op.result.type} reaches beyond its buffer, {op.source.type}")
         self.buffers[op.result] = Buffer(data.view(new.data.dtype), new.written)
 
     def launch(self, op: gpu.LaunchFuncOp) -> None:
         """A run of a kernel."""
-        name = (op.kernel.root_reference.data, op.kernel.nested_references.data[0].data)
-        grid, block = (
-            tuple(self.numbers[v] for v in sizes)
-            for sizes in (
-                (op.gridSizeX, op.gridSizeY, op.gridSizeZ),
-                (op.blockSizeX, op.blockSizeY, op.blockSizeZ),
-            )
-        )
-        (a, b, c), (x, y, z) = grid, block
-        given = [self.buffers.get(v, self.numbers.get(v)) for v in op.kernelOperands]
-        run_kernel(
-            self.kernels[name], Launch((a, b, c), (x, y, z)), [g for g in given if g is not None]
-        )
+        kernel = kernel_of(op, self.kernels)
+        a, b, c = (self.size(op, v) for v in (op.gridSizeX, op.gridSizeY, op.gridSizeZ))
+        x, y, z = (self.size(op, v) for v in (op.blockSizeX, op.blockSizeY, op.blockSizeZ))
+        check_launch(op, kernel, (a, b, c), (x, y, z))
+        given = [
+            self.elements(op, v) if isinstance(v.type, MemRefType) else self.numbers[v]
+            for v in op.kernelOperands
+        ]
+        launch = Launch((a, b, c), (x, y, z))
+        if launch.items > MOST_ITEMS:
+            reason = f"{launch.items} work-items are too many for the reference semantics"
+            raise TileError.at(op, f"{reason}, which run them together")
+        run_kernel(kernel, launch, given)
 
 
 OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
@@ -96,7 +142,10 @@ OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
     gpu.LaunchFuncOp: Host.launch,
     memref.ReinterpretCastOp: Host.view,
     memref.CastOp: Host.view,
+    memref.CollapseShapeOp: Host.view,
+    memref.ExpandShapeOp: Host.view,
     memref.ViewOp: Host.part,
+    gpu.WaitOp: Host.nothing,
 }
 
 
@@ -115,13 +164,12 @@ def run_host(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tup
         host.buffers[argument] = Buffer(data.copy(), np.ones(data.size, np.bool_))
     found = host.run(function)
     results: list[Array] = []
-    for number, (buffer, t) in enumerate(zip(found, function.function_type.outputs, strict=True)):
+    names, types = result_names(function), function.function_type.outputs
+    for number, (name, buffer, t) in enumerate(zip(names, found, types, strict=True)):
         assert isinstance(t, MemRefType)
         if not buffer.written.all():
-            raise TileError(
-                f"element {int(np.argmin(buffer.written))} of result {number} is never written"
-            )
+            raise TileError(f"element {int(np.argmin(buffer.written))} of {name} is never written")
         attributes = function.res_attrs.data[number].data if function.res_attrs else {}
-        element_type = attributes.get("tile.element_type", t.element_type)
+        element_type = attributes.get(ELEMENT_TYPE, t.element_type)
         results.append(buffer.data.view(NUMPY_TYPES[element_type]).reshape(t.get_shape()))
     return tuple(results)

@@ -21,7 +21,6 @@ from xdsl.dialects import gpu, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
@@ -47,7 +46,6 @@ from tiledialect.index.integer import (
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
-from tiledialect.ops_in import ops_of
 from tiledialect.schedule.leaves import Role
 
 Array = npt.NDArray[Any]
@@ -124,6 +122,14 @@ class Launch:
     def size(self, role: Role, axis: str) -> int:
         """How many there are along an axis."""
         return (self.grid if role is Role.GROUP else self.block)["xyz".index(axis)]
+
+
+def check_steps(op: ForOp, launch: Launch) -> None:
+    """Refuse a parallel loop that has not a step for each work-group or work-item."""
+    role = op.role.data
+    if op.extent is not None and op.all_steps != (size := launch.size(role.role, role.axis)):
+        reason = f"the {role} loops have {op.all_steps} steps, but {size} are launched"
+        raise TileError.at(op, reason)
 
 
 class Kernel:
@@ -208,12 +214,8 @@ class Kernel:
         role = op.role.data
         if op.extent is None:
             return self.launch.number(role.role, role.axis)
-        faster = prod(x.extent or 1 for x in _loops_in(op) if x.role.data == role and x is not op)
-        around = [x for x in ancestors(op) if isinstance(x, ForOp) and x.role.data == role]
-        total = prod((x.extent or 1 for x in around), start=faster * op.extent)
-        if total != (size := self.launch.size(role.role, role.axis)):
-            raise TileError.at(op, f"the {role} loops have {total} steps, but {size} are launched")
-        return self.launch.number(role.role, role.axis) // faster % op.extent
+        check_steps(op, self.launch)
+        return self.launch.number(role.role, role.axis) // op.inner_steps % op.extent
 
     def carrying_loop(self, op: scf.ForOp) -> None:
         """A loop that carries values."""
@@ -383,10 +385,6 @@ def _where(condition: Array, yes: Array, no: Array) -> Array:
     return np.where(along_lanes(condition, max(yes.ndim, no.ndim)), yes, no)
 
 
-def _loops_in(op: ForOp) -> list[ForOp]:
-    return ops_of(op, ForOp)
-
-
 def _name(op: Operation) -> str:
     """What the memory of an access is called."""
     names = (v.name_hint for v in op.operands if isinstance(v.type, MemRefType))
@@ -458,13 +456,13 @@ class Buffer:
         )
 
 
-def run_kernel(function: gpu.FuncOp, launch: Launch, given: Sequence[Buffer | int]) -> None:
-    """Run a kernel on buffers, which it changes, and sizes."""
+def run_kernel(function: gpu.FuncOp, launch: Launch, given: Sequence[Buffer | Array]) -> None:
+    """Run a kernel on buffers, which it changes, and numbers."""
     kernel = Kernel(launch)
     block = function.body.block
     for argument, value in zip(block.args, given, strict=True):
-        if isinstance(value, int):
-            kernel.values[argument] = np.array([value], np.int64)
+        if not isinstance(value, Buffer):
+            kernel.values[argument] = value
             continue
         assert isinstance(argument.type, MemRefType)
         kernel.memories[argument] = value.as_memory(argument.type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects.builtin import (
     IndexType,
 )
@@ -18,6 +20,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import (
     ConditionAttr,
     ExprsAttr,
@@ -32,6 +35,7 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr
+from tiledialect.ops_in import ops_of
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.leaves import PARALLEL, WRITTEN_OUT
 
@@ -110,6 +114,19 @@ class ForOp(IndexedOp):
         if lower is None or upper is None or step is None:
             return None
         return max(0, ceil_div(upper - lower, step))
+
+    @property
+    def inner_steps(self) -> int:
+        """How many steps the loops in it with its role have for each of its own."""
+        inner = (x for x in ops_of(self, ForOp) if x is not self and x.role == self.role)
+        return prod(x.extent or 1 for x in inner)
+
+    @property
+    def all_steps(self) -> int:
+        """How many the loops in it and around it with its role have together."""
+        around = (x for x in ancestors(self) if isinstance(x, ForOp) and x.role == self.role)
+        own = self.inner_steps * (1 if self.extent is None else self.extent)
+        return prod((x.extent or 1 for x in around), start=own)
 
     def verify_(self) -> None:
         """Check the bounds, the body's argument and the place of parallel loops."""

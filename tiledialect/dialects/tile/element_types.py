@@ -61,6 +61,11 @@ def is_unsigned(t: Attribute) -> bool:
     return isinstance(t, IntegerType) and t.signedness.data == Signedness.UNSIGNED
 
 
+def storage_type(t: Attribute) -> Attribute:
+    """The type that values of an element type have at the kernel level: integers are signless."""
+    return IntegerType(t.width.data) if isinstance(t, IntegerType) else t
+
+
 def is_wide(t: Attribute) -> bool:
     """Whether ``t`` is an integer type that holds the positions in all but huge tensors."""
     return isinstance(t, IntegerType) and t.width.data >= 32
