@@ -132,6 +132,7 @@ ROUND_BF16 = """#define native_bf16(x) bf16_to(x)
 {{ uint r; __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }}
 {inline} short bf16_to(float v) {{ return (short)bf16_pair(v, 0.0f); }}
 {inline} short2 bf16_to(float2 v) {{ return as_short2(bf16_pair(v.x, v.y)); }}
+{inline} short3 bf16_to(float3 v) {{ return (short3)(bf16_to(v.xy), bf16_to(v.z)); }}
 {inline} short4 bf16_to(float4 v) {{ return (short4)(bf16_to(v.lo), bf16_to(v.hi)); }}
 {inline} short8 bf16_to(float8 v) {{ return (short8)(bf16_to(v.lo), bf16_to(v.hi)); }}
 {inline} short16 bf16_to(float16 v) {{ return (short16)(bf16_to(v.lo), bf16_to(v.hi)); }}

@@ -122,7 +122,7 @@ def _windows(
     length = prod(extents[n] for n in summed)
     if not rows or length > MOST_STEPS:
         return
-    is_gpu, apart = device.kind is Kind.GPU, source.strides[rows[0]]
+    is_gpu, apart = device.kind is Kind.GPU, source.strides.get(rows[0], 0)
     widest = lanes(device, [source], extents[rows[0]])
     if apart > max(1, ACCESS // source.bytes if is_gpu else widest // 2):
         # What lies between two accesses is no longer near when it is accessed.
