@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -17,11 +18,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tiledialect.dialects.lift import layout, maps, memory, reductions, values
+from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.attributes import Order, expression
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
-from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, maps_own
+from tiledialect.dialects.lift.sharing import SHARED, maps_own
 from tiledialect.dialects.lift.types import as_array, element_of, leading
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
@@ -30,19 +31,21 @@ from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
 from tiledialect.index.ranges import Env
 from tiledialect.lowering.nest import views
-from tiledialect.lowering.nest.builder import GLOBAL, LOCAL, PRIVATE
+from tiledialect.lowering.nest.builder import GLOBAL, PRIVATE
 from tiledialect.lowering.nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.nest.lift_layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
 from tiledialect.lowering.nest.lift_memory import SERIAL, UNROLL, VECTOR, LiftMemory
+from tiledialect.lowering.nest.lift_results import (
+    computes_vectors,
+    is_compound,
+    is_elementwise,
+    require_seen,
+    space_of,
+    writes_vectors,
+)
 from tiledialect.lowering.nest.lift_sizes import OpenSizeError
 from tiledialect.lowering.nest.routes import Router, Routes, routes
 from tiledialect.lowering.nest.views import Access, Computed, Index, View, made_by
-
-SPACES: dict[type[Operation], IntegerAttr] = {
-    memory.ToGlobalOp: GLOBAL,
-    memory.ToLocalOp: LOCAL,
-    memory.ToPrivateOp: PRIVATE,
-}
 
 MOST_WRITTEN_OUT = 8
 """So many iterations that give the same type are written out; more are a loop."""
@@ -76,11 +79,11 @@ class LiftCode(LiftMemory):
         done, self.places = self.places, outer
         rest = [(v, places) for v, places in found.places.items() if v not in done]
         # Numbers are all read before the first is written: they may be what an accumulator was.
-        numbers = [(self.read(scope[v]), places) for v, places in rest if not _is_compound(v.type)]
+        numbers = [(self.read(scope[v]), places) for v, places in rest if not is_compound(v.type)]
         for value, places in numbers:
             self.write(value, places)
         for v, places in rest:
-            if _is_compound(v.type):
+            if is_compound(v.type):
                 self.copy(scope[v], places, v.type)
         return scope
 
@@ -101,7 +104,7 @@ class LiftCode(LiftMemory):
             scope[result] = made_by(op, view)
         elif type(op) in KEEPING:
             scope[result] = KEEPING[type(op)](self, op, scope)
-        elif type(op) in COMPUTING:
+        elif type(op) in COMPUTING or writes_vectors(op, found):
             self.compute(op, scope, found)
         elif (view := LAYOUTS.get(type(op))) is not None:
             scope[result] = made_by(op, view(self, op, scope))
@@ -120,7 +123,7 @@ class LiftCode(LiftMemory):
             require_seen(op)
             scope[result] = self.keep(op, result.type, result.name_hint or op.pattern())
             places.append(scope[result])
-        COMPUTING[type(op)](self, op, scope, places)
+        COMPUTING.get(type(op), LiftCode.map_seq)(self, op, scope, places)
         self.places[result] = places
 
     def keep(self, op: Any, t: Attribute, hint: str) -> View:
@@ -179,6 +182,13 @@ class LiftCode(LiftMemory):
         """A lane of the result of an op on vectors."""
         (result,) = op.results
         assert isinstance(result.type, VectorType)
+        if lane not in self.lanes:
+            count = result.type.get_shape()[0]
+            self.tell(
+                op,
+                f"{op.name} on vectors of {count} is done number by number, as what follows goes "
+                "through numbers; map_seq in place of map keeps the vectors",
+            )
         operands = [
             self.read(scope[v], (lane,) if isinstance(v.type, VectorType) else ())
             for v in op.operands
@@ -324,14 +334,19 @@ class LiftCode(LiftMemory):
 
     def reduce(self, op: Any, scope: Scope) -> View:
         """A reduction by one work-item, in an accumulator."""
+        if self.lanes:
+            self.tell(
+                op,
+                f"{op.pattern()} is done for each number of a vector apart; map_seq in place of "
+                "the map around it keeps what it gives",
+            )
         role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
         t = op.initial.type
         require_seen(op)
         total = self.keep(op, t, "acc")
         self.copy(scope[op.initial], [total], t)
-        size = expression(leading(as_array(op.input, op.pattern())))
-        with self.span(role, size, "k") as k:
-            arguments = [total, Access(scope[op.input], k, origin=op)]
+        with self.elements(op, scope, role) as element:
+            arguments = [total, element]
             if self._may_overwrite(op):
                 self.body(op, scope, arguments, [total])
             else:
@@ -340,6 +355,23 @@ class LiftCode(LiftMemory):
                 self.copy(new, [total], t)
         return total
 
+    @contextmanager
+    def elements(self, op: Any, scope: Scope, role: LoopRole) -> Generator[View]:
+        """Each element that is reduced; of vectors that a map computes, each is computed once."""
+        vectors = op.input.owner.input if isinstance(op.input.owner, layout.AsScalarOp) else None
+        if vectors is None or vectors not in scope or not computes_vectors(vectors.owner):
+            with self.span(role, expression(leading(as_array(op.input, op.pattern()))), "k") as k:
+                yield Access(scope[op.input], k, origin=op)
+            return
+        t = as_array(vectors, op.pattern())
+        assert isinstance(t.element_type, VectorType)
+        with self.span(role, expression(leading(t)), "k") as k:
+            lanes = self.allocate(t.element_type, PRIVATE, "lanes")
+            made = vectors.owner
+            self.body(made, scope, [Access(scope[made.input], k, origin=op)], [lanes])
+            with self.span(UNROLL, Expr.const(t.element_type.get_shape()[0]), "lane") as lane:
+                yield Access(lanes, lane, origin=op)
+
     def _may_overwrite(self, op: Any) -> bool:
         """Whether a reduction may change its accumulator while it computes the next one.
 
@@ -347,9 +379,9 @@ class LiftCode(LiftMemory):
         """
         total = op.block.args[0]
         if isinstance(total.type, TensorType):
-            return all(_is_elementwise(use.operation, op.yielded) for use in total.uses)
+            return all(is_elementwise(use.operation, op.yielded) for use in total.uses)
         origins = self.router.origins(op.yielded, op.block)
-        return not any(_is_compound(origin.type) for origin, _ in origins)
+        return not any(is_compound(origin.type) for origin, _ in origins)
 
     def iterate(self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]) -> None:
         """A function applied again and again."""
@@ -432,47 +464,6 @@ class LiftCode(LiftMemory):
         """A permutation that cannot be undone by an index expression."""
         to = [views.Reorder(place, op.map.data) for place in places]
         self.copy(scope[op.input], to, op.input.type)
-
-
-def _is_compound(t: Attribute) -> bool:
-    """Whether values of a type are more than one number."""
-    return not isinstance(t, IndexType) and (
-        isinstance(t, TensorType | VectorType) or hasattr(t, "types")
-    )
-
-
-def _is_elementwise(op: Operation, result: SSAValue) -> bool:
-    """Whether the result is what a map gives for the elements of the array that an op takes."""
-    if isinstance(op, values.ZipOp):
-        return all(_is_elementwise(use.operation, result) for use in op.result.uses)
-    return isinstance(op, maps.MapBase) and op.result is result
-
-
-def space_of(op: Operation) -> IntegerAttr:
-    """In which memory the result of an op is kept; a number is in global memory where it ends."""
-    for use in op.results[0].uses:
-        space = SPACES.get(type(use.operation))
-        if space is not None and (space != GLOBAL or _is_compound(op.results[0].type)):
-            return space
-    return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
-
-
-def require_seen(op: LiftOp) -> None:
-    """Refuse a result that is read where others have computed it, but cannot see what they did."""
-    alone = maps_own(op)
-    for inner in op.walk():
-        if isinstance(inner, BY_GROUPS) and not alone:
-            raise TileError.at(
-                inner,
-                f"what {inner.pattern()} gives is read in the same kernel by other work-groups, "
-                "which cannot wait for it",
-            )
-        if isinstance(inner, SHARED) and space_of(op) == PRIVATE and not alone:
-            raise TileError.at(
-                inner,
-                f"what {inner.pattern()} gives is read by other work-items, "
-                "but kept in private memory",
-            )
 
 
 COMPUTING: dict[type[Operation], Callable[[LiftCode, Any, Scope, Sequence[View]], None]] = {

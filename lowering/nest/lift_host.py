@@ -52,6 +52,8 @@ class LiftHost(HostFunction):
     tracing: bool = False
     """Whether to note how the accesses of each kernel are found."""
     traces: dict[str, list[Trace]] = field(default_factory=dict[str, "list[Trace]"])
+    warnings: dict[str, None] = field(default_factory=dict[str, None])
+    """What the user may not expect of the kernels."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -273,6 +275,7 @@ class LiftHost(HostFunction):
         builder = KernelBuilder([*self.names], self.facts, grid, traces, self._memory)
         kernel = builder.build(emit, name)
         self.traces[name] = found
+        self.warnings |= builder.warnings
         for op in kernel.function.walk():
             if isinstance(op.location, UnknownLoc):
                 op.location = self.source.location

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
 )
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import label
@@ -55,6 +55,7 @@ from tiledialect.lowering.nest.views import (
     View,
     resolve,
 )
+from tiledialect.passes.surprises import placed
 from tiledialect.schedule.leaves import Role
 
 SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, Role.VECTOR))
@@ -81,6 +82,14 @@ class LiftMemory(NestBuilder):
         """The operations on indices of all accesses, as views compose them and simplified."""
         self.traces: list[Trace] | None = None
         """How each access was found, if that is wanted."""
+        self.lanes: list[Expr] = []
+        """The indices of the loops around that become vectors."""
+        self.warnings: dict[str, None] = {}
+        """What the user may not expect of the kernel."""
+
+    def tell(self, op: Operation, text: str) -> None:
+        """Warn the user of what an op becomes."""
+        self.warnings[placed(op, text)] = None
 
     # -- loops -----------------------------------------------------------------------------
 
@@ -110,8 +119,10 @@ class LiftMemory(NestBuilder):
         index = self.named(op.index, hint)
         (name,) = index.names
         self.env = self.env.with_range(name, lower, upper, step)
+        self.lanes += [index] if role == VECTOR else []
         with self.inside(op.block):
             yield index
+        del self.lanes[len(self.lanes) - (role == VECTOR) :]
         self.env = outer
 
     @contextmanager

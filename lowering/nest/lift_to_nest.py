@@ -25,6 +25,7 @@ from tiledialect.lowering.nest.lift_sizes import OpenSizeError, has_patterns, in
 from tiledialect.lowering.nest.tile_to_nest import kernel_module
 from tiledialect.ops_in import has_one_block, ops_of
 from tiledialect.pass_flags import PassWithFlags
+from tiledialect.passes.surprises import keep_warnings
 from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.signature import argument_names, result_names
 
@@ -139,6 +140,7 @@ class LiftToNestPass(PassWithFlags):
                 from tiledialect.lowering.nest.view_traces import views_text
 
                 print(views_text(host.traces))
+            keep_warnings(op, host.warnings)
             bits = self.index_width or index_width(function)
             module = kernel_module(host.module_name, host.functions, bits)
             for kernel in host.functions:

@@ -316,3 +316,34 @@ func.func @framed(%x: tensor<4x6xf32>) -> tensor<6x8xf32> {
   }
   func.return %r : tensor<6x8xf32>
 }
+
+// -----
+
+// A reduction of numbers of vectors that a map computes goes through the vectors, each computed once.
+// CHECK:      // In dot_0_r
+// CHECK:      nest.for %k : serial to 2 {
+// CHECK-NEXT:   %[[L:.*]] = nest.buffer : memref<4xf32, 5 : i32>
+// CHECK-NEXT:   nest.for %[[V:.*]] : vector to 4 {
+// CHECK:          arith.mulf
+// CHECK-NEXT:     nest.store %{{.*}}, %[[L]][%[[V]]]
+// CHECK-NEXT:   }
+// CHECK-NEXT:   nest.for %[[U:.*]] : unroll to 4 {
+// CHECK:          nest.load %[[L]][%[[U]]]
+// CHECK:          arith.addf
+func.func @dot(%x: tensor<3x8xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = lift.map_glb(0)(%row in %x) : (tensor<3x8xf32>) -> tensor<3xf32> {
+    %vectors = lift.as_vector(4) %row : (tensor<8xf32>) -> tensor<2xvector<4xf32>>
+    %squares = lift.map(%v in %vectors) : (tensor<2xvector<4xf32>>) -> tensor<2xvector<4xf32>> {
+      %s = arith.mulf %v, %v : vector<4xf32>
+      lift.yield %s : vector<4xf32>
+    }
+    %numbers = lift.as_scalar %squares : (tensor<2xvector<4xf32>>) -> tensor<8xf32>
+    %sum = lift.reduce_seq(%acc from %zero, %n in %numbers) : (f32, tensor<8xf32>) -> f32 {
+      %t = arith.addf %acc, %n : f32
+      lift.yield %t : f32
+    }
+    lift.yield %sum : f32
+  }
+  func.return %r : tensor<3xf32>
+}

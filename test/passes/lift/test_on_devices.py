@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
@@ -12,6 +13,7 @@ from lift_programs import EXAMPLES, SIZES, Make
 from test_rewrite_rules import bound, inputs, one_step, result
 
 import tiledialect as td
+from tiledialect import lift
 from tiledialect.passes.lift import RULES, Derivation, replay
 
 REPOSITORY = Path(__file__).parents[3] / "examples"
@@ -40,3 +42,54 @@ def test_ends_apart_of_tiles_in_local_memory(place: str, device: td.Device):
     image = np.random.default_rng(0).integers(0, 9, (16, 20)).astype(np.float32)
     found = td.compile(tiled.module, device=device)(image)
     np.testing.assert_array_equal(found, result(tiled.initial, [image]))
+
+
+@lift.fun
+def products(a: lift.array(2, 4, 8), b: lift.array(2, 8, 16)):
+    def dot(row, column):
+        return lift.zip(row, column) >> lift.map(lift.mul) >> lift.reduce(lift.add, 0.0)
+
+    def product(a, b):
+        columns = b >> lift.transpose
+        return a >> lift.map(lambda row: columns >> lift.map(lambda column: dot(row, column)))
+
+    return lift.zip(a, b) >> lift.map(product)
+
+
+WARNED = "is done number by number|is done for each number of a vector apart"
+
+
+@pytest.mark.parametrize(
+    ("steps", "loops"),
+    [
+        ("vectorize_zip(w=4) at map/map/map/map", 1),
+        ("vectorize_reduce(w=4) at map/map/map/reduce", 1),
+        (
+            "move_reduce_out at map/map/map\n"
+            "move_reduce_out at map/map\n"
+            "vectorize_zip(w=4) at map/reduce/map/map",
+            7,
+        ),
+        ("partial_reduce(n=4) at map/map/map/reduce\nvectorize_zip(w=4) at map/map/map/map", None),
+        (
+            "move_reduce_out at map/map/map\n"
+            "partial_reduce(n=4) at map/map/reduce\n"
+            "vectorize_zip(w=4) at map/map/reduce/map",
+            None,
+        ),
+    ],
+)
+def test_vectors_stay_vectors_or_say_that_they_do_not(
+    steps: str, loops: int | None, device: td.Device
+):
+    """In a batched product, where maps of vectors are read by reductions or written."""
+    a, b = (
+        np.random.default_rng(0).integers(-4, 5, s).astype("f") for s in ((2, 4, 8), (2, 8, 16))
+    )
+    f = td.compile(replay(products, steps).module, device=device)
+    with nullcontext() if loops else pytest.warns(td.TileWarning, match=WARNED):
+        found = f(a, b)
+    np.testing.assert_array_equal(found, a @ b)
+    if loops:
+        text = f.opencl()
+        assert "float4" in text and text.count("for (") <= loops
