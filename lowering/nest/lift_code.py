@@ -358,16 +358,16 @@ class LiftCode(LiftMemory):
     @contextmanager
     def elements(self, op: Any, scope: Scope, role: LoopRole) -> Generator[View]:
         """Each element that is reduced; of vectors that a map computes, each is computed once."""
-        vectors = op.input.owner.input if isinstance(op.input.owner, layout.AsScalarOp) else None
-        if vectors is None or vectors not in scope or not computes_vectors(vectors.owner):
+        numbers = op.input.owner
+        made = numbers.input.owner if isinstance(numbers, layout.AsScalarOp) else None
+        if made is None or not computes_vectors(made) or made.result not in scope:
             with self.span(role, expression(leading(as_array(op.input, op.pattern()))), "k") as k:
                 yield Access(scope[op.input], k, origin=op)
             return
-        t = as_array(vectors, op.pattern())
+        t = as_array(made.result, op.pattern())
         assert isinstance(t.element_type, VectorType)
         with self.span(role, expression(leading(t)), "k") as k:
             lanes = self.allocate(t.element_type, PRIVATE, "lanes")
-            made = vectors.owner
             self.body(made, scope, [Access(scope[made.input], k, origin=op)], [lanes])
             with self.span(UNROLL, Expr.const(t.element_type.get_shape()[0]), "lane") as lane:
                 yield Access(lanes, lane, origin=op)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -66,7 +68,7 @@ def writes_vectors(op: Operation, found: Routes) -> bool:
     return result in found.places and result not in found.read and computes_vectors(op)
 
 
-def computes_vectors(op: Operation | Block) -> bool:
+def computes_vectors(op: Operation | Block) -> TypeGuard[maps.MapOp]:
     """Whether a map computes with vectors."""
     return isinstance(op, maps.MapOp) and any(
         isinstance(v.type, VectorType) for x in op.body.walk() for v in x.results
