@@ -74,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--examples",
         type=int,
         default=200,
-        help="how many random contractions each device computes (test_programs.py)",
+        help="random contractions that the devices compute, each its share (test_programs.py)",
     )
     parser.addoption(
         "--every-device",

@@ -8,67 +8,20 @@ other places, so that the places at which something is read have many cases.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import written_programs
 from hypothesis import strategies as st
+from written_programs import Program, Shape, Tensor
 
 SIZES = (1, 2, 3, 4, 5, 7)
 MOST_ELEMENTS = 4000
 INDICES = ("i", "j", "k", "l")
 
-Shape = tuple[int, ...]
 
-
-@dataclass(frozen=True)
-class Tensor:
-    """A tensor that a program has."""
-
-    name: str
-    shape: Shape
-    is_index: bool = False
-    """Whether it holds numbers of rows."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program and the tensors that it takes."""
-
-    source: str
-    inputs: tuple[Tensor, ...]
-
-    def arrays(self) -> list[npt.NDArray[Any]]:
-        """Inputs, always the same; no two reals are equal."""
-        random = np.random.default_rng(0)
-        return [
-            random.integers(-1, 6, t.shape).astype(np.int32)
-            if t.is_index
-            else np.asarray(random.uniform(-1, 1, t.shape))
-            for t in self.inputs
-        ]
-
-
-@dataclass
-class Writer:
-    """Writes a program statement by statement."""
-
-    draw: st.DrawFn
-    tensors: list[Tensor] = field(default_factory=list[Tensor])
-    inputs: list[Tensor] = field(default_factory=list[Tensor])
-    lines: list[str] = field(default_factory=list[str])
-
-    def choose(self, *options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
-
-    def input(self, *shape: int, is_index: bool = False) -> Tensor:
-        made = Tensor(f"X{len(self.inputs)}", shape, is_index)
-        self.inputs.append(made)
-        if not is_index:
-            self.tensors.append(made)
-        return made
+class Writer(written_programs.Writer):
+    """Writes statements that put tensors together and take them apart."""
 
     def some(self, least: int = 1) -> Tensor:
         """A tensor of at least so many axes, later ones more often."""
@@ -255,16 +208,10 @@ def programs(draw: st.DrawFn, most: int = 10) -> Program:
         writer.input(*(writer.choose(*SIZES) for _ in range(writer.choose(1, 2, 2, 3))))
     for _ in range(draw(st.integers(1, most))):
         draw(st.sampled_from(STEPS))(writer)
-    made = [t for t in writer.tensors if t not in writer.inputs]
+    made = writer.made()
     if not made:
         writer.elementwise()
         made = writer.tensors[-1:]
-    header = (
-        f"{t.name}[{', '.join(f'{t.name}_{k}' for k in range(len(t.shape)))}]"
-        for t in writer.inputs
-    )
     kept = [t for t in made[:-1] if draw(st.integers(0, 4)) == 0]
-    outputs = ", ".join(t.name for t in [*kept, made[-1]])
-    body = "\n".join(f"  {line}" for line in writer.lines)
-    source = f"function f({', '.join(header)}) -> ({outputs}) {{\n{body}\n}}\n"
-    return Program(source, tuple(writer.inputs))
+    source = writer.source([*kept, made[-1]])
+    return Program(source, tuple(writer.inputs), np.float64, rows=6)

@@ -8,7 +8,7 @@ from compare import assert_close
 from hypothesis import given, note
 from hypothesis import strategies as st
 from running import run
-from test_programs import searching
+from test_programs import sharing
 from test_whole_programs import ULPS, differentiated
 
 import tiledialect as td
@@ -22,7 +22,7 @@ def agrees(program: piece_programs.Program, order: int, device: td.Device) -> No
 
 
 def test_piece_programs(device: td.Device, request: pytest.FixtureRequest):
-    @searching(request.config.getoption("--examples") // 50)
+    @sharing(request.config.getoption("--examples") // 50, device)
     @given(piece_programs.programs(5), st.integers(0, 1))
     def check(program: piece_programs.Program, order: int) -> None:
         note(f"{program.source}{program.inputs}")

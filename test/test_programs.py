@@ -1,20 +1,21 @@
 """Random contractions and programs: every device against the reference semantics.
 
 `pytest test/test_programs.py --examples 3000` tries 3000 contractions, and a tenth as many
-programs, on each device.
+programs, of which each device has a share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+from zlib import crc32
 
 import ml_dtypes
 import numpy as np
 import pytest
 from compare import assert_close
 from generators import Contraction, contraction_module, contractions
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
 from random_programs import Program, programs
 from running import reference, run
@@ -66,8 +67,16 @@ def searching(examples: int) -> settings:
     )
 
 
-def test_contractions(device: Any, request: pytest.FixtureRequest):
-    @searching(request.config.getoption("--examples") // BATCH)
+def sharing(
+    examples: int, device: td.Device
+) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """A device's share of so many examples: others than those of the other devices."""
+    share = searching(examples // len(td.devices()))
+    return lambda test: seed(crc32(device.id.encode()))(share(test))
+
+
+def test_contractions(device: td.Device, request: pytest.FixtureRequest):
+    @sharing(request.config.getoption("--examples") // BATCH, device)
     @given(batches())
     def check(batch: list[Contraction]) -> None:
         agree(batch, device)
@@ -75,8 +84,8 @@ def test_contractions(device: Any, request: pytest.FixtureRequest):
     check()
 
 
-def test_programs(device: Any, request: pytest.FixtureRequest):
-    @searching(request.config.getoption("--examples") // 10)
+def test_programs(device: td.Device, request: pytest.FixtureRequest):
+    @sharing(request.config.getoption("--examples") // 10, device)
     @given(programs())
     def check(program: Program) -> None:
         agrees(program, device)

@@ -16,7 +16,7 @@ from compare import assert_close
 from described import Entries, entries, run_as, spec
 from hypothesis import given, note
 from hypothesis import strategies as st
-from test_programs import searching
+from test_programs import sharing
 from whole_programs import Program, programs
 
 import tiledialect as td
@@ -58,7 +58,7 @@ def agrees(program: Program, order: int, device: td.Device, described: tuple[str
 
 
 def test_whole_programs(device: td.Device, request: pytest.FixtureRequest):
-    @searching(request.config.getoption("--examples") // 50)
+    @sharing(request.config.getoption("--examples") // 50, device)
     @given(programs(3), st.integers(0, 1), entries(device))
     def check(program: Program, order: int, described: tuple[str, Entries]) -> None:
         note(f"{program.source}{program.inputs}\nas for {described}")

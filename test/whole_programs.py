@@ -6,47 +6,15 @@ Every program is correct, and its values stay near 1, so that results can be com
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import written_programs
 from hypothesis import strategies as st
+from written_programs import Program, Shape, Tensor, row
 
 SIZES = (1, 2, 3, 5, 8, 13, 16, 17, 24, 31, 32, 33, 48, 64, 67)
 POINTS = 400_000
 """How many points a contraction has at most: the reference semantics visit them all."""
-
-Shape = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """A tensor that a program has."""
-
-    name: str
-    shape: Shape
-    is_index: bool = False
-    """Whether it holds numbers of rows."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program and the tensors that it takes."""
-
-    source: str
-    inputs: tuple[Tensor, ...]
-
-    def arrays(self) -> list[npt.NDArray[Any]]:
-        """Inputs, always the same."""
-        random = np.random.default_rng(0)
-        return [
-            random.integers(-1, 9, t.shape).astype(np.int32)
-            if t.is_index
-            else np.asarray(random.uniform(-1, 1, t.shape), np.float32)
-            for t in self.inputs
-        ]
 
 
 def names(prefix: str, count: int) -> list[str]:
@@ -54,24 +22,10 @@ def names(prefix: str, count: int) -> list[str]:
     return [f"{prefix}{k}" for k in range(count)]
 
 
-def row(parts: list[str] | Shape) -> str:
-    """What stands between brackets."""
-    return ", ".join(map(str, parts))
-
-
-@dataclass
-class Writer:
-    """Writes a program statement by statement."""
-
-    draw: st.DrawFn
-    tensors: list[Tensor] = field(default_factory=list[Tensor])
-    inputs: list[Tensor] = field(default_factory=list[Tensor])
-    lines: list[str] = field(default_factory=list[str])
+class Writer(written_programs.Writer):
+    """Writes layers."""
 
     # -- drawing ---------------------------------------------------------------------------
-
-    def choose(self, *options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
 
     def chance(self, percent: int) -> bool:
         return self.draw(st.integers(0, 99)) < percent
@@ -80,13 +34,6 @@ class Writer:
         """One of its own, or one that is there, so that axes can be mistaken for one another."""
         known = [n for t in self.tensors for n in t.shape if n <= max(SIZES)]
         return self.choose(*known) if known and self.chance(30) else self.choose(*SIZES)
-
-    def input(self, *shape: int, is_index: bool = False) -> Tensor:
-        made = Tensor(f"A{len(self.inputs)}", shape, is_index)
-        self.inputs.append(made)
-        if not is_index:
-            self.tensors.append(made)
-        return made
 
     def some(self, *ranks: int) -> Tensor:
         """A tensor with one of so many axes, later ones more often; or a new input."""
@@ -332,9 +279,4 @@ def programs(draw: st.DrawFn, most: int = 5) -> Program:
     writer.some(1, 2, 3, 4)
     for _ in range(draw(st.integers(1, most))):
         draw(st.sampled_from(STEPS))(writer)
-    made = [t for t in writer.tensors if t not in writer.inputs]
-    header = (f"{t.name}[{row(names(f'{t.name}_', len(t.shape)))}]" for t in writer.inputs)
-    outputs = ", ".join(t.name for t in made[-2:])
-    body = "\n".join(f"  {line}" for line in writer.lines)
-    source = f"function f({', '.join(header)}) -> ({outputs}) {{\n{body}\n}}\n"
-    return Program(source, tuple(writer.inputs))
+    return Program(writer.source(writer.made()[-2:]), tuple(writer.inputs))
