@@ -175,7 +175,7 @@ def test_numbers_that_are_no_tensors(tmp_path: Path):
             }""",
             "f has 2 blocks, where a tensor program has one",
         ),
-        ("func.func @f(%a: memref<4xf32>) { func.return }", "memref<4xf32>, which is no tensor$"),
+        ("func.func @f(%a: vector<4xf32>) { func.return }", "vector<4xf32>, which is no tensor$"),
     ],
 )
 def test_functions_that_are_no_tensor_programs(text: str, message: str, tmp_path: Path):
