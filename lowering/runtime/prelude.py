@@ -197,9 +197,10 @@ def _pocl() -> str:
 def _oclgrind() -> str:
     """Halves made of doubles by way of floats."""
     functions = ROUND_TO_ODD.format(inline=INLINE)
-    functions += "".join(ROUND_LANES.format(inline=INLINE, lanes=lanes) for lanes in LANES)
-    stores = ("vstore_half", *(f"{kind}_half{n}" for kind in ("vstore", "vstorea") for n in LANES))
-    return DOUBLE.format(functions + "".join(ROUND_FIRST.format(store=name) for name in stores))
+    lengths = VECTOR_LENGTHS
+    functions += "".join(ROUND_LANES.format(inline=INLINE, lanes=lanes) for lanes in lengths)
+    names = ("vstore_half", *(f"{kind}_half{n}" for kind in ("vstore", "vstorea") for n in lengths))
+    return DOUBLE.format(functions + "".join(ROUND_FIRST.format(store=name) for name in names))
 
 
 def _own() -> str:

@@ -286,8 +286,8 @@ def test_every_function_in_every_float_type_at_every_length():
 def test_every_device_that_is_offered_computes_it(
     device: td.Device, monkeypatch: pytest.MonkeyPatch
 ):
-    """A part of it; all of it was computed when the device was found."""
-    few = [*battery._together(device), battery.elementwise_case(f64, 4)]
+    """A part of it; all of it was computed when the device was found. Oclgrind reports nothing."""
+    few = [*battery._together(device), battery.elementwise_case(f64, 3)]
     monkeypatch.setattr(battery, "batches", lambda device: [battery.Batch("few", few)])
     began: list[str] = []
     assert trying.first_fault(device, devices.opencl_device(device), "", began.append) == ""
