@@ -1,4 +1,4 @@
-"""How large integers become that are computed from sizes, positions and numbers of the text."""
+"""The ranges of integers that are computed from sizes, positions and numbers of the text."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def _most_points(op: ContractionOp) -> int:
 
 
 Rule = Callable[..., Range | None]
-"""From the ranges of an op's operands to that of its result, if that did not wrap."""
+"""Gives the range of an op's result, if it did not wrap, for those of its operands."""
 
 UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
     ew.AbsOp: _absolute,

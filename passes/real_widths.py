@@ -36,7 +36,7 @@ EXACT_BELOW = 2**24
 
 @dataclass
 class RealWidths:
-    """Which reals of a function have no width of their own, and which one each gets.
+    """Gives the reals of a function that have no width of their own one.
 
     A real is *open* where no real of a known width has a part in it: integers met a number of the
     program's text or a function of reals, or there are such numbers alone. It takes the width of
@@ -93,7 +93,7 @@ class RealWidths:
         return value not in self.open and is_real_of_width(value)
 
     def _find_flows(self) -> None:
-        """How wide the reals of known width are that each value is computed from."""
+        """Note the widest reals of known width that each value is computed from."""
         self.flows: dict[SSAValue, int] = {}
         inputs = [a for a in self.function.body.block.args if self.is_strong(a)]
         for value in inputs:
@@ -174,7 +174,7 @@ class RealWidths:
             self.demands[value] = t if known is None else et.promote(known, t)
 
     def _by_flow(self, mask: int, *values: SSAValue) -> Attribute | None:
-        """What the reals say that flow into the same results, else all inputs."""
+        """The width of the reals that flow into the same results, else of all inputs."""
         outputs = enumerate(self.returned.operands)
         rank = max((self.flows.get(v, 0) for k, v in outputs if mask >> k & 1), default=0)
         rank = rank or self.widest_input
@@ -216,7 +216,7 @@ class RealWidths:
                 self.returned.operands[k] = _converted(value, t or f32, self.returned)
 
     def surprises(self) -> Iterator[str]:
-        """Where a width is chosen that nothing in the program says."""
+        """Warnings of widths that nothing in the program says."""
         for value in self.undecided:
             if isinstance(op := value.owner, Operation):
                 name, what = value.name_hint and name_of(value), _made_of(op)
@@ -272,7 +272,7 @@ def _is_made_of_draws(value: SSAValue) -> bool:
 
 
 def _made_of(op: Operation) -> str:
-    """What a user calls an operand of an op that makes a real."""
+    """The user's name for an operand of an op that makes a real."""
     for value in (v for meeting in meetings(op) for v in meeting.values):
         if value.name_hint is not None:
             return name_of(value)

@@ -23,7 +23,7 @@ from tiledialect.passes.surprises import placed
 from tiledialect.signature import argument_dims
 
 AxisNames = tuple[str | None, ...]
-"""What a program calls the dimensions of a tensor; None where it has no name."""
+"""A program's names for the dimensions of a tensor; None where one has no name."""
 
 
 def header_names(function: func.FuncOp) -> dict[SSAValue, AxisNames]:
@@ -36,7 +36,7 @@ def header_names(function: func.FuncOp) -> dict[SSAValue, AxisNames]:
 
 
 def axis_names(op: Operation, known: Mapping[SSAValue, AxisNames]) -> AxisNames:
-    """What the dimensions of an op's result are called, by its sizes or its operands."""
+    """The names of the dimensions of an op's result, by its sizes or its operands."""
     if isinstance(op, ContractionOp | SizedOp):
         hints = (size.name_hint for size in op.sizes)
         shape = shape_of(tensor_type(op.result)) or ()
@@ -76,17 +76,17 @@ class Read:
 
     @property
     def size(self) -> int:
-        """How many places there are."""
+        """The number of places."""
         return self.shape[self.axis]
 
     @property
     def places(self) -> str:
-        """What the places along the dimension are called, with their number."""
+        """The number of places along the dimension, and the word for them."""
         return _places(self.shape, self.axis)
 
 
 def partly_read(op: ContractionOp, known: Mapping[SSAValue, AxisNames]) -> str | None:
-    """What to say of an index along two named dimensions of different sizes.
+    """A warning of an index along two named dimensions of different sizes.
 
     A constraint on the index says that it is meant.
     """
@@ -126,7 +126,7 @@ def _lone_reads(
 
 
 def lands_nowhere(op: ContractionOp, written: ContractionOp) -> str | None:
-    """What to say of a contraction whose indices fit nowhere, though no tensor is empty.
+    """A warning of a contraction whose indices fit nowhere, though no tensor is empty.
 
     ``written`` is the contraction with its sizes open. A bound that dimensions make 0 is no
     surprise: nothing was to be read.
@@ -170,7 +170,7 @@ def _outside(name: str, place: IndexExpr, shape: tuple[int, ...], axis: int) -> 
 
 
 def _places(shape: tuple[int, ...], axis: int) -> str:
-    """How many places there are along an axis: those of matrices are rows and columns."""
+    """The number of places along an axis: those of matrices are rows and columns."""
     if len(shape) == 2:
         return count(shape[axis], *(("row", "rows") if axis == 0 else ("column", "columns")))
     places = count(shape[axis], "place", "places")
@@ -181,7 +181,7 @@ def _places(shape: tuple[int, ...], axis: int) -> str:
 
 
 def taken_outside(op: GatherOp | ScatterOp) -> str | None:
-    """What to say of places that are no places: a mask, or a number outside of the tensor."""
+    """A warning of places that are none: a mask, or a number outside of the tensor."""
     tensor = op.tensor if isinstance(op, GatherOp) else op.like
     size = (shape_of(tensor_type(tensor)) or (0,))[0]
     function = op.name.removeprefix("tile.")

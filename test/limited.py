@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 LIMIT = 60.0
-"""How many seconds a check may take."""
+"""The seconds that a check may take."""
 
 
 class TooLongError(AssertionError):

@@ -36,7 +36,7 @@ PROGRAMS: dict[str, tuple[str, Any]] = {
     "scan": (SCAN, lambda b, n: [(b, n)]),
 }
 ULPS = 2000
-"""How far apart results may be, of the largest element: sums of sums, in any order."""
+"""The largest difference, as a share of the largest element: sums of sums, in any order."""
 
 
 def inputs(name: str, batch: int, size: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What is computed of f16 and bf16: in f32, against NumPy in float64, and step by step as `exact`."""
+"""Programs of f16 and bf16: in f32, against NumPy in float64, and step by step as `exact`."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def is_dense(t: MemRefType[Attribute]) -> bool:
 
 
 def reach(t: MemRefType[Attribute]) -> tuple[int, int] | None:
-    """Where in a buffer the elements of a memref of static shape begin and end, if known."""
+    """The begin and end of a memref of static shape in its buffer, in elements, if known."""
     strides, offset = t.get_strides(), t.get_offset()
     if strides is None or None in strides or offset is None:
         return None

@@ -214,7 +214,6 @@ def _function_of(program: str) -> Function:
 
 @lru_cache(64)
 def _restored(program: str) -> Function:
-
     from tiledialect.passes.tile_gradient import Gradient
 
     try:

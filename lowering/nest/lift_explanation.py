@@ -23,7 +23,7 @@ OTHERWISE = (
 
 
 def patterns_explained(module: ModuleOp, local_size: int) -> list[str]:
-    """What is to say of the functions of a module whose patterns say who does what."""
+    """An explanation of each function of a module whose patterns say who does what."""
     functions = [f for f in functions_of_patterns(module) if ops_of(f, LiftOp)]
     return ["\n".join(_lines(function, local_size)) for function in functions]
 

@@ -62,7 +62,7 @@ class Result:
     name: str
     type: Attribute
     compute: Callable[[Scalars, Sequence[SSAValue]], SSAValue]
-    """From the elements of the inputs to the element of the output."""
+    """The element of the output, of the elements of the inputs."""
     expected: Callable[[Sequence[Array]], Array]
 
 
@@ -233,7 +233,7 @@ class Together(Case):
     body: Callable[[NestBuilder, SSAValue, SSAValue, Expr, Expr], None]
     """Builds what a work-item does, from the input, the output, its group and its place."""
     result: Callable[[Array], Array]
-    """From a row of the input for each group to a row of the output."""
+    """The rows of the output, of a row of the input for each group."""
     size: int = LOCAL_SIZE
 
     @property

@@ -2,8 +2,8 @@
 
 An entry is one file: a line that names the format and the checksum of the rest, the plan as a
 line of JSON, a line of JSON that says which kernels each binary is of and how long it is, and the
-device's binaries. What cannot be read, or is not what it says, counts as not
-there; where nothing can be written, nothing is kept.
+device's binaries. What cannot be read, or is not what it says, counts as not there; where nothing
+can be written, nothing is kept.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def _path(name: str) -> Path:
 
 @dataclass(frozen=True)
 class Binary:
-    """What a device's compiler made of some kernels of a plan."""
+    """The code that a device's compiler made of some kernels of a plan."""
 
     names: Mapping[str, str]
-    """What the kernels of the plan are called in it."""
+    """The names in it of the kernels of the plan."""
     code: bytes
 
 

@@ -22,18 +22,18 @@ Types = tuple[TensorType[Attribute], ...]
 
 
 KernelKey = tuple[cl.Context, str]
-"""Where a kernel runs, and its text with that of what it uses, but for its name."""
+"""The context of a kernel, and its text with that of what it uses, but for its name."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """What a device made of a kernel, maybe together with others."""
+    """A kernel as a device built it, maybe together with others."""
 
     program: cl.Program
     name: str
-    """What the kernel is called there: of another plan it may have another name."""
+    """The kernel's name there: of another plan it may have another one."""
     code: bytes
-    """What can be kept of it; empty if nothing can."""
+    """The binary that can be kept; empty if none can."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Program:
         default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
     )
     """The modules for inputs of all sizes, for a target, with a width of indices, after a pass."""
-    built: dict[KernelKey, Built] = field(default_factory=dict["KernelKey", "Built"], compare=False)
-    """What devices made of the text of kernels, which may serve several types."""
+    built: dict[KernelKey, Built] = field(default_factory=dict[KernelKey, Built], compare=False)
+    """The kernels that devices built of texts, which may serve several types."""
 
     @property
     def is_chosen(self) -> bool:

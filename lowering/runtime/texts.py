@@ -19,7 +19,7 @@ class Texts:
     """The kernels of a program, and what stands beside them."""
 
     rest: str
-    """What kernels may use: extensions, helpers, functions that are no kernels."""
+    """The text that kernels may use: extensions, helpers, functions that are no kernels."""
     kernels: Mapping[str, str]
     """The text of each kernel by its name."""
 
@@ -37,7 +37,7 @@ class Texts:
         return [(head[1] if head else "", part) for head, part in zip(heads, parts, strict=True)]
 
     def meaning(self, name: str) -> str:
-        """What a kernel is but for its name: its text, after that of the functions that it uses."""
+        """The text of a kernel without its name, after that of the functions that it uses."""
         text = self.kernels[name].replace(f" {name}(", " (", 1)
         # Each function stands after those that it calls.
         for function, part in reversed(self._beside):

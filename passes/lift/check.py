@@ -22,13 +22,13 @@ from tiledialect.passes.lift.rules import Named, Rule
 from tiledialect.reference import run_reference
 
 ATTEMPTS = 60
-"""How many programs are made for each that is wanted: not all match, nor meet the conditions."""
+"""Programs that are made for each that is wanted: not all match, nor meet the conditions."""
 
 TOLERANCE = 1e-4
 """Relative: a rule may add in another order, and small integers in f32 are nearly exact."""
 
 MORE = 10
-"""How many programs are looked at after the first that is changed, for a shorter one."""
+"""Programs that are looked at after the first that is changed, for a shorter one."""
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 
@@ -105,7 +105,7 @@ def _candidates(
 
 
 def _tried(rule: Named, before: Derivation, random: Random) -> Change | bool:
-    """What a rule changes in a program; True: nothing, False: it does not apply."""
+    """The change of meaning by a rule; True if there is none, False if it does not apply."""
     matching = [a for a, op in places(before.function).items() if _matches(rule, op.results[0])]
     if not matching:
         return False

@@ -167,7 +167,7 @@ class Tensors:
 
     builder: TensorBuilder
     sizes: dict[str, int] = field(default_factory=dict[str, int])
-    """How long each axis is, in the order in which the axes were made: outer ones first."""
+    """The size of each axis, in the order in which the axes were made: outer ones first."""
     parts: dict[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
     """The two axes that an axis joins, the inner one second: elements have these."""
 

@@ -1,4 +1,4 @@
-"""What layout patterns make of arrays whose elements are those of tensors."""
+"""Layout patterns on arrays whose elements are those of tensors."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ AS_IT_IS = (
     layout.AsScalarOp,
     layout.TransposeOp,
 )
-"""What works on arrays with joined axes, too."""
+"""The ops that work on arrays with joined axes, too."""
 
 LAYOUT: dict[type[Operation], Callable[[Tensors, Any, Array], Array]] = {
     layout.SplitOp: split,
@@ -328,4 +328,4 @@ LAYOUT: dict[type[Operation], Callable[[Tensors, Any, Array], Array]] = {
     layout.ScatterOp: scatter,
     layout.SliceOp: slice_,
 }
-"""What the ops on one array do with an array of numbers; of tuples, with that of each component."""
+"""The ops on one array of numbers; of an array of tuples each component is taken for itself."""

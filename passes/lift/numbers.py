@@ -1,4 +1,4 @@
-"""What ops of `arith` and `math` on numbers are as elementwise ops of `tile`."""
+"""Elementwise ops of `tile` for the ops of `arith` and `math` on numbers."""
 
 # pyright: reportUnknownLambdaType=false
 

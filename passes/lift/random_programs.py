@@ -114,7 +114,7 @@ class Instance:
     found: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def named(self, name: str | int | None, choose: Callable[[], Any]) -> Any:
-        """What a name stands for, chosen where it is first met."""
+        """The meaning of a name, chosen where it is first met."""
         if isinstance(name, int):
             return name
         return choose() if name is None else self.found.setdefault(name, choose())
@@ -277,7 +277,7 @@ def _numbers(x: Value) -> Value:
 
 
 def _arrays(x: Value) -> Any:
-    """What a program gives that gives this value."""
+    """The arrays that a program returns for this value."""
     t = x.type
     if isinstance(t, TupleType):
         return tuple(map(_arrays, x))

@@ -131,7 +131,7 @@ def numbers_to_tile(function: func.FuncOp) -> None:
 
 @dataclass
 class Evaluation:
-    """What the values of a function are, op by op; new ops are put before one."""
+    """Evaluates the values of a function, op by op; new ops are put before one."""
 
     before: Operation
     found: dict[SSAValue, Value] = field(default_factory=dict[SSAValue, Value])
@@ -145,7 +145,7 @@ class Evaluation:
     # -- values ----------------------------------------------------------------------------
 
     def value(self, value: SSAValue) -> Value:
-        """What a value is; an input, or what an op of tile made, is a tensor."""
+        """The evaluated value; an input, or the result of an op of tile, is a tensor."""
         if value not in self.found:
             self.found[value] = self.m.loaded(value)
         return self.found[value]
@@ -222,7 +222,7 @@ class Evaluation:
                     made.name_hint = result.name_hint
 
     def function(self, op: FunctionOp, *arguments: Value) -> Value:
-        """What the function of a pattern gives."""
+        """The result of a pattern's function."""
         for argument, value in zip(op.block.args, arguments, strict=True):
             self.found[argument] = value
         for inner in op.block.ops:
@@ -358,7 +358,7 @@ class Evaluation:
             return self._in_steps(op, initial, value)
 
     def _accumulator(self, initial: Array) -> Array:
-        """What stands for an accumulator that begins like this."""
+        """A stand-in for an accumulator that begins like this."""
         index = tuple(map(IndexExpr.of, initial.axes))
         return Array(initial.axes, Running(next(self.accumulators), index))
 
@@ -485,7 +485,7 @@ class Evaluation:
         return found[op.index.data]
 
     def let(self, op: values.LetOp) -> Value:
-        """What the function gives for a value."""
+        """The result of the function for a value."""
         return self.function(op, self.value(op.value))
 
     def size(self, op: values.SizeOp) -> Value:
@@ -549,7 +549,7 @@ RUN: dict[type[Operation], Callable[[Evaluation, Any], Value]] = {
     **dict.fromkeys(reductions.REDUCE_OPS, Evaluation.reduce),
     **dict.fromkeys(memory.MEMORY_OPS, Evaluation.same),
 }
-"""How each op is evaluated that is no layout of one array and no arithmetic."""
+"""The evaluation of each op that is no layout of one array and no arithmetic."""
 
 OF_NUMBERS = (
     arith.ConstantOp,

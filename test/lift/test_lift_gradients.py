@@ -193,7 +193,7 @@ STEPS = [
         lambda b: lift.zip(a, b) >> lift.map(lift.mul) >> lift.reduce(lift.add, 0.0)
     )),
 ]  # fmt: skip
-"""From 4 x 4 numbers to as many."""
+"""Functions of 4 x 4 numbers that give as many."""
 
 
 @pytest.mark.parametrize("seed", range(30))

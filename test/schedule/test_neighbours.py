@@ -46,7 +46,7 @@ def facts_of(source: str, *shapes: tuple[int, ...]) -> Facts:
 
 
 def shapes_of(source: str, batch: int) -> list[tuple[int, ...]]:
-    """Those of a program, for a batch."""
+    """The shapes of a program's inputs, for a batch."""
     b = batch
     return {
         DENSE: [(b, 32, 64), (64, 48)],

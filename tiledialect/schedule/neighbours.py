@@ -23,12 +23,12 @@ from tiledialect.schedule.leaves import Leaf, Role, Schedule
 STRETCHED = (Role.GROUP, Role.SERIAL)
 """The roles of loops that may have another number of steps: nothing is written out for each."""
 WITH_SIZES = ("indices", "inputs", "outputs", "after", "constraints")
-"""What facts say of sizes."""
+"""The fields of facts that hold sizes."""
 
 
 @lru_cache(maxsize=1 << 10)
 def without_sizes(facts: Facts) -> Hashable:
-    """What facts say but for sizes: equal for kernels that differ in these alone."""
+    """The facts but for sizes: equal for kernels that differ in these alone."""
     rest = tuple(getattr(facts, f.name) for f in fields(facts) if f.name not in WITH_SIZES)
     tensors = tuple(tuple(map(_moves, t)) for t in (facts.inputs, facts.outputs, facts.after))
     indices = tuple((index.name, index.is_output) for index in facts.indices)
@@ -37,7 +37,7 @@ def without_sizes(facts: Facts) -> Hashable:
 
 
 def _moves(t: Tensor) -> Hashable:
-    """How steps of indices move a tensor."""
+    """The steps in a tensor by the indices, without its sizes."""
     access = None if t.access is None else tuple(map(_slope, t.access))
     return t.number, len(t.shape), access, t.type
 
@@ -102,7 +102,7 @@ def _shared_out(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
 Searched = dict[Hashable, list[tuple[Facts, Schedule]]]
 """Schedules that were searched for, by what their kernels are but for sizes."""
 REMEMBERED = 8
-"""How many sizes of a kernel are remembered, the last ones."""
+"""The number of sizes of a kernel that are remembered, the last ones."""
 
 
 @dataclass(eq=False)
@@ -110,14 +110,14 @@ class Neighbours:
     """The schedules that were found for a program, for all shapes that it was compiled for."""
 
     searched: Searched = field(default_factory=Searched)
-    """Those of shapes before."""
+    """The schedules of shapes before."""
     fresh: Searched = field(default_factory=Searched)
-    """Those of the shapes that it is compiled for now: these are no neighbours to one another, so
-    that what the first shapes get depends on nothing else."""
+    """The schedules of the shapes that it is compiled for now: these are no neighbours to one
+    another, so that what the first shapes get depends on nothing else."""
     chosen: dict[tuple[Facts, Device], object] = field(
         default_factory=dict[tuple[Facts, Device], object]
     )
-    """What was chosen, for all sizes."""
+    """The candidates that were chosen, for all sizes."""
 
     def note(self, facts: Facts, schedule: Schedule) -> None:
         """Remember a schedule that was searched for."""
@@ -159,5 +159,5 @@ def beside(neighbours: Neighbours) -> Generator[None]:
 
 
 def current() -> Neighbours | None:
-    """What is known of the program that is compiled now."""
+    """The schedules of the program that is compiled now."""
     return _current.get()

@@ -52,7 +52,7 @@ class Meeting:
 
     @property
     def result(self) -> SSAValue | None:
-        """What is of their type, if anything is."""
+        """The value of their type, if there is one."""
         return self.op.results[0] if self.gives_result else None
 
 
@@ -98,7 +98,7 @@ def is_real_of_width(value: SSAValue) -> bool:
 def lacks_width(value: SSAValue) -> bool:
     """Whether a value holds integers that have a type by themselves alone.
 
-    That are numbers of the program's text, sizes, positions and bools.
+    These are numbers of the program's text, sizes, positions and bools.
     """
     t = element_type(value)
     return t in (et.index, i1) or isinstance(value.owner, IndexOp | ShapeOp)
