@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -58,7 +58,7 @@ class Program:
     other: Sequence[str] = ()
     """The types of the inputs for another batch, for which the last function is compiled, too."""
     name: str | None = None
-    """Which function of the source; may be left out if there is one alone."""
+    """The function of the source; may be left out if there is one alone."""
 
 
 @dataclass(frozen=True)
@@ -121,31 +121,32 @@ def digits_step() -> Program:
 def attention(*, gradient: bool) -> Program:
     """Attention with heads over a batch, or its gradient by all inputs."""
     types, other = (attention_types(batch) for batch in BATCHES)
-    wrt, shapes = ([*types], [types["X"], other["X"]]) if gradient else ([], ["", ""])
-    return Program(
-        FUNCTIONS,
-        [*types.values()],
-        wrt,
-        forward=not gradient,
-        cold=2.0 + gradient,
-        cotangent=shapes[0],
-        other=[*other.values(), *shapes[1:][:gradient]],
-        name="attention",
+    program = Program(
+        FUNCTIONS, [*types.values()], cold=2.0, other=[*other.values()], name="attention"
+    )
+    if not gradient:
+        return program
+    # Cotangents have the shape of X, as the output has.
+    return replace(
+        program,
+        wrt=[*types],
+        forward=False,
+        cold=3.0,
+        cotangent=types["X"],
+        other=[*program.other, other["X"]],
     )
 
 
 def gpt_of(layers: int, *, gradient: bool) -> Program:
     """The loss of a GPT, or that with its gradient by all weights."""
     types, other = (gpt_types(layers, batch) for batch in BATCHES)
-    return Program(
-        gpt(layers),
-        [*types.values()],
-        [name for name in types if name not in ("X", "N")] if gradient else [],
-        forward=not gradient,
-        cold=2.0 + 4 * gradient,
-        other=[*other.values(), *["f32"][:gradient]],
-        name="gpt",
-    )
+    source, given = gpt(layers), [*types.values()]
+    program = Program(source, given, cold=2.0, other=[*other.values()], name="gpt")
+    if not gradient:
+        return program
+    weights = [name for name in types if name not in ("X", "N")]
+    own = [*program.other, program.cotangent]
+    return replace(program, wrt=weights, forward=False, cold=6.0, other=own)
 
 
 def residual(layers: int) -> Program:
@@ -204,7 +205,7 @@ def compiled(program: Program, build: bool) -> Times:
 
 
 def other_batch(function: td.Function, types: Sequence[str]) -> tuple[float, float]:
-    """What a function takes for another batch: our own part, and the OpenCL compiler's."""
+    """The times for another batch: our own part, and the OpenCL compiler's."""
     from tiledialect.lowering.runtime.devices import queue_for
     from tiledialect.lowering.runtime.lane import lane_of
 

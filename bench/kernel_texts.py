@@ -41,6 +41,7 @@ from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.loading import load
 from tiledialect.lowering.runtime.host import make_plan
+from tiledialect.lowering.runtime.texts import Texts
 from tiledialect.lowering.tile_compile import compile_module, local_size_of, pipeline
 from tiledialect.passes.kernel_facts import kernel_facts
 from tiledialect.schedule.choice import estimated, modelled
@@ -201,13 +202,11 @@ def _schedules(module: ModuleOp) -> Iterator[tuple[str, str, float]]:
 
 
 def split(source: str) -> Iterator[tuple[str, str]]:
-    """The kernels in an OpenCL text with their names; what stands before them as `helpers`."""
-    parts = re.split(r"^(?=(?:__attribute__.*\n)?__kernel )", source, flags=re.M)
-    if parts[0].strip():
-        yield "helpers", parts[0]
-    for part in parts[1:]:
-        found = re.search(r"void (\w+)\(", part)
-        yield found[1] if found else "kernel", part
+    """The kernels in an OpenCL text with their names; what stands beside them as `helpers`."""
+    texts = Texts.of(source)
+    if texts.rest.strip():
+        yield "helpers", texts.rest
+    yield from texts.kernels.items()
 
 
 _all: list[Program] = []

@@ -176,7 +176,7 @@ def _remainder(a: Range, b: Range) -> Range:
 
 
 def _power(a: Range, b: Range) -> Range | None:
-    return _around(1, a[0] ** b[0], a[1] ** b[1]) if a[0] >= 0 <= b[0] and b[1] <= 64 else None
+    return _around(*(x**y for x in a for y in b)) if a[0] >= 0 <= b[0] and b[1] <= 64 else None
 
 
 def _left(a: Range, b: Range) -> Range | None:

@@ -182,8 +182,8 @@ class _Widener:
                 place = InsertPoint.after(owner)
             else:
                 place = InsertPoint.at_start(owner)
-            wide = "_wide" if t == F32 and value.name_hint else ""
-            cast.result.name_hint = f"{value.name_hint}{wide}" if value.name_hint else None
+            if value.name_hint:
+                cast.result.name_hint = value.name_hint + ("_wide" if t == F32 else "")
             Rewriter.insert_op(cast, place)
             self.casts[value, t] = cast.result
         return self.casts[value, t]

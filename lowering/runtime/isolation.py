@@ -8,7 +8,6 @@ device, its driver and the kernels' text, and costs nothing afterwards.
 from __future__ import annotations
 
 import atexit
-import base64
 import hashlib
 import json
 import os
@@ -65,8 +64,6 @@ class Found:
     """Why they cannot be used; empty if they can."""
     tried: str = ""
     """The build, or the launch, that the process did not survive; the latter ends with a name."""
-    binary: bytes = b""
-    """The device's program, if it was made now and the platform tells."""
     until: float = inf
     """The time at which they are to be tried again."""
 
@@ -99,7 +96,7 @@ def _kept(path: Path) -> Found | None:
         reason, tried, until = str(known["reason"]), str(known["tried"]), float(known["until"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return Found(reason, tried, until=until) if until > time.time() else None
+    return Found(reason, tried, until) if until > time.time() else None
 
 
 # -- the process -----------------------------------------------------------------------------
@@ -134,9 +131,8 @@ def _tried(kernels: Kernels) -> Found | None:
         return None
     if report.said.get("refused"):
         return Found("", until=0)
-    binary = base64.b64decode(report.said.get("binary", ""))
     until = time.time() + RETRY if report.passing else inf
-    return Found(report.reason, report.tried, binary, until)
+    return Found(report.reason, report.tried, until)
 
 
 def _asked(job: Sequence[object]) -> Report | None:
@@ -205,28 +201,27 @@ def main() -> None:
         try:
             if name not in devices:
                 raise TileError(f"there is no {name} any more")
-            binary = _built_and_launched(*devices[name], source, options, Plan.from_json(plan))
+            _build_and_launch(*devices[name], source, options, Plan.from_json(plan))
         except (TileError, cl.Error):
             # A refusal hurts nobody: the user's process gets it, too, and says more of it.
             say(reason="", refused=True)
         else:
-            say(reason="", binary=base64.b64encode(binary).decode())
+            say(reason="")
     os._exit(0)
 
 
-def _built_and_launched(
+def _build_and_launch(
     device: Device, opencl: cl.Device, source: str, options: Sequence[str], plan: Plan
-) -> bytes:
-    """The binary of a program, each kernel of which has been launched."""
+) -> None:
+    """Build a program, and launch each of its kernels."""
     import pyopencl as cl
 
-    from tiledialect.lowering.runtime.build import binary_of, build_program
+    from tiledialect.lowering.runtime.build import build_program
 
     context = cl.Context([opencl])
     program = build_program(source, context, opencl, options)
-    binary = binary_of(program, opencl)
     if plan.peak_memory > device.global_mem_size // SHARE:
-        return binary
+        return
     queue = cl.CommandQueue(context)
     tensors = [cleared(queue, tensor.nbytes) for tensor in (*plan.inputs, *plan.outputs)]
     parts = [cleared(queue, nbytes) for nbytes in plan.allocations]
@@ -239,7 +234,6 @@ def _built_and_launched(
                 kernel.set_arg(position, arg.number if isinstance(arg, Scalar) else buffers[arg])
             cl.enqueue_nd_range_kernel(queue, kernel, launch.global_size, launch.local_size)
             queue.finish()
-    return binary
 
 
 def cleared(queue: cl.CommandQueue, nbytes: int) -> cl.Buffer:

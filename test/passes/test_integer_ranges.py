@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tiledialect as td
+from tiledialect.dialects.tile import numeric
+from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.language.to_ir import load
+from tiledialect.passes.integer_ranges import BINARY
 from tiledialect.passes.tile_specialize import specialize
 from tiledialect.signature import find_function, parse_type
 
@@ -99,3 +103,16 @@ def test_a_number_that_a_given_type_does_not_hold():
     f = td.compile("function (X[N]) -> (O) { O = X * 3000000000; }")
     with pytest.raises(td.TileError, match=re.escape("does not fit i32, the type of X")):
         f(np.zeros(3, np.int32))
+
+
+ENDS = [(a, b) for a, b in product(range(-3, 5), repeat=2) if a <= b]
+
+
+@pytest.mark.parametrize("op", [op for op in BINARY if op.name in numeric.FUNCTIONS])
+def test_ranges_hold_all_results(op: Any):
+    every = np.arange(-3, 5)
+    results = numeric.apply(op.name, CONCRETE["i64"], [every[:, None], every[None, :]])
+    for a, b in product(ENDS, repeat=2):
+        if (found := BINARY[op](a, b)) is not None:
+            own = results[a[0] + 3 : a[1] + 4, b[0] + 3 : b[1] + 4]
+            assert found[0] <= own.min() and own.max() <= found[1], (a, b)

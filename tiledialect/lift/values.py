@@ -325,10 +325,10 @@ def size_value(size: AnySize, where: SourceSpan | None) -> Value:
 # -- arithmetic ----------------------------------------------------------------------------------
 
 TILE: dict[str, type[Operation]] = {
-    op.name.removeprefix("tile."): op for op in tile.ELEMENTWISE_OPS
+    **{op.name.removeprefix("tile."): op for op in tile.ELEMENTWISE_OPS},
+    "quotient": tile.DivOp,
 }
-"""The ops on arrays."""
-TILE["quotient"] = tile.DivOp  # of integers, rounded toward zero
+"""The ops on arrays; `quotient` is of integers, rounded toward zero."""
 
 
 def binary(name: str, left: Any, right: Any) -> Value:
