@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -14,15 +14,19 @@ from tiledialect.errors import TileError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+NONE: Mapping[str, int | float] = {}
 
 
 @contextmanager
-def sourced(text: str) -> Generator[None]:
-    """Errors get the source text; what xDSL or the parsers raise becomes a TileError."""
+def sourced(text: str = "", constants: Mapping[str, int | float] = NONE) -> Generator[None]:
+    """Errors get the source text, and the numbers that were given for names in it.
+
+    What xDSL or the parsers raise becomes a TileError.
+    """
     try:
         yield
     except TileError as error:
-        raise error.with_source(text) from error.__cause__
+        raise error.with_source(text).with_constants(constants) from error.__cause__
     except RecursionError:
         raise TileError("the program is nested too deeply") from None
     except DiagnosticException as error:

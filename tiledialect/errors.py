@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import linecache
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -23,12 +24,17 @@ class SourceSpan:
     filename: str = "<tile>"
     length: int = 1
 
+    @property
+    def source_line(self) -> str:
+        """The line of the place; empty without text."""
+        lines = self.text.splitlines()
+        return lines[self.line - 1] if 0 < self.line <= len(lines) else ""
+
     def excerpt(self) -> str:
         """The source line with carets under the place; empty without text."""
         if not self.text:
             return ""
-        lines = self.text.splitlines()
-        line = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
+        line = self.source_line
         # Tabs are kept in the padding, so that the caret stays under its column.
         padding = "".join(c if c == "\t" else " " for c in line[: self.column - 1])
         width = max(1, min(self.length, len(line) - self.column + 1))
@@ -72,6 +78,25 @@ class TileError(Exception):
         if self.span is None or self.span.text:
             return self
         return type(self)(self.message, replace(self.span, text=text))
+
+    def with_constants(self, numbers: Mapping[str, int | float]) -> TileError:
+        """This error with the numbers that its author gave for names, if they have a part in it.
+
+        They stand where the error is, or the message holds what they are.
+        """
+        if self.span is None or not (line := self.span.source_line):
+            return self
+        begin, end = self.span.column - 1, self.span.column - 1 + self.span.length
+        found: list[str] = []
+        for name, number in numbers.items():
+            places = [m.span() for m in re.finditer(rf"\b{re.escape(name)}(?![\w'])", line)]
+            is_there = any(a < end and begin < b for a, b in places)
+            is_told = places and re.search(rf"(?<![\w.]){abs(number)}(?![\w.])", self.message)
+            if f"`{name}`" not in self.message and (is_there or is_told):
+                found.append(f"`{name}` is {number}")
+        if not found:
+            return self
+        return type(self)(f"{self.message}; the constant {', '.join(found)}", self.span)
 
     def __str__(self) -> str:
         if self.span is None:

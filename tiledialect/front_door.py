@@ -55,9 +55,9 @@ def compile(
 
     if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"name is what a function is called, not {name!r}")
-    with sourced(""):
+    with sourced():
         loaded = load(source, name, constants)
-    with sourced(loaded.text):
+    with loaded.told():
         chosen = find_function(loaded.module, loaded.symbol(name))
         if is_lowered(chosen):
             from tiledialect.lowering.given_kernels import return_stored

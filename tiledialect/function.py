@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import DictionaryAttr
 
-from tiledialect.boundary import for_user, front_door, sourced
+from tiledialect.boundary import for_user, front_door
 from tiledialect.calls import begins, completed, device_signature_of, signature_of
 from tiledialect.choices import Choices, Fusion
 from tiledialect.dialects.tile.element_types import is_float
@@ -76,7 +76,7 @@ class Function:
         self.inputs: tuple[str, ...] = inputs
         """The inputs' names, in order."""
         self._outputs = outputs
-        self._inputs = Inputs(self.name, inputs, function, gradients, source.text)
+        self._inputs = Inputs(self.name, inputs, function, gradients, source)
         if device is not None:
             _ = self.device
         self._lock = RLock()
@@ -242,7 +242,7 @@ class Function:
         from tiledialect.reference import run_reference
 
         host = self._host_arrays(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             names, outputs = run_reference(
                 self._source.module, self._base_name, self._gradients, host
             )
@@ -264,7 +264,7 @@ class Function:
         from tiledialect.reference import output_types
 
         types = self.types(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             return output_types(self._source.module, self._base_name, self._gradients, types)
 
     def _call_any(self, args: Sequence[Any]) -> Any:
@@ -359,7 +359,7 @@ class Function:
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.specialization import Specialization
 
-        with self._lock, sourced(self._source.text):
+        with self._lock, self._source.told():
             found = self._specializations.find((types, device))
             if found is None:
                 found = Specialization(self._program, types, device)
@@ -419,7 +419,7 @@ class Function:
             return self
         from tiledialect.lowering.runtime.tune import Task, tuned_schedules
 
-        with sourced(self._source.text):
+        with self._source.told():
             task = Task(self._program, types_of(arrays), device, arrays, self._warn)
             texts = tuned_schedules(task, self._choices.tune)
         schedules = *self._choices.schedules, *texts
@@ -449,7 +449,7 @@ class Function:
 
         self._check_tensors("a schedule")
         types = self._types_or_last(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             module = lowered(self._program, types, self.device, "tile-loop-tiling")
             return {name: schedule_text(k) for name, k in named_kernels(module).items()}
 
@@ -465,7 +465,7 @@ class Function:
 
         self._check_tensors("an explanation")
         types = self._types_or_last(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             return explained(self._program, types, self.device)
 
     @front_door
@@ -522,7 +522,7 @@ class Function:
         from tiledialect.passes.tile_gradient import differentiated
 
         self._check_tensors("Tile text")
-        with sourced(self._source.text):
+        with self._source.told():
             module, name = self._source.module, self._base_name
             types = self._inputs.known(self._last()) if has_lift_ops(self._function) else ()
             return print_tile(differentiated(module, name, self._gradients, types))
@@ -537,7 +537,7 @@ class Function:
 
         self._check_tensors("IR after a pass")
         types = self._types_or_last(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             return print_module(lowered(self._program, types, self.device, str(after)))
 
     @front_door
@@ -553,7 +553,7 @@ class Function:
         types: Types | None = None
         if args or named or not leaves_sizes_open(self._program):
             types = self.types(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             return views(self._program, types, self.device)
 
     @front_door
@@ -572,7 +572,7 @@ class Function:
         from tiledialect.lowering.runtime.compiling import lowered
 
         types = self._types_or_last(args, named)
-        with sourced(self._source.text):
+        with self._source.told():
             return print_module(lowered(self._program, types, self.device))
 
 

@@ -12,7 +12,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from tiledialect.boundary import sourced
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
@@ -27,6 +26,7 @@ from tiledialect.errors import TileError
 from tiledialect.recent import Recent
 
 if TYPE_CHECKING:
+    from tiledialect.loading import Source
     from tiledialect.passes.tile_gradient import Gradient
 
 Types: TypeAlias = "tuple[TensorType[Attribute], ...]"
@@ -59,7 +59,7 @@ class Inputs:
         names: tuple[str, ...],
         function: func.FuncOp,
         gradients: tuple[Gradient, ...],
-        text: str,
+        source: Source,
     ):
         self.name = name
         self.names = names
@@ -67,7 +67,7 @@ class Inputs:
         """How many are no cotangents."""
         self.function = function
         self.gradients = gradients
-        self.text = text
+        self.source = source
         self._known: Recent[tuple[Any, ...], Types] = Recent(KEPT)
         self.asked = tuple(_asked(function, gradients))
         """The places of the cotangents that each differentiation asks for."""
@@ -231,7 +231,7 @@ class Inputs:
         from tiledialect.lowering.runtime.garbage import no_collection
 
         # What this imports and makes is what compiling needs.
-        with sourced(self.text), no_collection():
+        with self.source.told(), no_collection():
             return self._resolved(given, weak)
 
     def _resolved(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,8 +13,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from tiledialect.boundary import sourced
 from tiledialect.errors import TileError
 from tiledialect.language import to_ir
+from tiledialect.language.constants import given_constants
 from tiledialect.mlir_text import parse_mlir
 from tiledialect.verification import verify
 
@@ -25,10 +28,14 @@ SUFFIXES = (".tile", ".mlir")
 
 @dataclass(frozen=True)
 class Source:
-    """A module at the tensor level and the text that it was read from, empty if from none."""
+    """A module and the text that it was read from, empty if from none."""
 
     module: ModuleOp
     text: str = ""
+
+    def told(self) -> AbstractContextManager[None]:
+        """Errors get the text, and the numbers that were given for names in it."""
+        return sourced(self.text, given_constants(self.module))
 
     def symbol(self, name: str | None) -> str | None:
         """The symbol of the function ``name``: of one without, it is made of what it is called."""

@@ -227,8 +227,9 @@ class TileOptMain(xDSLOptMain):
             yield
         except TileError as e:
             # A location in the IR may be one in another file.
-            own = e.span is not None and e.span.filename == self.get_input_name()
-            raise Located(e.with_source(self.source) if own else e) from e
+            if e.span is not None and e.span.filename == self.get_input_name():
+                e = e.with_source(self.source).with_constants(constants(self.args.constant))
+            raise Located(e) from e
 
     def run(self) -> None:
         """Do what the arguments say; the output file is written when all is done."""

@@ -52,8 +52,9 @@ def test_functions_that_are_called_have_them_too():
         ({"S": "2"}, "the constant S is a number of at most 64 bits, not '2'"),
         ({"S": 1 << 63}, "the constant S is a number of at most 64 bits"),
         ({"S": np.ones(2)}, "the constant S is a number"),
-        ({"k": 2}, "a constant's name begins with a capital letter, 'k' does not"),
-        ({1: 2}, "a constant's name begins with a capital letter, 1 does not"),
+        ({"k": 2}, "a constant's name is a capital letter with .* after it, which 'k' is not"),
+        ({"S T": 2}, "digits and _ after it, which 'S T' is not"),
+        ({1: 2}, "which 1 is not"),
         ({"I": 2}, "`I` is defined here, and is no constant"),
         ({"M": 2}, "`M` is defined here, and is no constant"),
         (["S"], r"constants are numbers by name, as \{'STRIDE': 2\}"),
@@ -64,6 +65,26 @@ def test_functions_that_are_called_have_them_too():
 def test_refused(constants: object, words: str):
     with pytest.raises(td.TileError, match=words):
         td.compile(POOL, constants=constants)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "statement, value, words",
+    [
+        ("O[i: N] = >(I[S*i]);", 0.5, "half of i; the constant `S` is 0.5\n"),
+        ("O[i: N / S] = >(I[i]);", 0.5, "numbers, and 0.5 is none; the constant `S` is 0.5\n"),
+        ("O[i: N] = >(I[i + k]), k < S;", 0.5, "numbers, and 0.5 is none; the constant `S` is 0.5"),
+        ("O[i: N] = >(I[i/S]);", 0, "divided by 0 here; the constant `S` is 0\n"),
+        ("O[i: S] = >(I[i]);", -1, "axis 0 of O gets the size -1; the constant `S` is -1\n"),
+        ("O[i: N*S] = >(I[i]);", -1, "gets the size -4, which is N . -1; the constant `S` is -1\n"),
+        ("O = I * S;", 300, r"300 does not fit i8, .*; write as_int\(I, 32\); the constant `S` is 300"),
+        ("O = I * -S;", 300, "^<tile>:1:30: -300 does not fit i8.*; the constant `S` is 300\n"),
+    ],
+)  # fmt: skip
+def test_errors_name_them(statement: str, value: float, words: str):
+    with pytest.raises(td.TileError, match=words):
+        td.compile(f"function (I[N]) -> (O) {{ {statement} }}", constants={"S": value})(
+            np.ones(4, np.int8)
+        )
 
 
 def test_only_tile_text_has_names(tmp_path: Path):

@@ -364,6 +364,9 @@ class _Checker:
             if isinstance(node, ast.Variable) and node.name[0].islower():
                 text = f"{what} holds no index, as `{node.name}` is one{instead}"
                 raise TileError(text, node.span)
+            if isinstance(node, ast.Real):
+                text = f"{what} is made of dimensions and whole numbers, and {node.value} is none"
+                raise TileError(text, node.span)
         kind = self.value(expression)
         if kind != SIZE:
             raise TileError(f"{what} is made of dimensions, and this is {kind}", expression.span)

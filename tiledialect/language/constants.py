@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,7 +10,7 @@ from math import copysign
 from operator import index
 from typing import Any
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, f64
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, f64
 
 from ..errors import SourceSpan, TileError
 from . import ast
@@ -17,6 +18,9 @@ from .parser import LARGEST_INTEGER
 
 Number = int | float
 
+
+NAME = re.compile(r"[A-Z][A-Za-z0-9_]*'?")
+"""The names that Tile text may have for dimensions and tensors."""
 
 CONSTANTS = "tile.constants"
 """The attribute of a module that holds the numbers in the place of names, as a dictionary."""
@@ -39,6 +43,17 @@ def constants_attribute(numbers: Mapping[str, Number]) -> DictionaryAttr:
     )
 
 
+def given_constants(module: ModuleOp) -> dict[str, Number]:
+    """The numbers that a module has such an attribute of."""
+    given = module.attributes.get(CONSTANTS)
+    numbers = given.data.items() if isinstance(given, DictionaryAttr) else ()
+    return {
+        name: number.value.data
+        for name, number in numbers
+        if isinstance(number, IntegerAttr | FloatAttr)
+    }
+
+
 def with_constants(
     functions: Sequence[ast.Function], numbers: Mapping[str, Number]
 ) -> tuple[ast.Function, ...]:
@@ -56,8 +71,11 @@ def with_constants(
 
 
 def _number(name: str, value: Any) -> Number:
-    if not isinstance(name, str) or not name[:1].isupper():  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(f"a constant's name begins with a capital letter, {name!r} does not")
+    if not isinstance(name, str) or not NAME.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(
+            "a constant's name is a capital letter with letters, digits and _ after it, "
+            f"which {name!r} is not"
+        )
     number = None if isinstance(value, bool) else _integer(value)
     if number is None and not isinstance(value, bool):
         number = _real(value)

@@ -230,7 +230,12 @@ def _sizes(
 ) -> list[Size]:
     """The output's sizes: as given, or else those of the axes that its indices run along."""
     if statement.sizes is not None:
-        return [scope.size(size) for size in statement.sizes]
+        sizes = [scope.size(size) for size in statement.sizes]
+        for axis, (size, written) in enumerate(zip(sizes, statement.sizes, strict=True)):
+            if isinstance(size, int) and size < 0:
+                name = statement.output.tensor.text
+                raise TileError(f"axis {axis} of {name} gets the size {size}", written.span)
+        return [*sizes]
     return [_run(scope, statement, index) for index in statement.output.indices]
 
 

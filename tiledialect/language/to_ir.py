@@ -55,9 +55,12 @@ def load(
     at the place in ``text``, for whatever is wrong.
     """
     numbers = numbers_of(constants or {})
-    functions = with_constants(parse(text, filename), numbers)
-    named = check(functions, default_symbol(name))
-    ops = [Lowering(f, filename, named).function_op(symbol) for symbol, f in named.items()]
+    try:
+        functions = with_constants(parse(text, filename), numbers)
+        named = check(functions, default_symbol(name))
+        ops = [Lowering(f, filename, named).function_op(symbol) for symbol, f in named.items()]
+    except TileError as error:
+        raise error.with_constants(numbers) from error.__cause__
     return ModuleOp(ops, {CONSTANTS: constants_attribute(numbers)} if numbers else {})
 
 
