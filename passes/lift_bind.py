@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tiledialect.passes.lift.derivation import parse_sizes
-from tiledialect.passes.lift.rules import Binding, bind_named
+from tiledialect.passes.lift.open_sizes import bind_named
+from tiledialect.passes.lift.rules import Binding
 from tiledialect.passes.lift_rewrite import record
 from tiledialect.signature import find_function
 from tiledialect.verification import verify

@@ -18,6 +18,7 @@ from tiledialect.index.size import Size
 from tiledialect.lift.program import Program
 from tiledialect.loading import print_module
 from tiledialect.passes.lift.families import rules_with
+from tiledialect.passes.lift.open_sizes import bind_named, open_sizes
 from tiledialect.passes.lift.places import op_at, places
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
 from tiledialect.passes.lift.rules import (
@@ -27,8 +28,6 @@ from tiledialect.passes.lift.rules import (
     Rewriting,
     Step,
     Strategy,
-    bind_named,
-    open_sizes,
 )
 from tiledialect.passes.lift.strategies import nowhere, top_down
 from tiledialect.signature import find_function
@@ -46,8 +45,8 @@ class Derivation:
     Example:
     ```python
     tiled = Derivation.of(stencil).apply(RULES["tile_stencil"], "map")
-    assert tiled.text == "tile_stencil(v=v) at map\\n" and tiled.sizes == {"N", "v"}
-    assert tiled.bind(v=4).sizes == {"N"}
+    assert tiled.text == "tile_stencil(v=v, u=u) at map\\n" and tiled.sizes == {"N", "v", "u"}
+    assert str(tiled.bind(u=6).module) == str(tiled.bind(v=4).module)
     ```
     """
 
@@ -107,7 +106,10 @@ class Derivation:
         return open_sizes(self.function)
 
     def bind(self, **sizes: int | str | Size) -> Derivation:
-        """The derivation with values for names of sizes; a TileError if there is no such name."""
+        """The derivation with values for names of sizes, also of those that they define.
+
+        Raises a TileError if there is no such name.
+        """
         module = self.module.clone()
         values = {n: size_of(s) if isinstance(s, str) else Size.of(s) for n, s in sizes.items()}
         bind_named(find_function(module, self.name), values)

@@ -89,12 +89,12 @@ def fuse() -> Strategy:
 
 
 @macro
-def tile_stencil(*, v: Size) -> Strategy:
+def tile_stencil(*, v: Size, u: Size | None = None) -> Strategy:
     """`slide(n, s) >> map(f) = slide(u, v) >> map(slide(n, s) >> map(f)) >> join`.
 
     `u - v == n - s`; by `slide_tiling`, `join_past_map` and `map_fusion`.
     """
-    return sequence(at_input(slide_tiling(v=v)), join_past_map, at_input(map_fusion))
+    return sequence(at_input(slide_tiling(v=v, u=u)), join_past_map, at_input(map_fusion))
 
 
 @macro

@@ -17,12 +17,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import size_of
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.dialects.lift.binding import bind, names_of
-from tiledialect.dialects.lift.types import names_in
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.tracing import fresh_names, unplaced
 from tiledialect.lift.values import Value
+from tiledialect.passes.lift.open_sizes import (
+    define_sizes,
+    defined_sizes,
+    definitions,
+    open_sizes,
+)
 from tiledialect.passes.lift.patterns import Anything, Chain, Stage
 from tiledialect.passes.lift.places import places
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
@@ -71,9 +75,12 @@ class Replaced:
     old: SSAValue
     uses: tuple[tuple[Operation, int], ...]
     added: tuple[Operation, ...]
+    defined: Mapping[str, Size]
+    """The sizes that had names of their own before."""
 
-    def undo(self) -> None:
+    def undo(self, function: func.FuncOp) -> None:
         """Use the value again, and erase what was added."""
+        define_sizes(function, self.defined)
         for op, index in self.uses:
             op.operands[index] = self.old
         for op in reversed(self.added):
@@ -113,8 +120,13 @@ class Rewriting:
         """The facts about the function as it is."""
         return self._facts.setdefault(len(self._replaced), Facts(self.function))
 
-    def replace(self, op: Operation, built: Block, value: SSAValue) -> None:
-        """Put ``value``, with the ops of ``built`` that it needs, in place of what ``op`` gives."""
+    def replace(
+        self, op: Operation, built: Block, value: SSAValue, sizes: Mapping[str, Size]
+    ) -> None:
+        """Put ``value``, with the ops of ``built`` that it needs, in place of what ``op`` gives.
+
+        ``sizes`` get names of their own.
+        """
         inside = set(built.walk())
         for new in inside:
             new.location = op.location
@@ -124,7 +136,9 @@ class Rewriting:
         uses = tuple((u.operation, u.index) for u in old.uses if u.operation not in inside)
         for user, index in uses:
             user.operands[index] = value
-        self._replaced.append(Replaced(old, uses, added))
+        defined = defined_sizes(self.function)
+        self._replaced.append(Replaced(old, uses, added, defined))
+        define_sizes(self.function, {**defined, **sizes})
         self._facts.pop(len(self._replaced), None)
         if value.name_hint is None:
             value.name_hint = old.name_hint
@@ -137,7 +151,7 @@ class Rewriting:
         """Take back what was done since."""
         steps, replaced = checkpoint
         while len(self._replaced) > replaced:
-            self._replaced.pop().undo()
+            self._replaced.pop().undo(self.function)
         del self.steps[steps:]
 
     def fresh(self, name: str) -> Size:
@@ -145,29 +159,6 @@ class Rewriting:
         taken = self.facts.sizes
         candidates = (name, *(f"{name}{k}" for k in range(1, len(taken) + 2)))
         return Size.of(next(c for c in candidates if c not in taken))
-
-
-def size_names(op: Operation) -> frozenset[str]:
-    """The names of sizes in what an op says."""
-    arguments = [a for region in op.regions for block in region.blocks for a in block.args]
-    types = [v.type for v in (*op.results, *arguments)]
-    found = frozenset(name for t in types for name in names_in(t))
-    return found | names_of(op) if isinstance(op, LiftOp) else found
-
-
-def open_sizes(function: func.FuncOp) -> frozenset[str]:
-    """The names of sizes in a function."""
-    return frozenset(name for op in function.walk() for name in size_names(op))
-
-
-def bind_named(function: func.FuncOp, values: Mapping[str, Size | int]) -> None:
-    """Give names of sizes their values; a TileError if the function has no such name."""
-    known = open_sizes(function)
-    for name in values:
-        if name not in known:
-            there = ", ".join(sorted(known)) or "none"
-            raise TileError(f"there is no size {name}; there is {there}")
-    bind(function, values)
 
 
 class Strategy(ABC):
@@ -213,16 +204,20 @@ class Named(Strategy, ABC):
         return self().run(rewriting, value)
 
     def chosen(self, rewriting: Rewriting, given: Sizes) -> dict[str, Size | int]:
-        """The parameters' values: as given, or by default, or a new name."""
+        """The parameters' values: as given, or by default, or a new name.
+
+        A size that may be left out has a name where the one before is open, too.
+        """
         found: dict[str, Size | int] = {}
+        opened = False
         for name, parameter in self.parameters.items():
             if parameter.annotation is int:
                 found[name] = self._integer(name, given.get(name, parameter.default))
-            elif name in given:
-                size = given[name]
+            elif (size := given.get(name)) is not None:
                 found[name] = size_of(size) if isinstance(size, str) else Size.of(size)
-            elif parameter.default is parameter.empty:
+            elif parameter.default is parameter.empty or opened:
                 found[name] = rewriting.fresh(name)
+                opened = True
         return found
 
     def _integer(self, name: str, given: object) -> int:
@@ -299,13 +294,15 @@ class Rule(Named):
         found: dict[str, Any] = {**self.pattern.match(value), "here": op}
         block = Block()
         try:
-            with unplaced(), fresh_names(), ImplicitBuilder(block):
+            with unplaced(), fresh_names(), definitions() as defined, ImplicitBuilder(block):
                 new = self._written(found, sizes)
             _same_type(new.type, value.type)
+            for name in defined.keys() & rewriting.facts.sizes:
+                raise NotApplicable(f"{name} is a size of the program already")
         except Exception as error:
             block.erase(safe_erase=False)
             raise self._refusal(error) from error
-        rewriting.replace(op, block, new)
+        rewriting.replace(op, block, new, defined)
         return new
 
     def _written(self, found: Mapping[str, Any], sizes: Mapping[str, Any]) -> SSAValue:

@@ -13,6 +13,7 @@ from tiledialect.lift import Function
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
 from tiledialect.passes.lift.captured import Captured
+from tiledialect.passes.lift.open_sizes import define
 from tiledialect.passes.lift.refusal import require
 from tiledialect.passes.lift.rules import rule
 
@@ -20,7 +21,8 @@ from tiledialect.passes.lift.rules import rule
 def tile_size(n: Size, s: Size, v: Size, u: Size | None) -> Size:
     """The size `u` of tiles that are `v` apart, for windows of `n` that are `s` apart."""
     needed = v + n - s
-    require(u is None or u == needed, f"u - v == n - s must hold: with v = {v}, u is {needed}")
+    if u is not None:
+        define(u, needed, f"u - v == n - s must hold: with v = {v}, u is {needed}")
     return needed
 
 

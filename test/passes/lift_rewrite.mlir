@@ -21,7 +21,7 @@
 // RUN: not tile-opt %s -p 'lift-bind{sizes="N=0"}' 2>&1 | filecheck %s --check-prefix EMPTY
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb load="%S/Inputs/no_pattern.py"}' 2>&1 | filecheck %s --check-prefix PATTERN
 
-// CHECK: lift.steps = ["slide_tiling(v=v) at slide", "join_past_map at map.1", "map_fusion at map.1", "bind(v=4)"]
+// CHECK: lift.steps = ["slide_tiling(v=v, u=u) at slide", "join_past_map at map.1", "map_fusion at map.1", "bind(v=4)"]
 // CHECK: lift.slide(6, 4)
 // CHECK-NEXT: lift.map(
 // CHECK-NEXT:   lift.slide(3, 1)

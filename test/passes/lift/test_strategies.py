@@ -255,3 +255,48 @@ def test_conditions_are_told_before_mismatches():
     with pytest.raises(NotApplicable) as raised:
         apply(four, RULES["simplify"], "map")
     assert raised.value.message == "at map, simplify: empty_map: the function does something"
+
+
+def windows(x):
+    return x >> lift.slide(3, 1) >> lift.slide(5, 2)
+
+
+def test_a_size_that_another_one_defines():
+    program = lift.fun(lift.array("N"), windows)
+    tiled = apply(program, RULES["slide_tiling"], "slide.1")
+    assert steps(tiled) == ["slide_tiling(v=v, u=u) at slide.1"]
+    assert tiled.sizes == {"N", "u", "v"}
+    again = tiled.apply(RULES["slide_tiling"], "slide")
+    assert steps(again)[1] == "slide_tiling(v=v1, u=u1) at slide"
+    both = again.bind(u=7, u1=10)
+    assert both.sizes == {"N"}
+    assert str(both.module) == str(again.bind(v=4, v1=8).module)
+    assert str(replay(program, both.text).module) == str(both.module)
+    assert again.bind(v="2*w").bind(u=7).sizes == {"N", "v1", "u1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"u": 8, "v": 4}, "v + 3 is 7, but u is 8"),
+        ({"u": 2}, "u is 2, which is not v + 3 for any v"),
+        ({"w": 2}, "there is no size w; there is N, u, v"),
+    ],
+)
+def test_sizes_that_do_not_fit(given: dict[str, int], message: str):
+    tiled = apply(lift.fun(lift.array("N"), windows), RULES["slide_tiling"], "slide.1")
+    with pytest.raises(TileError) as raised:
+        tiled.bind(**given)
+    assert raised.value.message == message
+
+
+def test_a_name_that_is_taken():
+    with pytest.raises(NotApplicable, match="N is a size of the program already"):
+        apply(lift.fun(lift.array("N"), windows), RULES["slide_tiling"], "slide.1", u="N")
+
+
+def test_definitions_are_taken_back():
+    program = lift.fun(lift.array("N"), windows)
+    failing = sequence(RULES["slide_tiling"], fusion)
+    done = apply(program, attempt(failing), "slide.1")
+    assert done.sizes == {"N"} and not done.function.attributes
