@@ -191,13 +191,13 @@ class Named(Strategy, ABC):
         every = inspect.signature(self.function, eval_str=True).parameters
         return {n: p for n, p in every.items() if p.kind == p.KEYWORD_ONLY}
 
-    def __call__(self, **sizes: Size | int | str) -> Applied:
-        """The rule with values of its parameters."""
+    def __call__(self, **sizes: Size | int | str | None) -> Applied:
+        """The rule with values of its parameters; one that is None is left out."""
         for name in sizes:
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
                 raise TileError(f"{self.name} has no parameter {name}; it has {known}")
-        return Applied(self, tuple(sizes.items()))
+        return Applied(self, tuple((n, s) for n, s in sizes.items() if s is not None))
 
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
         """Do it with a new name for each size."""
@@ -213,7 +213,8 @@ class Named(Strategy, ABC):
         for name, parameter in self.parameters.items():
             if parameter.annotation is int:
                 found[name] = self._integer(name, given.get(name, parameter.default))
-            elif (size := given.get(name)) is not None:
+            elif name in given:
+                size = given[name]
                 found[name] = size_of(size) if isinstance(size, str) else Size.of(size)
             elif parameter.default is parameter.empty or opened:
                 found[name] = rewriting.fresh(name)
