@@ -33,6 +33,7 @@ import random_programs  # noqa: E402
 import test_layout  # noqa: E402
 import test_piece_programs  # noqa: E402
 import test_programs  # noqa: E402
+import test_schedules  # noqa: E402
 import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
@@ -99,6 +100,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (compiled_for(), whole_agrees),
     (st.tuples(piece_programs.programs(12), st.integers(0, 1)), pieces_agree),
     (given_schedules.given_schedules(), given_schedules.schedules_agree),
+    (test_schedules.batches(1), test_schedules.nests_agree),
     (pass_orders.orders(), pass_orders.ends_well),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
