@@ -140,7 +140,7 @@ def _apply(function: func.FuncOp, step: Gradient, *, is_last: bool) -> None:
     wrt = tuple(n for n in step.wrt if n in reals) if step.only_reals else step.wrt
     integers = ", ".join(n for n in step.wrt if n not in reals)
     if not wrt:
-        raise TileError(f"there is no gradient with respect to integers, which {integers} hold")
+        raise TileError(f"there is no gradient with respect to integers: {integers}")
     if wrt != step.wrt and not is_last:
         # Its cotangent would be an input that is there or not.
         raise TileError(
