@@ -14,7 +14,7 @@ from itertools import zip_longest
 from math import prod
 from typing import Any
 
-import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 by it)
+import ml_dtypes as ml_dtypes  # NumPy knows bfloat16 by it.
 import numpy as np
 
 from tiledialect.lazy import lazy
