@@ -345,7 +345,7 @@ class _Checker:
         wanted = len(output.indices)
         if kind.is_tensor and kind.rank not in (None, wanted):
             has = _count(kind.rank or 0, "dimension", "dimensions")
-            number = f" (`T[i: N] = =({default.text}[]), i < N;` is a number along an axis)"
+            number = f" (`T[i: N] = =({default.text}[]);` is a number along an axis)"
             raise TileError(
                 f"the default `{default.text}` has {has} and `{output.tensor.text}` has "
                 f"{wanted or 'none'}: a default has the shape of the output"

@@ -210,14 +210,14 @@ INSTEAD = {
     "tril": "O = index(A, 0) >= index(A, 1) ? A : 0",
     "triu": "O = index(A, 0) <= index(A, 1) ? A : 0",
     "repeat": "O[3*i + k: 3*N] = =(A[i]), k < 3",
-    "tile": "O[i + N*k: 3*N] = =(A[i]), k < 3",
+    "tile": "O[i + N*k: 3*N] = =(A[i])",
     "diff": "H[i: N - 1] = =(A[i + 1]); L[i: N - 1] = =(A[i]); O = H - L",
     **dict.fromkeys(("flatten", "ravel"), "O = reshape(A, N * M)"),
     **dict.fromkeys(("squeeze", "unsqueeze", "expand_dims"), "O = reshape(A, N, 1, M)"),
     "cumsum": "O[i: N] = +(A[k]), i - k < N",
     "flip": "O[i: N] = =(A[N - 1 - i])",
     "pad": "O[i + 1: N + 2] = =(A[i])",
-    **dict.fromkeys(("zeros", "ones", "full"), "V = 0.0; O[i, j: N, M] = =(V[]), i < N, j < M"),
+    **dict.fromkeys(("zeros", "ones", "full"), "V = 0.0; O[i, j: N, M] = =(V[])"),
     **dict.fromkeys(("arange", "range", "iota"), "O = index(A, 0)"),
     **dict.fromkeys(
         ("rand", "random", "uniform"), "Step = prng_step(State, N); O = prng_value(Step)"
