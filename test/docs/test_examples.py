@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import tool_server
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -134,9 +135,18 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands, which start at once."""
+    folder = tmp_path_factory.mktemp("commands")
+    tool_server.start(folder, os.environ)
+    return folder
+
+
 @pytest.mark.parametrize("example", of("sh"), ids=ids)
-def test_sh(example: Example, directory: Path) -> None:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+def test_sh(example: Example, directory: Path, tools: Path) -> None:
+    own = str(Path(sys.executable).parent)
+    path = os.pathsep.join([str(tools), own, os.environ["PATH"]])
     for command, expected in commands(example.text):
         result = subprocess.run(
             ["bash", "-c", command],
