@@ -147,7 +147,11 @@ def test_a_file_of_schedules(tmp_path: Path) -> None:
         ("D", TILED.replace("at 16*k copies", "at 8*k copies"), "names a loop that is not there"),
         ("D", TILED.replace("(1, 0)", "(1, 2)"), "must order the axes 0 to 1"),
         ("D", TILED.replace("<A", "<A global order (0, 0), A"), "must order the axes 0 to 1"),
-        ("D_B", STAGED["D_B"], "there is no kernel D_B to schedule; there is D"),
+        (
+            "D_B",
+            STAGED["D_B"],
+            "there is no kernel D_B to schedule; there is D, whose schedule asks for a copy of B, D_B, by 'stage <B global …>'",
+        ),
         ("D", TILED + " hello", "expected the end of the schedule"),
         ("D", TILED + " hello", "at 'hello'"),
         ("D", TILED.replace("A local", "A near"), "expected local, private or global, at 'near"),

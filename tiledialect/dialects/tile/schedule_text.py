@@ -125,14 +125,26 @@ def set_schedules(op: Operation, schedules: Mapping[str, str]) -> None:
     kernels = named_kernels(op)
     for name, text in schedules.items():
         if name not in kernels:
-            there = ", ".join(kernels) or "none"
-            raise TileError(f"there is no kernel {name} to schedule; there is {there}")
+            raise TileError(_no_kernel(name, kernels))
         kernel = kernels[name]
         try:
             kernel.schedule = ScheduleAttr(kernel.mark(parse_schedule_text(text, kernel)))
             kernel.verify_()
         except (TileError, VerifyException) as error:
             raise TileError.at(kernel, f"the schedule of {name}: {error}") from None
+
+
+def _no_kernel(name: str, kernels: Mapping[str, KernelOp]) -> str:
+    """The message for a schedule whose kernel is not there: it may be one that makes a copy."""
+    text = f"there is no kernel {name} to schedule; there is {', '.join(kernels) or 'none'}"
+    for reader, kernel in kernels.items():
+        for operand in operand_names(kernel):
+            if name == f"{reader}_{operand}":
+                return (
+                    f"{text}, whose schedule asks for a copy of {operand}, {name}, by "
+                    f"'stage <{operand} global …>'"
+                )
+    return text
 
 
 def read_schedules(text: str) -> dict[str, str]:
