@@ -208,6 +208,8 @@ def test_let_and_at():
         lambda x: x[-2:],
         lambda x: x[1:-1],
         lambda x: x[-3:-1],
+        lambda x: x[-2],
+        lambda x: x[np.int64(-1)],
     ],
 )
 def test_places_are_counted_from_the_end(function):

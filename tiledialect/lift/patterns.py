@@ -568,8 +568,8 @@ def at(index: AnySize | Value) -> Function:
 
     def apply(value: Any) -> Value:
         array = _checked(value, "at", where)
-        place_ = index if isinstance(index, Value) else size_value(index, where)
-        return Value(emit(lambda: ops.AtOp.make(array.ssa, place_.ssa), where))
+        array.array_type("at")
+        return array[index]
 
     return Function("at", apply, where)
 

@@ -90,16 +90,8 @@ class Value:
         if isinstance(key, slice):
             return self._slice(key, where)
         if isinstance(self.type, TensorType):
-            if _is_negative(key):
-                size = self.size.number
-                last = "x.size" if size is None else str(size)
-                raise TileError(
-                    "an index counts from the start: the element that is x[-k] in NumPy is "
-                    f"x[{last} - k]",
-                    where,
-                )
-            index = key.ssa if isinstance(key, Value) else size_value(key, where).ssa
-            return Value(emit(lambda: ops.AtOp.make(self.ssa, index), where))
+            index = key if isinstance(key, Value) else size_value(self._end(key, where), where)
+            return Value(emit(lambda: ops.AtOp.make(self.ssa, index.ssa), where))
         if not isinstance(key, int) or key < 0:
             raise TileError(f"a component of a tuple is chosen by a number, not {key!r}", where)
         return Value(emit(lambda: ops.GetOp.make(self.ssa, index=OrdinalAttr(key)), where))
@@ -282,10 +274,6 @@ def _instead(written: str, name: str) -> str:
     use = INSTEAD.get(name) or (own and f"lift.{own}")
     known = f"use {use}" if use else "Lift has no such function"
     return f"{written} does not take values of a Lift program: {known}"
-
-
-def _is_negative(key: object) -> bool:
-    return isinstance(key, int | np.integer) and bool(key < 0)
 
 
 def call(function: Callable[..., Any], *args: Value) -> Any:
