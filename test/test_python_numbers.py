@@ -217,6 +217,9 @@ def test_outputs_are_those_of_the_last_call():
     for b, outputs in ((np.int32([1, 2, 3]), ("DA",)), (F32, ("DA", "DB"))) * 2:
         g(F32, b, F32)
         assert g.outputs == outputs
+        # A call that takes another way, with an array that has gaps.
+        g(F32, np.repeat(b[::-1], 2)[::2], F32)
+        assert g.outputs == outputs
 
 
 def test_integers_that_are_named_are_refused():

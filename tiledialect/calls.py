@@ -30,4 +30,4 @@ def completed(calls: Calls, missing: Sequence[Any]) -> Calls:
     """Calls that leave out the last arrays, which are the same each time."""
     from tiledialect.lowering.runtime.trial import Calls
 
-    return Calls(lambda arrays: calls.run((*arrays, *missing)))
+    return Calls(calls.plan, lambda arrays: calls.run((*arrays, *missing)))

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import DictionaryAttr
 from tiledialect.boundary import for_user, front_door
 from tiledialect.calls import begins, completed, device_signature_of, signature_of
 from tiledialect.choices import Choices, Fusion
-from tiledialect.dialects.tile.element_types import is_float
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of, without_marks
 from tiledialect.loading import Source, parse_mlir, print_module, read_text
@@ -83,8 +82,8 @@ class Function:
         self._specializations: Recent[tuple[Types, Device], Specialization] = Recent(KEPT)
         self._calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
         self._device_calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
-        self._last_types: Types | None = None
-        self._last_signature: tuple[Any, ...] | None = None
+        self._last: Plan | None = None
+        """Of the last call, or of what was last compiled."""
         self._warned: set[str] = set()
 
     @cached_property
@@ -98,24 +97,10 @@ class Function:
     def outputs(self) -> tuple[str, ...]:
         """The names of what a call gives, in order.
 
-        Which inputs hold integers, by which there is no gradient, may be known by calls alone; then
-        these are the names of what the last one gave.
+        Where calls alone say which inputs hold integers, by which there is no gradient, these are
+        the names of what the last one gave.
         """
-        last = self._last()
-        if last is None or not self._gradients or not self._gradients[-1].only_reals:
-            return self._outputs
-        wrt = self._gradients[-1].wrt
-        reals = {n for n, t in zip(self.inputs, last, strict=True) if is_float(t.element_type)}
-        first = len(self._outputs) - len(wrt)
-        given = zip(self._outputs[first:], wrt, strict=True)
-        return (*self._outputs[:first], *(output for output, of in given if of in reals))
-
-    def _last(self) -> Types | None:
-        """The inputs' types of the last call, or for which something was last compiled."""
-        if (signature := self._last_signature) is None:
-            return self._last_types
-        pairs = list(zip(signature[::2], signature[1::2], strict=True))
-        return self._inputs.types(pairs, {})
+        return self._outputs if self._last is None else self._given(self._last.output_names)
 
     def __repr__(self) -> str:
         from tiledialect.signature import argument_dims
@@ -206,10 +191,10 @@ class Function:
                     return self._call_any(args)
                 signature.append(value.shape)
                 signature.append(value.dtype)
-            calls = self._calls.get(known := tuple(signature))
+            calls = self._calls.get(tuple(signature))
             if calls is None:
                 return self._call_any(args)
-            self._last_signature = known
+            self._last = calls.plan
             return calls.run(args)
         except TileError as error:
             raise for_user(error) from None
@@ -229,8 +214,7 @@ class Function:
         lane = lane_of(queue_for(self.device, profiling=True))
         executable = self._specialize(types_of(host), self.device).executable(lane, on_host=True)
         outputs, profile = executable.profile(host, repeat)
-        names = self._given([t.name for t in executable.plan.outputs])
-        return pack(self.name, names, outputs), profile
+        return pack(self.name, self._given(executable.plan.output_names), outputs), profile
 
     def _host_arrays(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
         arrays = self._inputs.arrays(self.bind(args, named))
@@ -269,7 +253,7 @@ class Function:
 
     def _call_any(self, args: Sequence[Any]) -> Any:
         if self._device_calls and (ready := self._ready_on_device(args)) is not None:
-            return ready.run(args)
+            return self._run(ready, args)
         arrays = self._inputs.arrays(self.bind(args, {}))
         if not all(isinstance(a, np.ndarray) for a in arrays):
             return self._call_on_device(args, arrays)
@@ -280,6 +264,10 @@ class Function:
             calls = self._calls.put(signature, tuned._host_calls(types_of(arrays)))
         if begins(args, arrays):
             self._calls.put(signature_of(args), completed(calls, arrays[len(args) :]))
+        return self._run(calls, arrays)
+
+    def _run(self, calls: Calls, arrays: Sequence[Any]) -> Any:
+        self._last = calls.plan
         return calls.run(arrays)
 
     def _host_calls(self, types: Types) -> Calls:
@@ -319,7 +307,7 @@ class Function:
         if begins(args, arrays):
             whole = completed(calls, arrays[len(args) :])
             self._device_calls.put(device_signature_of(queue, args), whole)
-        return calls.run(arrays)
+        return self._run(calls, arrays)
 
     def _calls_on(self, types: Types, queue: cl.CommandQueue) -> Calls:
         from tiledialect.lowering.runtime.lane import lane_of
@@ -327,14 +315,15 @@ class Function:
 
         lane = lane_of(queue)
         executable = self._specialize(types, lane.device).executable(lane, on_host=False)
-        run, kind = executable.on_device, self._kind(executable.plan)
+        plan, run = executable.plan, executable.on_device
+        kind = self._kind(plan)
         if kind is None:
-            return Calls(lambda arrays: run(arrays)[0])
-        return Calls(lambda arrays: kind(*run(arrays)))
+            return Calls(plan, lambda arrays: run(arrays)[0])
+        return Calls(plan, lambda arrays: kind(*run(arrays)))
 
     def _kind(self, plan: Plan) -> Callable[..., Any] | None:
         """What a call gives its outputs as; None: the only one as it is."""
-        names = self._given([t.name for t in plan.outputs])
+        names = self._given(plan.output_names)
         return result_type(self.name, names) if len(names) > 1 else None
 
     def _given(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -365,7 +354,7 @@ class Function:
                 found = Specialization(self._program, types, device)
                 self._specializations.put((types, device), found)
                 self._warn(found.plan.warnings)
-            self._last_types, self._last_signature = types, None
+            self._last = found.plan
             return found
 
     @front_door
@@ -404,7 +393,11 @@ class Function:
 
     def _types_or_last(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
         """The types of inputs; without any those of the last call, else the declared ones."""
-        return self.types(args, named) if args or named else self._inputs.known(self._last())
+        return self.types(args, named) if args or named else self._known()
+
+    def _known(self) -> Types:
+        """The types of the last call, else the declared ones."""
+        return self._inputs.known() if self._last is None else types_of(self._last.inputs)
 
     @front_door
     def tuned(self, *args: Any, **named: Any) -> Function:
@@ -524,7 +517,7 @@ class Function:
         self._check_tensors("Tile text")
         with self._source.told():
             module, name = self._source.module, self._base_name
-            types = self._inputs.known(self._last()) if has_lift_ops(self._function) else ()
+            types = self._known() if has_lift_ops(self._function) else ()
             return print_tile(differentiated(module, name, self._gradients, types))
 
     @front_door

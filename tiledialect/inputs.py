@@ -276,10 +276,8 @@ class Inputs:
         self._left_out(values, found)
         return found
 
-    def known(self, last: Types | None) -> Types:
-        """The types of the last call, if there was one, else those that are declared."""
-        if last is not None:
-            return last
+    def known(self) -> Types:
+        """The types that are declared; a TileError if they leave something open."""
         declared = self.function.function_type.inputs.data
         types = tuple(t for t in declared if isinstance(t, TensorType) and t.has_static_shape())
         if len(types) < len(self.names) or any(t.element_type == et.any_type for t in types):
@@ -327,8 +325,8 @@ def _converted(array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
 
 
 def type_of(array: Any) -> TensorType[Attribute]:
-    """The type of an array."""
-    return TensorType(ELEMENT_TYPES[array.dtype], array.shape)
+    """The type of an array, or of an input of a plan."""
+    return TensorType(ELEMENT_TYPES[np.dtype(array.dtype)], array.shape)
 
 
 def types_of(arrays: Sequence[Any]) -> Types:

@@ -115,6 +115,11 @@ class Plan:
     """What the largest intermediate in each allocation is called."""
 
     @property
+    def output_names(self) -> tuple[str, ...]:
+        """The names of the outputs, in order."""
+        return tuple(t.name for t in self.outputs)
+
+    @property
     def first_slot(self) -> int:
         """The number of the first slot: buffers before it are inputs and outputs."""
         return len(self.inputs) + len(self.outputs)

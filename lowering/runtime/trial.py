@@ -16,6 +16,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.arrays import Array
 from tiledialect.lowering.runtime.lane import Lane, lane_in_caller
 from tiledialect.lowering.runtime.launch import HostRun
+from tiledialect.lowering.runtime.plan import Plan
 from tiledialect.lowering.runtime.specialization import Specialization
 
 WARM = 6
@@ -39,7 +40,8 @@ It would save few of a hundred of them, while Python's other threads wait for it
 class Calls:
     """How to call a plan."""
 
-    def __init__(self, run: Callable[[Any], Any]):
+    def __init__(self, plan: Plan, run: Callable[[Any], Any]):
+        self.plan = plan
         self.run = run
         """Gives the results; it may be another one from a call on."""
 
@@ -54,19 +56,21 @@ def calls_on_host(
     shared = specialization.executable(lane, on_host=True)
     caller = lane_in_caller(lane.device)
     if caller is None or not shared.by_pointers or not shared.launches:
-        return Calls(shared.host_run(kind))
+        return Calls(shared.plan, shared.host_run(kind))
 
     def alone() -> HostRun:
         return specialization.executable(caller, on_host=True).host_run(kind)
 
-    return Trial(shared.host_run(kind), alone, len(shared.launches))
+    return Trial(shared.plan, shared.host_run(kind), alone, len(shared.launches))
 
 
 class Trial(Calls):
     """Calls of a plan for NumPy arrays, of which the first are timed."""
 
-    def __init__(self, shared: HostRun, in_caller: Callable[[], HostRun], launches: int):
-        super().__init__(self._shared)
+    def __init__(
+        self, plan: Plan, shared: HostRun, in_caller: Callable[[], HostRun], launches: int
+    ):
+        super().__init__(plan, self._shared)
         self._make_alone = in_caller
         self._ways = {"shared": shared}
         self._times: dict[str, list[float]] = {"shared": [], "alone": []}

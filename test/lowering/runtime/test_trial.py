@@ -12,7 +12,10 @@ import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime import trial
 from tiledialect.lowering.runtime.lane import lane_in_caller, lane_of
+from tiledialect.lowering.runtime.plan import Plan
 from tiledialect.lowering.runtime.trial import MOST, ROUNDS, SHORT, WARM, Trial
+
+NOTHING = Plan((), (), (), (), (), "")
 
 CALLS = WARM + 2 * ROUNDS
 """After as many, the trial is over."""
@@ -59,7 +62,7 @@ class Fake:
                 raise TileError("no such queue")
             return way("alone", alone)
 
-        self.trial = Trial(way("shared", shared), in_caller, launches=1)
+        self.trial = Trial(NOTHING, way("shared", shared), in_caller, launches=1)
         self.results = [self.trial.run([]) for _ in range(calls)]
 
 
