@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.taps import taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.before import Before
 from tiledialect.passes.fusion_cost import Gain, Machine, operations
@@ -106,6 +107,8 @@ def _evaluations(first: KernelOp, user: KernelOp) -> int:
         return points
     if user.contraction is not None:
         return max(points, points_of(user))
+    if user.contractions:
+        return max(points, sum(taps_of(op) * size_of(op.result) for op in user.contractions))
     if points == 1 or _shapes(first) == _shapes(user):
         return points
     (own,), (shape,) = _shapes(first), _shapes(user)
@@ -136,7 +139,13 @@ def erase(found: Iterable[Again]) -> None:
 def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
     if user.axes is not None:
         return over_rows(first, user, ())
-    return merged(first, user, ()) if _is_taken_where_made(first, user) else None
+    if not _is_taken_where_made(first, user):
+        return None
+    kernel = merged(first, user, ())
+    if kernel is None or user.contraction is not None or all(map(taps_of, kernel.contractions)):
+        return kernel
+    kernel.erase()
+    return None
 
 
 def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
@@ -158,7 +167,7 @@ def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
                 pending += {op.res} - reached
                 reached.add(op.res)
             elif isinstance(op, ContractionOp):
-                if op is not contraction or use.index >= len(op.inputs):
+                if contraction not in (None, op) or use.index >= len(op.inputs):
                     return False
             elif not (at_elements and isinstance(op, YieldOp)):
                 return False

@@ -17,7 +17,13 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.rows import shape
-from tiledialect.dialects.tile.taps import MOST_TAPS, inner_copies, read_elements, taps_of
+from tiledialect.dialects.tile.taps import (
+    MOST_TAPS,
+    inner_copies,
+    inner_ops,
+    read_elements,
+    taps_of,
+)
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.fusion_cost import Gain, Machine, Traffic, bytes_of
@@ -91,9 +97,11 @@ def _is_kernel(kernel: KernelOp) -> bool:
     found = kernel.contractions
     if kernel.contraction is not None or not found or not all(map(taps_of, found)):
         return False
-    inner = inner_copies(found)
+    inner = inner_ops([*kernel.block.ops])
     outer = [op.result for op in found if op not in inner]
-    others = [v for op in kernel.block.ops if isinstance(op, ElementwiseOp) for v in op.results]
+    others = [
+        op.res for op in kernel.block.ops if isinstance(op, ElementwiseOp) and op not in inner
+    ]
     shapes = {shape(v) for v in (*outer, *others, *kernel.yield_op.values)}
     taken = [v for v in outer if any(not isinstance(u.operation, ContractionOp) for u in v.uses)]
     return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_TAPS

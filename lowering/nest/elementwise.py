@@ -80,9 +80,15 @@ class TapElements(Elements):
         condition = both(self.condition, *tests)
 
         def read(k: int) -> SSAValue:
-            return self.nest.load(self.memory(op.inputs[k]), places[k], condition)
+            return self._read(op.inputs[k], places[k], condition)
 
         return combined(op, self.nest.scalars, accumulator_type(op), read)
+
+    def _read(self, value: SSAValue, place: Sequence[Expr], condition: Condition) -> SSAValue:
+        """The element of what is in memory, or computed of that: 0 where memory is not read."""
+        if isinstance(value, BlockArgument):
+            return self.nest.load(self.memory(value), place, condition)
+        return Elements(self.nest, self.memory, tuple(place), condition).at(value)
 
 
 def _points(op: ContractionOp, coordinates: Sequence[Expr]) -> list[dict[str, Expr]]:

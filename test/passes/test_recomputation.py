@@ -113,6 +113,27 @@ def test_gradients_of_pairs_write_no_differences(device: td.Device):
     assert not oclgrind.report(before)
 
 
+@pytest.mark.parametrize(("made", "kernels"), [("tanh(X * C) * 2", 1), ("exp(X) * C", 2)])
+def test_sums_of_few_points_compute_what_they_take(made: str, kernels: int, device: td.Device):
+    """What is 0 where nothing is read is computed where it is taken; exp(0) is 1."""
+    function = td.compile(
+        f"""function (X[N, M], C) -> (O) {{ Y = {made}; A[i, j + 1: 19, 42] = +(Y[i, j]);
+        B[i + 2, j: 19, 42] = +(Y[i, j]); D[i, 41: 19, 42] = +(Y[i, j]), j < 2;
+        E[i + 1, j: 19, 42] = +(Y[i, j] * X[i, j]); O = A + B + D * 2 - E; }}"""
+    )
+    random = np.random.default_rng(0)
+    arrays = [random.uniform(0.5, 2, (17, 40)).astype(np.float32), np.array(3, np.float32)]
+    target = spec("CPU", {"type": "cpu"})
+    assert len(kernels_of(function, arrays, target)) == kernels
+    before = len(oclgrind.log())
+    for own in (target, spec("GPU", {**GPU, "launch": 5.0})):
+        (found,) = run_as(function, arrays, device, own)
+        assert_close(found, function.reference(*arrays), ulps=400)
+    (found,) = [td.compile(function.tile, device=device)(*arrays)]
+    assert_close(found, function.reference(*arrays), ulps=400)
+    assert not oclgrind.report(before)
+
+
 def test_gradients_of_forces_write_no_pairs(device: td.Device):
     """All pairs are computed again for sums over each of both, together, and for all of them."""
     function = td.compile(FORCES, device=device).gradient()

@@ -4,15 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from math import prod
+from math import isfinite, prod
 from typing import TypeVar
 
-from xdsl.ir import BlockArgument, Operation, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise import (
+    AbsOp,
+    AddOp,
+    AsinOp,
+    AtanOp,
+    CastOp,
+    CeilOp,
+    ConstantOp,
+    ElementwiseOp,
+    ErfOp,
+    ExpM1Op,
+    FloorOp,
+    IdentOp,
+    Log1pOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    NegOp,
+    ReluOp,
+    RoundOp,
+    SinhOp,
+    SinOp,
+    SqrtOp,
+    SubOp,
+    TanhOp,
+    TanOp,
+)
 from tiledialect.dialects.tile.rows import names_in
 from tiledialect.index import sets
 from tiledialect.index.expr import IndexExpr, Range
@@ -22,6 +48,12 @@ MOST_TAPS = 16
 """How many points an element may have that is computed wherever it is needed."""
 PLAIN = Combination.none, Combination.mul
 """What makes 0 of what is read where there is no point, as all of that is 0."""
+
+KEEP_ZEROS = (
+    *(AbsOp, AddOp, AsinOp, AtanOp, CastOp, CeilOp, ErfOp, ExpM1Op, FloorOp, IdentOp, Log1pOp),
+    *(MaxOp, MinOp, NegOp, ReluOp, RoundOp, SinOp, SinhOp, SqrtOp, SubOp, TanOp, TanhOp),
+)
+"""What makes 0 of zeros."""
 
 Place = TypeVar("Place", int, Expr, IndexExpr)
 
@@ -76,12 +108,46 @@ def is_copy(op: ContractionOp) -> bool:
 def _reads_memory(op: ContractionOp) -> bool:
     """Whether all that is read is in memory, or of a copy in the same kernel.
 
-    Constants are read everywhere, memory as 0 where there is none of the contraction's.
+    Sums may read what elementwise ops of the kernel make of memory, too, if that is 0 where memory
+    is. Constants are read everywhere, memory as 0 where there is none of the contraction's.
     """
-    if all(isinstance(v, BlockArgument) for v in op.inputs) and op.default is None:
+    is_sum = op.aggregation.data is Aggregation.add
+    if op.default is None and all(
+        isinstance(v, BlockArgument) or (is_sum and keeps_zeros(v)) for v in op.inputs
+    ):
         return True
     has_default = op.default is None or op.default.type == op.result.type
     return is_copy(op) and has_default and _is_placed(op.inputs[0])
+
+
+def keeps_zeros(value: SSAValue) -> bool:
+    """Whether elementwise ops make a value of what is in memory, and 0 where all of that is 0."""
+    known: dict[SSAValue, bool] = {}
+    pending = [value]
+    while pending:
+        v = pending[-1]
+        operands = v.owner.operands if isinstance(v.owner, ElementwiseOp) else ()
+        if missing := [x for x in operands if x not in known]:
+            pending += missing
+            continue
+        pending.pop()
+        known[v] = _is_zero(v, [known[x] for x in operands])
+    return known[value]
+
+
+def _is_zero(value: SSAValue, operands_are: Sequence[bool]) -> bool:
+    """Whether a value is 0 if some of the operands of its op are."""
+    op = value.owner
+    if isinstance(op, ConstantOp):
+        return op.number == 0
+    if isinstance(op, MulOp):
+        pairs = zip(op.operands, operands_are, strict=True)
+        return any(operands_are) and all(zero or _is_finite(v) for v, zero in pairs)
+    return isinstance(op, (Block, *KEEP_ZEROS)) and all(operands_are)
+
+
+def _is_finite(value: SSAValue) -> bool:
+    return isinstance(value.owner, ConstantOp) and isfinite(value.owner.number)
 
 
 def _is_placed(value: SSAValue) -> bool:
@@ -141,9 +207,15 @@ def is_covered(value: SSAValue) -> bool:
 
 def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
     """Those of contractions that others alone read: their elements are computed elsewhere."""
+    return {op for op in inner_ops(ops) if isinstance(op, ContractionOp)}
+
+
+def inner_ops(ops: Sequence[Operation]) -> set[Operation]:
+    """Those of contractions and elementwise ops whose elements contractions alone read."""
     found: set[Operation] = set()
     for op in reversed(ops):
-        if op.result.uses and all(_reads(use) or use.operation in found for use in op.result.uses):
+        uses = [use for result in op.results for use in result.uses]
+        if uses and all(_reads(use) or use.operation in found for use in uses):
             found.add(op)
     return found
 
