@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -51,6 +52,7 @@ import oclgrind  # noqa: E402
 import tiledialect as td  # noqa: E402
 from tiledialect.errors import TileError  # noqa: E402
 from tiledialect.lowering import tile_compile  # noqa: E402
+from tiledialect.lowering.runtime import isolation  # noqa: E402
 from tiledialect.lowering.runtime.devices import choose, unusable  # noqa: E402
 from tiledialect.verification import check_dominance  # noqa: E402
 
@@ -93,6 +95,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in skipped]
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each process a run of neighbours: what they share is made once."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
+
+
 @pytest.fixture(params=td.devices(), ids=lambda device: device.id)
 def device(request: pytest.FixtureRequest) -> td.Device:
     """Every OpenCL device that works, one after the other."""
@@ -106,6 +116,13 @@ def no_oclgrind_report() -> Iterator[None]:
     yield
     report = oclgrind.report(before)
     assert not report, f"Oclgrind reports:\n{report[:2000]}"
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build the kernels of given schedules here alone, but in tests marked `tries_kernels`."""
+    if request.node.get_closest_marker("tries_kernels") is None:
+        monkeypatch.setattr(isolation, "find", lambda kernels: isolation.Found(""))
 
 
 def _in_order(previous: ModulePass | None, module: ModuleOp, _: ModulePass | None) -> None:

@@ -230,6 +230,7 @@ def test_parallel_loops_have_a_step_for_each_work_item(device: td.Device):
             run(EIGHT, ONES)
 
 
+@pytest.mark.tries_kernels
 def test_a_crash_does_not_reach_the_caller():
     far = ("memref.store %sum, %Y[%i]", "memref.store %sum, %Y[%far]")
     place = (

@@ -35,14 +35,17 @@ NUMBERS = {
 def test_what_is_outside_equals_nothing(name: str, device: td.Device):
     f = td.compile(PROGRAMS[name], device=device)
     names = [n for n in ("X", "M", "D") if n in PROGRAMS[name].split("->")[0]]
-    for numbers in NUMBERS.values():
-        arrays = [numbers, np.roll(numbers, 1), np.arange(1, 51, dtype=numbers.dtype)]
-        expected = f.reference(*arrays[: len(names)])
-        for staged in STAGES:
-            if not set(staged) <= set(names):
-                continue
-            stages = ", ".join(f"{n} local" for n in staged)
-            stage = f" stage <{stages}>" if staged else ""
-            schedule = f"<group.x 16*x : 4, unroll j : 5, vector x : 16>{stage}"
-            scheduled = f.with_schedules({name: schedule})
-            np.testing.assert_array_equal(scheduled(*arrays[: len(names)]), expected)
+    inputs = [
+        [numbers, np.roll(numbers, 1), np.arange(1, 51, dtype=numbers.dtype)][: len(names)]
+        for numbers in NUMBERS.values()
+    ]
+    expected = [f.reference(*arrays) for arrays in inputs]
+    for staged in STAGES:
+        if not set(staged) <= set(names):
+            continue
+        stages = ", ".join(f"{n} local" for n in staged)
+        stage = f" stage <{stages}>" if staged else ""
+        schedule = f"<group.x 16*x : 4, unroll j : 5, vector x : 16>{stage}"
+        scheduled = f.with_schedules({name: schedule})
+        for arrays, wanted in zip(inputs, expected, strict=True):
+            np.testing.assert_array_equal(scheduled(*arrays), wanted)

@@ -15,6 +15,8 @@ from tiledialect.lowering.runtime.child import MARK
 
 # pyright: reportPrivateUsage=false
 
+pytestmark = pytest.mark.tries_kernels
+
 SOURCE = "function (A[N, M]) -> (S) { S[i: N] = +(A[i, k]); }"
 USUAL = {"S": "<group.x i : 12, serial k : 36>"}
 DATA = np.arange(12 * 36, dtype=np.float32).reshape(12, 36) / 64
