@@ -170,14 +170,6 @@ EXAMPLES = {
         "tile-to-nest,nest-pipeline,nest-vectorize,nest-barriers,nest-to-gpu,gpu-count-copies,"
         "gpu-load-ahead",
     ),
-    "gpu-balance-barriers": (
-        "pool",
-        f"{GUARDED},nest-peel,nest-barriers,nest-to-gpu,gpu-balance-barriers",
-    ),
-    "gpu-leave-branches": (
-        "pool",
-        f"{GUARDED},nest-peel,nest-barriers,nest-to-gpu,gpu-leave-branches",
-    ),
     "tile-to-gpu": ("pool", f"{SCHEDULED},tile-to-gpu"),
     "gpu-keep-loops": (
         "pool",

@@ -11,7 +11,6 @@ from xdsl.passes import ModulePass, PassPipeline
 from tiledialect.lowering.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
 from tiledialect.lowering.gpu_broadcast_halves import GpuBroadcastHalvesPass
 from tiledialect.lowering.gpu_count_copies import GpuCountCopiesPass
-from tiledialect.lowering.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
 from tiledialect.lowering.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu_share_rows import GpuShareRowsPass
 from tiledialect.lowering.gpu_widen_bf16 import GpuWidenBf16Pass
@@ -32,21 +31,12 @@ from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
-from tiledialect.lowering.quirks.gpu_balance_barriers import GpuBalanceBarriersPass
-from tiledialect.lowering.quirks.gpu_leave_branches import GpuLeaveBranchesPass
-from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
+from tiledialect.lowering.quirks.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
+from tiledialect.lowering.quirks.nest_free_barriers import FREES_BARRIERS, NestFreeBarriersPass
 from tiledialect.schedule.default import LOCAL_SIZE
-from tiledialect.target_spec import is_gpu, limit, platform
+from tiledialect.target_spec import is_gpu, platform
 
-POCL = "Portable Computing Language"
-FREES_BARRIERS = 4
-"""The version of PoCL from which on barriers are taken out of branches (`nest-free-barriers`).
-
-Before, kernels lose values without `gpu-balance-barriers` and `gpu-leave-branches`; from then on
-they end the process with them.
-"""
-
-TAKES_HINTS = ("Intel(R) OpenCL", POCL)
+TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
 """Platforms whose kernels are faster with hints: those for CPUs that are built with Clang."""
 
 HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
@@ -121,8 +111,7 @@ class LiftToGpuPass(ModulePass):
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    hints, is_pocl = platform(op) in TAKES_HINTS, platform(op) == POCL
-    free = is_pocl and limit(op, "pocl_version", 0) >= FREES_BARRIERS
+    hints, free = platform(op) in TAKES_HINTS, platform(op) in FREES_BARRIERS
     PassPipeline(nest_passes(hints=hints, edges=not is_gpu(op), free=free)).apply(ctx, op)
     if not is_gpu(op):
         GpuBroadcastHalvesPass().apply(ctx, op)
@@ -130,8 +119,5 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
         polynomials.apply(ctx, op)
     if platform(op) in SHARES:
         ArithShareReciprocalsPass().apply(ctx, op)
-    if is_pocl and not free:
-        GpuBalanceBarriersPass().apply(ctx, op)
-        GpuLeaveBranchesPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:
         GpuKeepLoopsPass().apply(ctx, op)

@@ -66,7 +66,7 @@ ODD = {
 def entries(draw: st.DrawFn, device: td.Device) -> tuple[str, Entries]:
     """A kind of device, and what a spec says of it that a device can do at least."""
     kind = draw(st.sampled_from(sorted(OWN)))
-    found = {key: getattr(device, key) for key in (*SPEC_KEYS, "pocl_version")} | {"type": kind}
+    found = {key: getattr(device, key) for key in SPEC_KEYS} | {"type": kind}
     found |= {key: draw(st.sampled_from(values)) for key, values in OWN[kind].items()}
     for key in ("max_work_group_size", "local_mem_size"):
         found[key] = min(found[key], getattr(device, key))

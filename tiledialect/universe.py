@@ -79,15 +79,11 @@ TILE_UNIVERSE = Universe(
             "lowering.nest.simplify_index_arithmetic", "SimplifyIndexArithmeticPass"
         ),
         "nest-to-gpu": _load("lowering.nest.nest_to_gpu", "NestToGpuPass"),
-        "gpu-balance-barriers": _load(
-            "lowering.quirks.gpu_balance_barriers", "GpuBalanceBarriersPass"
-        ),
-        "gpu-leave-branches": _load("lowering.quirks.gpu_leave_branches", "GpuLeaveBranchesPass"),
         "gpu-broadcast-halves": _load("lowering.gpu_broadcast_halves", "GpuBroadcastHalvesPass"),
         "gpu-count-copies": _load("lowering.gpu_count_copies", "GpuCountCopiesPass"),
         "gpu-load-ahead": _load("lowering.gpu_load_ahead", "GpuLoadAheadPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
-        "gpu-keep-loops": _load("lowering.gpu_keep_loops", "GpuKeepLoopsPass"),
+        "gpu-keep-loops": _load("lowering.quirks.gpu_keep_loops", "GpuKeepLoopsPass"),
         "gpu-share-rows": _load("lowering.gpu_share_rows", "GpuShareRowsPass"),
         "gpu-widen-bf16": _load("lowering.gpu_widen_bf16", "GpuWidenBf16Pass"),
         "gpu-arena": _load("lowering.gpu_arena", "GpuArenaPass"),

@@ -13,7 +13,6 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
   "fp64" = true,
   "fp16" = false,
   "compute_capability" = 0 : i64,
-  "pocl_version" = 3 : i64,
   "bandwidth" = 2.000000e+01 : f64,
   "arithmetic" = 1.500000e+02 : f64,
   "launch" = 5.000000e+00 : f64,

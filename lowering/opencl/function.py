@@ -47,7 +47,6 @@ from tiledialect.lowering.opencl.types import (
 )
 from tiledialect.lowering.opencl.vector_ops import bits_of
 from tiledialect.lowering.opencl.views import VIEWS
-from tiledialect.lowering.quirks.gpu_leave_branches import NOT_OPTIMIZED
 
 LONGEST_INLINED = 100
 """Characters of an expression beyond which it gets a variable."""
@@ -359,8 +358,6 @@ class FunctionPrinter(MemoryScope):
         found = "".join(f" {sub_groups_of(self, n)}" for n in sub_group_sizes(self.inlining.ops))
         if sizes := self._group_size(f):
             found += f" __attribute__((reqd_work_group_size({', '.join(map(str, sizes))})))"
-        if NOT_OPTIMIZED in f.attributes:
-            found += " __attribute__((optnone))"
         return found
 
     def parameter(self, value: SSAValue) -> str:

@@ -22,6 +22,10 @@ from tiledialect.lowering.nest.builder import PRIVATE
 from tiledialect.lowering.nest.registers import lanes_of
 from tiledialect.lowering.nest.scope import NestScope
 
+FREES_BARRIERS = ("Portable Computing Language",)
+"""Platforms that need the pass: PoCL 3 loses values of work-items that come by an arm of a branch
+without a barrier, and PoCL 6 computes wrong values, or never ends, where one stands in a branch."""
+
 FREE = (arith.ConstantOp, BufferOp, gpu.GridDimOp, IndexOp)
 """Ops that may stand before a branch: they do nothing that its condition must allow."""
 
@@ -31,8 +35,7 @@ class NestFreeBarriersPass(ModulePass):
 
     Loops in a branch that hold barriers stand around such branches. What a part computes for a
     later one is kept in private memory. All work-items of a group take the same arm of a branch
-    with barriers, and then wait a few times more. PoCL 6.0 computes wrong values, or never ends,
-    where a barrier stands in a branch.
+    with barriers, and then wait a few times more.
     """
 
     name = "nest-free-barriers"

@@ -75,8 +75,6 @@ class Device:
     extensions: tuple[str, ...] = field(repr=False)
     local_mem_unit: int = 0
     """Local memory of a compute unit, which several groups share; 0: not known."""
-    pocl_version: int = 0
-    """The first number of PoCL's version; 0 on other platforms."""
     sub_group_sizes: tuple[int, ...] = ()
     """The sizes of sub-groups whose work-items can exchange registers; empty: they cannot."""
 
@@ -168,11 +166,6 @@ def _compute_capability(device: cl.Device, extensions: Sequence[str]) -> int:
     return 10 * device.compute_capability_major_nv + device.compute_capability_minor_nv
 
 
-def _pocl_version(platform: cl.Platform) -> int:
-    found = re.search(r"PoCL (\d+)", platform.version)
-    return int(found[1]) if found else 0
-
-
 def _describe(device: cl.Device, identity: str) -> Device:
     extensions = tuple(device.extensions.split())
     return Device(
@@ -196,7 +189,6 @@ def _describe(device: cl.Device, identity: str) -> Device:
         compute_capability=_compute_capability(device, extensions),
         extensions=extensions,
         local_mem_unit=_local_mem_unit(device),
-        pocl_version=_pocl_version(device.platform),
         sub_group_sizes=_sub_group_sizes(device, extensions),
     )
 
@@ -430,8 +422,8 @@ SPEC_KEYS = (
     "compute_capability",
 )
 """The fields of a device that its description in the IR has, under the same names."""
-IF_KNOWN = ("local_mem_unit", "pocl_version", "sub_group_sizes")
-"""Those that it has if they are not 0 or empty."""
+IF_KNOWN = ("local_mem_unit", "sub_group_sizes")
+"""Fields that it has if they are not 0 or empty."""
 
 
 def target_spec(device: Device, *, measured: bool = True) -> TargetDeviceSpecAttr:

@@ -1,16 +1,11 @@
-// RUN: tile-opt %s -p tile-to-gpu | filecheck %s --check-prefix=KEPT
-// RUN: sed 's/"pocl_version" = 4/"pocl_version" = 3/' %s | tile-opt -p tile-to-gpu | filecheck %s --check-prefix=CHANGED
 // RUN: tile-opt %s -p tile-to-gpu -t opencl | sed -n 's/^    barrier.*/free/p; s/^     *barrier.*/branch/p' | filecheck %s --check-prefix=FREE
 
-// PoCL 3 makes wrong kernels of barriers in branches if it optimizes them; later versions do so
-// of any in a branch, and are given none.
-// KEPT-NOT: tile.not_optimized
+// PoCL is given no barrier in a branch.
 // FREE:      free
 // FREE-NEXT: free
 // FREE-NOT:  branch
-// CHANGED:  tile.not_optimized
 builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
-    "platform" = "Portable Computing Language", "pocl_version" = 4 : i64>>} {
+    "platform" = "Portable Computing Language">>} {
   func.func @di(%DO: tensor<3x8xf32> {tile.name = "DO"}, %K: tensor<2x8xf32> {tile.name = "K"}) -> (tensor<13xf32> {tile.name = "DI"}) {
     %DI = tile.kernel(%DO_1 = %DO : tensor<3x8xf32>, %K_1 = %K : tensor<2x8xf32>) -> tensor<13xf32> schedule <group.x v0_0 : 4, local.x v0_1 : 4, serial v2_0 : 8, serial v1_0 : 1> stage <%DO_1 local> {
       %DI_1 = tile.contraction add(%DO_1[v0_1 - v1_0, v2_0] mul %K_1[v0_0 + 4*v1_0, v2_0]) -> [v0_0 + 4*v0_1] where 0 <= v0_0 < 4 domain <v0_0 = 0 to 4, v0_1 = 0 to 4, v1_0 = 0 to 1, v2_0 = 0 to 8> : (tensor<3x8xf32>, tensor<2x8xf32>) -> tensor<13xf32>

@@ -66,18 +66,6 @@ def test_the_environment_stays_as_it_was():
     assert child(code).splitlines()[-1].split() == before
 
 
-@pytest.mark.parametrize(
-    ("version", "expected"),
-    [
-        ("OpenCL 3.0 PoCL 3.0-rc2  Linux, Release, RELOC, LLVM 14.0.6, SLEEF", 3),
-        ("OpenCL 3.0 PoCL 5.0+debian  Linux, None+Asserts, RELOC, SPIR, LLVM 16.0.6", 5),
-        ("OpenCL 3.1 LINUX", 0),
-    ],
-)
-def test_the_version_of_pocl(version: str, expected: int):
-    assert devices._pocl_version(SimpleNamespace(version=version)) == expected
-
-
 def test_intel_gives_as_much_local_memory_as_the_user_says():
     sizes = "d.local_mem_size for d in every_device() if d.short_platform == 'intel'"
     code = f"from tiledialect.lowering.runtime.devices import every_device; print(*({sizes}))"
