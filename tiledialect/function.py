@@ -20,7 +20,7 @@ from tiledialect.calls import begins, completed, device_signature_of, signature_
 from tiledialect.choices import Choices, Fusion
 from tiledialect.errors import TileError
 from tiledialect.inputs import KEPT, Inputs, Types, types_of, without_marks
-from tiledialect.loading import Source, parse_mlir, print_module, read_text
+from tiledialect.loading import Source, print_module, read_text
 from tiledialect.recent import Recent
 from tiledialect.results import pack, result_type
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tiledialect.lowering.runtime.specialization import Specialization
     from tiledialect.lowering.runtime.trial import Calls
     from tiledialect.passes.tile_gradient import Gradient
+    from tiledialect.saved import Saved
 
 Array = npt.NDArray[Any]
 
@@ -120,13 +121,18 @@ class Function:
             text = f"// {error.message}"
         return f"<code>{html.escape(repr(self)[1:-1])}</code><pre>{html.escape(text)}</pre>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def saved(self) -> Saved:
         """The program, and where it runs: what is compiled stays here."""
+        from tiledialect.saved import Saved
+
         device = self._wanted_device
         wanted = device if device is None or isinstance(device, str | int) else device.id
         text = print_module(self._source.module, locations=True)
-        program = (text, self._source.text, self._base_name)
-        return restored, (*program, wanted, self._gradients, self._choices)
+        given = self._gradients, self._choices
+        return Saved(text, self._source.text, self._base_name, wanted, *given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.saved(),)
 
     def _check_tensors(self, what: str) -> None:
         """Refuse what is made of functions of tensors alone."""
@@ -569,13 +575,5 @@ class Function:
             return print_module(lowered(self._program, types, self.device))
 
 
-def restored(
-    module: str,
-    text: str,
-    name: str,
-    device: str | int | None,
-    gradients: tuple[Gradient, ...],
-    choices: Choices,
-) -> Function:
-    """The function that ``__reduce__`` took apart."""
-    return Function(Source(parse_mlir(module, name), text), name, device, gradients, choices)
+def _restored(saved: Saved) -> Function:
+    return saved.restored()

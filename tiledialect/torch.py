@@ -7,9 +7,7 @@ PyTorch is not among the requirements of tiledialect; importing this module need
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,12 +18,13 @@ from xdsl.dialects.builtin import TensorType, bf16
 from xdsl.ir import Attribute
 
 from tiledialect.boundary import front_door
-from tiledialect.choices import Choices, Fusion
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.front_door import compile
-from tiledialect.function import Function, restored
+from tiledialect.function import Function
 from tiledialect.inputs import MISSING
+from tiledialect.records import WRONG, from_json, to_json
+from tiledialect.saved import Saved
 
 try:
     import torch
@@ -192,17 +191,7 @@ _functions: WeakValueDictionary[str, Function] = WeakValueDictionary()
 
 def _text_of(f: Function) -> str:
     """All that makes ``f``, so that a graph that was exported holds what it calls."""
-    _, (module, source, name, device, gradients, choices) = f.__reduce__()
-    text = json.dumps(
-        {
-            "module": module,
-            "source": source,
-            "name": name,
-            "device": device,
-            "gradients": [asdict(g) for g in gradients],
-            "choices": asdict(choices),
-        }
-    )
+    text = to_json(f.saved())
     _functions[text] = f
     return text
 
@@ -214,25 +203,13 @@ def _function_of(program: str) -> Function:
 
 @lru_cache(64)
 def _restored(program: str) -> Function:
-    from tiledialect.passes.tile_gradient import Gradient
-
     try:
-        given = json.loads(program)
-        gradients = tuple(
-            Gradient(tuple(g["wrt"]), g["with_outputs"], g["only_reals"])
-            for g in given["gradients"]
-        )
-        fusion = {**given["choices"]["fusion"]}
-        fusion["apart"] = tuple(fusion["apart"])
-        choices = Choices(
-            tuple(given["choices"]["schedules"]), Fusion(**fusion), given["choices"]["tune"]
-        )
-        place = given["module"], given["source"], given["name"], given["device"]
-    except (ValueError, KeyError, TypeError, AttributeError):
+        saved = from_json(Saved, program)
+    except WRONG:
         raise TileError(
             "the program of tiledialect::call is not of the form that td.torch.function writes"
         ) from None
-    f = restored(*place, gradients, choices)
+    f = saved.restored()
     _functions[program] = f
     return f
 

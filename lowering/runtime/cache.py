@@ -22,6 +22,7 @@ from tiledialect import disk
 from tiledialect.lowering.runtime.check_plan import check_plan
 from tiledialect.lowering.runtime.plan import Plan
 from tiledialect.lowering.runtime.texts import Texts
+from tiledialect.records import WRONG, from_json, to_json
 
 ENTRIES = 4096
 """How many entries are kept; of more, those that were used longest ago go."""
@@ -84,10 +85,10 @@ def load(name: str | None) -> tuple[Plan, tuple[Binary, ...]] | None:
     text, _, rest = rest.partition(b"\n")
     head, _, codes = rest.partition(b"\n")
     try:
-        plan = Plan.from_json(text.decode())
+        plan = from_json(Plan, text.decode())
         check_plan(plan)
         binaries = _binaries(json.loads(head), codes, Texts.of(plan.source).kernels)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except WRONG:
         return None
     with suppress(OSError):
         os.utime(_path(name))
@@ -116,7 +117,7 @@ def store(name: str | None, plan: Plan, binaries: Sequence[Binary]) -> None:
         return
     head = json.dumps([(b.names, len(b.code)) for b in binaries])
     codes = b"".join(b.code for b in binaries)
-    disk.write_sealed(_path(name), f"{plan.to_json()}\n{head}\n".encode() + codes)
+    disk.write_sealed(_path(name), f"{to_json(plan)}\n{head}\n".encode() + codes)
     prune(ENTRIES)
 
 

@@ -26,6 +26,7 @@ from tiledialect import disk
 from tiledialect.lowering.runtime.child import Child, Report, say, start
 from tiledialect.lowering.runtime.plan import Launch, Plan, Scalar
 from tiledialect.lowering.runtime.probe import machine
+from tiledialect.records import from_json, to_json
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -120,7 +121,7 @@ _workers: list[_Worker] = []
 
 def _tried(kernels: Kernels) -> Found | None:
     """The answer of a process; None if none can be started."""
-    job = [kernels.device.id, kernels.source, kernels.options, kernels.plan.to_json()]
+    job = [kernels.device.id, kernels.source, kernels.options, to_json(kernels.plan)]
     with _lock:
         was_there = bool(_workers)
         report = _asked(job)
@@ -201,7 +202,7 @@ def main() -> None:
         try:
             if name not in devices:
                 raise TileError(f"there is no {name} any more")
-            _build_and_launch(*devices[name], source, options, Plan.from_json(plan))
+            _build_and_launch(*devices[name], source, options, from_json(Plan, plan))
         except (TileError, cl.Error):
             # A refusal hurts nobody: the user's process gets it, too, and says more of it.
             say(reason="", refused=True)

@@ -7,9 +7,7 @@ calls. Slots that are not needed at the same time may overlap: the commands run 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 from typing import Any
@@ -144,43 +142,3 @@ class Plan:
         """The bytes of device memory that a call holds: inputs, outputs and intermediates."""
         tensors = (*self.inputs, *self.outputs)
         return sum(t.nbytes for t in tensors) + sum(self.allocations)
-
-    def to_json(self) -> str:
-        """The plan as JSON text."""
-        kinds = [type(step).__name__ for step in self.steps]
-        return json.dumps({**asdict(self), "kinds": kinds})
-
-    @staticmethod
-    def from_json(text: str) -> Plan:
-        """The plan that ``to_json`` wrote; ValueError, KeyError or TypeError if it did not."""
-        data = json.loads(text)
-        return Plan(
-            inputs=tuple(_tensor(t) for t in data["inputs"]),
-            outputs=tuple(_tensor(t) for t in data["outputs"]),
-            allocations=tuple(data["allocations"]),
-            slots=tuple(Slot(**slot) for slot in data["slots"]),
-            steps=tuple(
-                STEP_READERS[kind](step)
-                for kind, step in zip(data["kinds"], data["steps"], strict=True)
-            ),
-            source=str(data["source"]),
-            warnings=tuple(map(str, data["warnings"])),
-            largest=tuple(map(str, data["largest"])),
-        )
-
-
-def _tensor(data: dict[str, Any]) -> Tensor:
-    return Tensor(data["name"], tuple(data["shape"]), data["dtype"])
-
-
-def _launch(data: dict[str, Any]) -> Launch:
-    args = (Scalar(**arg) if isinstance(arg, dict) else int(arg) for arg in data["args"])
-    x, y, z = data["global_size"]
-    i, j, k = data["local_size"]
-    return Launch(data["kernel"], (x, y, z), (i, j, k), tuple(args))
-
-
-STEP_READERS: dict[str, Callable[[dict[str, Any]], Step]] = {
-    "Launch": _launch,
-    "Copy": lambda data: Copy(**data),
-}

@@ -19,6 +19,7 @@ from tiledialect.lowering.runtime import cache, probe
 from tiledialect.lowering.runtime.cache import Binary
 from tiledialect.lowering.runtime.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 from tiledialect.lowering.runtime.texts import Texts
+from tiledialect.records import from_json, to_json
 
 HEAD = "__kernel __attribute__((reqd_work_group_size(2, 1, 1))) void k("
 PARAMETERS = "const __global float *A, __global uchar *B, long n, __global int *t, long t_start"
@@ -50,7 +51,7 @@ def entries(folder: Path) -> list[Path]:
 
 
 def test_a_plan_survives_json():
-    assert Plan.from_json(PLAN.to_json()) == PLAN
+    assert from_json(Plan, to_json(PLAN)) == PLAN
 
 
 def test_what_is_stored_is_loaded():
@@ -147,7 +148,7 @@ def test_what_is_no_plan_is_not_loaded(folder: Path, what: str):
 def test_json_that_is_no_plan_is_not_loaded(
     folder: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(Plan, "to_json", lambda plan: text)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(cache, "to_json", lambda plan: text)  # pyright: ignore[reportUnknownLambdaType]
     cache.store(cache.key("x"), PLAN, BINARIES)
     assert len(entries(folder)) == 1
     assert cache.load(cache.key("x")) is None
@@ -160,7 +161,7 @@ def test_binaries_that_are_not_of_the_plan_are_not_loaded(folder: Path, head: st
     name = cache.key("x")
     cache.store(name, PLAN, BINARIES)
     (path,) = entries(folder)
-    disk.write_sealed(path, f"{PLAN.to_json()}\n{head}\nab".encode())
+    disk.write_sealed(path, f"{to_json(PLAN)}\n{head}\nab".encode())
     assert cache.load(name) is None
 
 

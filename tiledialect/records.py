@@ -1,0 +1,73 @@
+"""Dataclasses as JSON text, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, fields, is_dataclass
+from functools import cache, partial
+from types import UnionType
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Record = TypeVar("Record")
+
+WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What `from_json` raises for other texts."""
+
+
+def to_json(record: Any) -> str:
+    """A record as text: its fields, which are numbers, texts, tuples or records, by name."""
+    return json.dumps(asdict(record))
+
+
+def from_json(kind: type[Record], text: str) -> Record:
+    """The record of a kind that ``to_json`` wrote; one of ``WRONG`` if it did not."""
+    return _reader(kind)(json.loads(text))
+
+
+Reader: TypeAlias = Callable[[Any], Any]
+"""A function that makes a value of some type of what JSON has for it."""
+
+
+@cache
+def _reader(t: Any) -> Reader:
+    args = get_args(t)
+    if is_dataclass(t):
+        return _record(t)
+    if get_origin(t) in (Union, UnionType):
+        return _first(args)
+    if get_origin(t) is not tuple:
+        return partial(_checked, t)
+    if args[1:] == (...,):
+        one = _reader(args[0])
+        return lambda data: tuple(map(one, data))
+    each = [*map(_reader, args)]
+    return lambda data: tuple(read(x) for read, x in zip(each, data, strict=True))
+
+
+def _record(t: Any) -> Reader:
+    hints = get_type_hints(t)
+    readers = [(f.name, _reader(hints[f.name])) for f in fields(t)]
+    return lambda data: t(**{name: read(data[name]) for name, read in readers})
+
+
+def _first(kinds: tuple[Any, ...]) -> Reader:
+    """The first of some types that a value is of."""
+    readers = {kind: _reader(kind) for kind in kinds}
+
+    def read(data: Any) -> Any:
+        if type(data) in readers:
+            return data
+        for one in readers.values():
+            with suppress(*WRONG):
+                return one(data)
+        raise ValueError("there is no such kind of value")
+
+    return read
+
+
+def _checked(t: type, data: Any) -> Any:
+    if type(data) is not t:
+        raise ValueError(f"{data!r} is no {t.__name__}")
+    return data
