@@ -119,8 +119,13 @@ def no_oclgrind_report() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build the kernels of given schedules here alone, but in tests marked `tries_kernels`."""
+def in_this_process(
+    no_oclgrind_report: None, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Build the kernels of given schedules here alone, but in tests marked `tries_kernels`.
+
+    What tests set ends before the simulator's reports are looked at: some have a log of their own.
+    """
     if request.node.get_closest_marker("tries_kernels") is None:
         monkeypatch.setattr(isolation, "find", lambda kernels: isolation.Found(""))
 
