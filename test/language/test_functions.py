@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from running import reference
 from test_roundtrip import reads_back
+from work import is_linear
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -182,22 +183,8 @@ def test_constant_dimensions_are_checked():
         reference("function (A[3]) -> (O) { O = A; }", [np.ones(2)])
 
 
-def test_nested_calls_take_linear_time():
-    def statements(depth: int) -> int:
-        count = 0
+def test_the_work_is_linear_in_the_depth_of_calls():
+    def load_nested(depth: int) -> None:
+        load("function (A) -> (O) { O = " + "abs(" * depth + "A" + ")" * depth + "; }")
 
-        def trace(frame: Any, event: str, argument: Any) -> None:
-            nonlocal count
-            count += event == "call"
-
-        import sys
-
-        sys.setprofile(trace)
-        try:
-            load("function (A) -> (O) { O = " + "abs(" * depth + "A" + ")" * depth + "; }")
-        finally:
-            sys.setprofile(None)
-        return count
-
-    statements(10)
-    assert statements(800) < 2.5 * statements(400)
+    assert is_linear(load_nested, 400)
