@@ -131,3 +131,25 @@
   %a = tile.contraction add(%x[i, j]) -> [i] : (tensor<8x12xf32>) -> tensor<8xf32>
   tile.yield %a : tensor<8xf32>
 }
+
+// -----
+
+%X = "test.op"() : () -> tensor<3x4x5xf32>
+
+// CHECK: axis 0 of e is none of the kernel's axes alone
+%O = tile.kernel(%x = %X : tensor<3x4x5xf32>) -> tensor<3x4x5xf32> axes <i = 0 to 3, j = 0 to 4> {
+  %e = tile.exp %x : (tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
+  tile.yield %e : tensor<3x4x5xf32>
+}
+
+// -----
+
+%X, %D = "test.op"() : () -> (tensor<8x8x8xf32>, tensor<8x8xf32>)
+
+// Elements off the diagonal would not be computed.
+// CHECK: e lies along one axis of the kernel twice
+%O, %E = tile.kernel(%x = %X : tensor<8x8x8xf32>, %d = %D : tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>) axes <i = 0 to 8, j = 0 to 8, k = 0 to 8> {
+  %e = tile.exp %d : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %r = tile.contraction add(%x[i, j, k] mul %e[i, i]) -> [i] : (tensor<8x8x8xf32>, tensor<8x8xf32>) -> tensor<8xf32>
+  tile.yield %r, %e : tensor<8xf32>, tensor<8x8xf32>
+}

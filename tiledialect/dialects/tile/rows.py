@@ -104,9 +104,7 @@ class Rows:
             if r != self.axes.get(index, r):
                 raise VerifyException(f"{index} is {r} in {name}, not {self.axes[index]}")
         found = self._map(op.result, op.output.data)
-        used = [a for a in found if a is not None]
-        if len(set(used)) != len(used):
-            raise VerifyException(f"{name} lies along one axis of the kernel twice")
+        _check_different(name, found)
         return found
 
     def _map(self, value: SSAValue, access: Sequence[IndexExpr]) -> Map:
@@ -171,8 +169,9 @@ class Rows:
         for op in ops:
             rows._tell(op)
             for value in op.results:
-                last = [*self.axes][len(self.axes) - len(rows.maps.get(value, ())) :]
-                rows._fill(value, last)
+                rank = len(rows.maps.get(value, ()))
+                # What has more axes than the kernel keeps open ones, and is refused.
+                rows._fill(value, ([OPEN] * rank + [*self.axes])[len(self.axes) :])
         return rows.maps
 
     def _is_open(self, value: SSAValue) -> bool:
@@ -203,11 +202,18 @@ class Rows:
             places = zip(self.maps[op.res], shape(op.res), strict=True)
             fits = [a is None or (a in self.axes and self.axes[a].extent == n) for a, n in places]
             self._check_axes(name_of(op.res), fits)
+            _check_different(name_of(op.res), self.maps[op.res])
 
     def _check_axes(self, name: str, are_own: Sequence[bool]) -> None:
         if not all(are_own):
             k = are_own.index(False)
             raise VerifyException(f"axis {k} of {name} is none of the kernel's axes alone")
+
+
+def _check_different(name: str, axes: Map) -> None:
+    used = [axis for axis in axes if axis is not None]
+    if len(set(used)) != len(used):
+        raise VerifyException(f"{name} lies along one axis of the kernel twice")
 
 
 def check_results(rows: Rows, results: Sequence[SSAValue], reduced: set[str]) -> None:
