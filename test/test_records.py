@@ -27,6 +27,11 @@ class Other:
     values: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Names:
+    names: tuple[str, ...]
+
+
 LINE = Line((Point(1), Point(2, "p")), (Other((3, 4)), 1.5, Point(5)))
 
 
@@ -51,9 +56,16 @@ def test_what_is_no_record(text: str):
         from_json(Point, text)
 
 
-@pytest.mark.parametrize("old, new", [('"x": 1', '"y": 1'), ("[3, 4]", "3"), ("1.5", '"a"')])
+@pytest.mark.parametrize(
+    "old, new", [('"x": 1', '"y": 1'), ("[3, 4]", "3"), ("[3, 4]", '{"3": 4}'), ("1.5", '"a"')]
+)
 def test_what_is_no_nested_record(old: str, new: str):
     text = to_json(LINE)
     assert old in text
     with pytest.raises(WRONG):
         from_json(Line, text.replace(old, new))
+
+
+def test_a_text_is_no_tuple_of_letters():
+    with pytest.raises(WRONG):
+        from_json(Names, '{"names": "abc"}')

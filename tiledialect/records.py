@@ -11,9 +11,10 @@ from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
+Value = TypeVar("Value")
 
 WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""What `from_json` raises for other texts."""
+"""The errors that `from_json` raises for other texts."""
 
 
 def to_json(record: Any) -> str:
@@ -41,9 +42,9 @@ def _reader(t: Any) -> Reader:
         return partial(_checked, t)
     if args[1:] == (...,):
         one = _reader(args[0])
-        return lambda data: tuple(map(one, data))
+        return lambda data: tuple(map(one, _checked(list, data)))
     each = [*map(_reader, args)]
-    return lambda data: tuple(read(x) for read, x in zip(each, data, strict=True))
+    return lambda data: tuple(read(x) for read, x in zip(each, _checked(list, data), strict=True))
 
 
 def _record(t: Any) -> Reader:
@@ -67,7 +68,7 @@ def _first(kinds: tuple[Any, ...]) -> Reader:
     return read
 
 
-def _checked(t: type, data: Any) -> Any:
+def _checked(t: type[Value], data: Any) -> Value:
     if type(data) is not t:
         raise ValueError(f"{data!r} is no {t.__name__}")
     return data
