@@ -91,12 +91,14 @@ class TileError(Exception):
         for name, number in numbers.items():
             places = [m.span() for m in re.finditer(rf"\b{re.escape(name)}(?![\w'])", line)]
             is_there = any(a < end and begin < b for a, b in places)
-            is_told = places and re.search(rf"(?<![\w.]){abs(number)}(?![\w.])", self.message)
+            told = re.escape(str(abs(number)))
+            is_told = places and re.search(rf"(?<![\w.]){told}(?![\w.])", self.message)
             if f"`{name}`" not in self.message and (is_there or is_told):
                 found.append(f"`{name}` is {number}")
         if not found:
             return self
-        return type(self)(f"{self.message}; the constant {', '.join(found)}", self.span)
+        what = "the constant" if len(found) == 1 else "the constants"
+        return type(self)(f"{self.message}; {what} {', '.join(found)}", self.span)
 
     def __str__(self) -> str:
         if self.span is None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tiledialect as td
+from tiledialect.errors import SourceSpan
 
 POOL = "function (I[N]) -> (O) { M[x: N / S] = >(I[S*x + k]), k < S; O = F * M; }"
 
@@ -85,6 +86,20 @@ def test_errors_name_them(statement: str, value: float, words: str):
         td.compile(f"function (I[N]) -> (O) {{ {statement} }}", constants={"S": value})(
             np.ones(4, np.int8)
         )
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("1e+20 is large", "; the constant `S` is 1e+20"),
+        ("1e20 and 1e+200 are large", ""),
+        ("3 of 1e+20", "; the constants `S` is 1e+20, `T` is -3"),
+        ("`S` is 1e+20", ""),
+    ],
+)
+def test_errors_name_those_whose_numbers_they_hold(message: str, told: str):
+    error = td.TileError(message, SourceSpan("O = A + S + T;", 1, 1))
+    assert error.with_constants({"S": 1e20, "T": -3}).message == message + told
 
 
 def test_only_tile_text_has_names(tmp_path: Path):
