@@ -177,6 +177,11 @@ EXAMPLES = {
         ',tile-loop-tiling{schedules="O: <group.x 8*x : 2, serial x : 8, serial k : 2>"}'
         ",tile-to-nest,nest-to-gpu,gpu-keep-loops",
     ),
+    "gpu-split-sincos": (
+        "angles",
+        'tile-specialize{arguments="8xf32"},tile-bounds,tile-fuse,tile-loop-tiling,tile-to-nest'
+        ",nest-to-gpu,gpu-split-sincos",
+    ),
     "gpu-widen-bf16": (
         "pool",
         f"{NORMAL.replace('8xf32', '21xbf16')},tile-fuse,tile-loop-tiling,tile-to-nest,nest-to-gpu"

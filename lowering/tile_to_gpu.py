@@ -32,6 +32,7 @@ from tiledialect.lowering.nest.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
 from tiledialect.lowering.quirks.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
+from tiledialect.lowering.quirks.gpu_split_sincos import SPLITS_SINCOS, GpuSplitSincosPass
 from tiledialect.lowering.quirks.nest_free_barriers import FREES_BARRIERS, NestFreeBarriersPass
 from tiledialect.schedule.default import LOCAL_SIZE
 from tiledialect.target_spec import is_gpu, platform
@@ -121,3 +122,5 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
         ArithShareReciprocalsPass().apply(ctx, op)
     if platform(op) in KEEPS_LOOPS:
         GpuKeepLoopsPass().apply(ctx, op)
+    if platform(op) in SPLITS_SINCOS:
+        GpuSplitSincosPass().apply(ctx, op)

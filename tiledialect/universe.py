@@ -84,6 +84,7 @@ TILE_UNIVERSE = Universe(
         "gpu-load-ahead": _load("lowering.gpu_load_ahead", "GpuLoadAheadPass"),
         "tile-to-gpu": _load("lowering.tile_to_gpu", "TileToGpuPass"),
         "gpu-keep-loops": _load("lowering.quirks.gpu_keep_loops", "GpuKeepLoopsPass"),
+        "gpu-split-sincos": _load("lowering.quirks.gpu_split_sincos", "GpuSplitSincosPass"),
         "gpu-share-rows": _load("lowering.gpu_share_rows", "GpuShareRowsPass"),
         "gpu-widen-bf16": _load("lowering.gpu_widen_bf16", "GpuWidenBf16Pass"),
         "gpu-arena": _load("lowering.gpu_arena", "GpuArenaPass"),

@@ -1,0 +1,53 @@
+"""gpu-split-sincos: for OpenCL implementations that need it, cosines of sines are apart from sines."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math, memref, vector
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.ops_in import ops_of
+
+SPLITS_SINCOS = ("Intel(R) OpenCL",)
+"""Platforms that need the pass: Intel's compiler for CPUs computes the sine and the cosine of one
+value together, and ends the process where that value is such a sine or cosine itself."""
+
+LOADS = (memref.LoadOp, vector.LoadOp)
+COMPUTED = (f"{arith.Arith.name}.", f"{math.Math.name}.")
+"""With what the names of ops begin whose results no compiler takes for those of others."""
+
+
+class GpuSplitSincosPass(ModulePass):
+    """Takes cosines of absolute values where the angle may be a sine or a cosine.
+
+    That is the same cosine. An angle may be one if it is one, or comes of a loop, a branch, or
+    memory that the kernel writes: compilers see through these. A cosine of what arithmetic gives,
+    or the kernel only reads, stays with the sine of it.
+    """
+
+    name = "gpu-split-sincos"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the cosines of every kernel."""
+        for cosine in ops_of(op, math.CosOp):
+            if _may_be_sine(cosine.operand):
+                absolute = math.AbsFOp(cosine.operand)
+                Rewriter.insert_op(absolute, InsertPoint.before(cosine))
+                cosine.operands[0] = absolute.result
+
+
+def _may_be_sine(angle: SSAValue) -> bool:
+    op = angle.owner
+    if isinstance(angle, BlockArgument) or isinstance(op, math.SinOp | math.CosOp):
+        return True
+    if isinstance(op, LOADS):
+        return not _is_only_read(op.operands[0])
+    return not op.name.startswith(COMPUTED)
+
+
+def _is_only_read(memory: SSAValue) -> bool:
+    uses = (use.operation for use in memory.uses)
+    return isinstance(memory, BlockArgument) and all(isinstance(use, LOADS) for use in uses)
