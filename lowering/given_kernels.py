@@ -32,6 +32,7 @@ from tiledialect.lowering.nest.nest_to_gpu import OF_NESTS
 from tiledialect.lowering.opencl.function import access
 from tiledialect.lowering.opencl.target import kernel_functions
 from tiledialect.lowering.tile_to_gpu import lower_nests
+from tiledialect.names import to_hint
 from tiledialect.ops_in import ops_of
 from tiledialect.passes.tile_specialize import check_arguments
 from tiledialect.signature import argument_names, find_function, kernels_of
@@ -126,7 +127,7 @@ def _copied(argument: BlockArgument, name: str) -> SSAValue:
     numbers = [arith.ConstantOp(IntegerAttr(k, IndexType())) for k in axes]
     sizes = [memref.DimOp(argument, number.result) for number in numbers]
     copy = gpu.AllocOp(t, [size.result for size in sizes])
-    copy.result.name_hint = name
+    copy.result.name_hint = to_hint(name)
     argument.replace_uses_with_if(copy.result, lambda use: use.operation not in sizes)
     new: list[Operation] = [*numbers, *sizes, copy, gpu.MemcpyOp(argument, copy.result)]
     Rewriter.insert_op(new, InsertPoint.at_start(argument.block))

@@ -196,6 +196,14 @@ def _summed(a: Range, count: int) -> Range:
     return min(0, a[0] * count), max(0, a[1] * count)
 
 
+def _multiplied(a: Range, count: int) -> Range:
+    """The range of a product of as many factors, or fewer; some range beyond `LARGE` if it is."""
+    most = _absolute(a)[1]
+    if most > 1:
+        most = min(LARGE, most ** min(count, LARGE.bit_length()))
+    return (-most if a[0] < 0 else 0), most
+
+
 def _aggregated(op: ContractionOp, ranges: Sequence[Range]) -> Range | None:
     """The range of a contraction of tensors with these; the last one is the default's, if any."""
     default = ranges[-1] if op.default is not None else (0, 0)
@@ -209,7 +217,7 @@ def _aggregated(op: ContractionOp, ranges: Sequence[Range]) -> Range | None:
     else:
         return None
     if op.aggregation.data is Aggregation.mul:
-        return hull(found, default) if found[0] >= 0 and found[1] <= 1 else None
+        found = hull((0, 0), _multiplied(found, _most_points(op)))
     if op.aggregation.data is Aggregation.add:
         found = _summed(found, _most_points(op))
     return hull(found, default)

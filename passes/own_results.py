@@ -14,6 +14,7 @@ from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.names import to_hint
 from tiledialect.passes.kernel_merging import MAX_ARGUMENTS
 from tiledialect.passes.normal_form import ranges_of
 from tiledialect.schedule.output_box import leaves_unwritten
@@ -87,10 +88,10 @@ def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
 
 
 def _names(function: func.FuncOp) -> dict[int, str]:
-    """The names of results that have some."""
+    """The names for values that are results with a name."""
     given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
     names = ((k, attributes.data.get("tile.name")) for k, attributes in enumerate(given))
-    return {k: name.data for k, name in names if isinstance(name, StringAttr)}
+    return {k: to_hint(name.data) for k, name in names if isinstance(name, StringAttr)}
 
 
 def _copied(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:

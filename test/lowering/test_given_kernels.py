@@ -112,6 +112,13 @@ def test_what_is_stored_to_is_returned(device: td.Device):
     np.testing.assert_array_equal(ONES, 1)
 
 
+def test_arguments_that_are_stored_to_may_have_any_name():
+    named = '%Y : memref<8xf32> {tile.name = "1 Y\'"}) {'
+    f = td.compile(module(("%Y : memref<8xf32>) {", named)))
+    assert f.outputs == ("1 Y'",)
+    np.testing.assert_array_equal(f(EIGHT, ONES), EIGHT + 1)
+
+
 def test_what_is_stored_to_and_returned_is_returned_once(device: td.Device):
     both = "%Y : memref<8xf32>) -> (memref<8xf32>, memref<8xf32>) {"
     last = "  func.return %Y, %X : memref<8xf32>, memref<8xf32>\n}"

@@ -9,6 +9,7 @@ import pytest
 from running import run
 
 import tiledialect as td
+from tiledialect.loading import parse_mlir
 
 A = np.array([1, 2], np.float32)
 
@@ -40,3 +41,16 @@ def test_tensors_may_have_any_name(as_input: bool, device: Any):
         body = "".join(f"{name}[i: 2] = +(A[i]); " for name in NAMES) + f"O = {' + '.join(NAMES)};"
     (result,) = run(f"function ({header}) -> (O) {{ {body} }}", inputs, device)
     np.testing.assert_array_equal(result, A * len(NAMES))
+
+
+@pytest.mark.parametrize("name", ["T'", "T_1", "a b", "1", ""])
+def test_copies_that_are_returned_may_have_any_name(name: str, device: Any):
+    """A function of a module, too, whose names are not those of Tile."""
+    text = f"""
+      func.func @f(%A: tensor<2xf32>) -> (tensor<2xf32> {{tile.name = "{name}"}}, tensor<2xf32>) {{
+        func.return %A, %A : tensor<2xf32>, tensor<2xf32>
+      }}
+    """
+    f = td.compile(parse_mlir(text, "f"), device=device)
+    assert f.outputs[0] == name
+    np.testing.assert_array_equal(f(A), [A, A])

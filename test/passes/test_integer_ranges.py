@@ -40,6 +40,7 @@ CASES: list[tuple[str, Callable[[Any], Any]]] = [
     (" = I * (N * N) % 10007", lambda i: i * len(i) ** 2 % 10007),
     (" = (I > 5 ? I * I : -I)", lambda i: np.where(i > 5, i * i, -i)),
     ("[] = +(I[i] * I[i])", lambda i: (i * i).sum()),
+    ("[i: N] = *(I[i - j]), j < 3", lambda i: i * (i - 1).clip(0) * (i - 2).clip(0)),
     ("[i: N] = +(I[j] * I[i - j]), j < 3", lambda i: sum((i - k).clip(0) * k for k in range(3))),
     (" = sum_to(I * 2, 1)", lambda i: 2 * i.sum()),
     (" = gather(I * I, I)", lambda i: i * i),
@@ -71,6 +72,8 @@ def test_no_integer_wraps(value: str, expected: Callable[[Any], Any]):
         ("[] = +(I[i])", "i32", "i64"),
         ("[] = +(I[i] * I[i])", "i32", "i64"),
         ("[i: N] = +(I[i - j]), j < 3", "i32", "i32"),
+        # Nor a product than the largest factor to their number.
+        ("[i: N] = *(I[i - j]), j < 3", "i32", "i64"),
         ("[i: N] = >(I[i - j] + I[j])", "i32", "i32"),
         (" = I < 3000000000", "i1", "i1"),
         (" = shape(X)", "i32", "i32"),
@@ -90,6 +93,7 @@ def test_types_are_as_wide_as_needed(value: str, small: str, large: str):
         (" = as_int(I, 32) * I", SMALL, None),
         (" = as_int(X, 32) * I", LARGE, None),
         (" = as_int(I, 64) * I", LARGE, None),
+        ("[] = *(I[i])", SMALL, "1:43: O is of type i64 and wraps beyond 9223372036854775807, where it may be"),
         (" = I * I * I * I * I", LARGE, "wraps beyond 9223372036854775807, where it may be"),
     ],
 )  # fmt: skip
