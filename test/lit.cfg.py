@@ -5,7 +5,6 @@
 
 import os
 import sys
-from pathlib import Path
 
 import lit.formats
 
@@ -28,6 +27,5 @@ config.environment["TILE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cach
 config.environment["PYTHONUTF8"] = "1"
 config.environment["TILE_MEASURE"] = "0"
 
-commands = Path(config.test_exec_root, "commands")
-tool_server.start(commands, config.environment)
+commands = tool_server.start(config.environment)
 config.environment["PATH"] = os.pathsep.join([str(commands), config.environment["PATH"]])

@@ -11,10 +11,8 @@ import tool_server
 
 
 @pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("commands")
-    tool_server.start(folder, os.environ)
-    return folder
+def commands() -> Path:
+    return tool_server.start(os.environ)
 
 
 def run(

@@ -11,10 +11,12 @@ import gc
 import importlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,9 +44,13 @@ sys.exit(status[0] if status else "the command ended without a status")
 """
 
 
-def start(folder: Path, environment: Mapping[str, str]) -> None:
-    """Start a server, which ends with this process, and write the commands to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+def start(environment: Mapping[str, str]) -> Path:
+    """Start a server, which ends with this process, and give the folder with the commands.
+
+    The folder is one of its own, as several servers may run, and the path of a socket is short.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tools-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     address = str(folder / "server")
     arguments = [sys.executable, __file__, address]
     server = subprocess.Popen(
@@ -57,6 +63,7 @@ def start(folder: Path, environment: Mapping[str, str]) -> None:
         client = folder / name
         client.write_text(CLIENT.format(python=sys.executable, address=address, name=name))
         client.chmod(0o755)
+    return folder
 
 
 def _run(connection: socket.socket) -> int:
@@ -91,7 +98,6 @@ def _serve(address: str) -> None:
     everything = importlib.import_module("tiledialect.universe").everything()
     for make in (*everything.all_dialects.values(), *everything.all_passes.values()):
         make()
-    Path(address).unlink(missing_ok=True)
     server = socket.socket(socket.AF_UNIX)
     server.bind(address)
     server.listen(64)

@@ -136,11 +136,9 @@ def directory(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tools() -> Path:
     """The commands, which start at once."""
-    folder = tmp_path_factory.mktemp("commands")
-    tool_server.start(folder, os.environ)
-    return folder
+    return tool_server.start(os.environ)
 
 
 @pytest.mark.parametrize("example", of("sh"), ids=ids)
