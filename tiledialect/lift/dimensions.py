@@ -7,7 +7,8 @@ from typing import Any
 from tiledialect.dialects.lift.attributes import Boundary
 from tiledialect.errors import TileError
 from tiledialect.lift.functions import Function, compose
-from tiledialect.lift.patterns import AnyFunction, map, pad, pad_constant, slide, transpose, zip
+from tiledialect.lift.layouts import pad, pad_constant, slide, transpose
+from tiledialect.lift.patterns import AnyFunction, map, zip
 from tiledialect.lift.tracing import place
 from tiledialect.lift.values import AnySize, Value
 

@@ -1,9 +1,8 @@
-"""The patterns: functions that emit an op of the lift dialect when they are applied."""
+"""The patterns that compute: functions that emit an op of the lift dialect when they are applied."""
 
 from __future__ import annotations
 
 import builtins
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -12,227 +11,25 @@ from xdsl.dialects.builtin import IndexType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.lift import layout, maps, memory, reductions
+from tiledialect.dialects.lift import maps, memory, reductions
 from tiledialect.dialects.lift import values as ops
 from tiledialect.dialects.lift.attributes import (
-    Boundary,
-    BoundaryAttr,
-    IndexMap,
-    IndexMapAttr,
     Order,
     OrderAttr,
     OrdinalAttr,
     SizeAttr,
-    expression,
 )
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.types import array, describe, sizes_of
 from tiledialect.errors import SourceSpan, TileError
-from tiledialect.index.integer import Expr
 from tiledialect.index.size import Size
+from tiledialect.lift.emission import checked, plain, size_attributes
 from tiledialect.lift.functions import Function, as_function, compose
 from tiledialect.lift.tracing import emit, fresh_name, place
 from tiledialect.lift.values import AnySize, Value, call, size_value, to_size, to_value
 from tiledialect.names import to_hint
 
 AnyFunction = Callable[..., Any]
-
-clamp = Boundary.clamp
-mirror = Boundary.mirror
-wrap = Boundary.wrap
-
-
-def _checked(value: Any, name: str, where: SourceSpan | None) -> Value:
-    if isinstance(value, Value):
-        return value
-    raise TileError(f"{name} takes a value of the program, not {value!r}", where)
-
-
-def _plain(kind: type[LiftOp], **properties: Any) -> Function:
-    """The pattern of an op without a function."""
-    where, name = place(), kind.pattern()
-
-    def apply(value: Any) -> Value:
-        operand = _checked(value, name, where).ssa
-        return Value(emit(lambda: kind.make(operand, **properties), where))
-
-    return Function(name, apply, where)
-
-
-def _sizes(**sizes: AnySize) -> dict[str, Any]:
-    where = place()
-    return {name: SizeAttr(to_size(size, where)) for name, size in sizes.items()}
-
-
-# -- layout --------------------------------------------------------------------------------------
-
-
-def split(size: AnySize) -> Function:
-    """Cuts an array into pieces of ``size`` elements.
-
-    Example: ``x >> lift.split(2)``
-    """
-    return _plain(layout.SplitOp, **_sizes(size=size))
-
-
-def slide(size: AnySize, step: AnySize) -> Function:
-    """The windows of ``size`` neighbours, ``step`` apart.
-
-    Example: ``x >> lift.slide(3, 1)``
-    """
-    return _plain(layout.SlideOp, **_sizes(size=size, step=step))
-
-
-def pad(left: AnySize, right: AnySize, boundary: Boundary) -> Function:
-    """More elements at the ends: ``clamp``, ``mirror`` or ``wrap`` says which.
-
-    Example: ``x >> lift.pad(1, 2, lift.mirror)``
-    """
-    if not isinstance(boundary, Boundary):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(
-            f"pad takes lift.clamp, lift.mirror or lift.wrap, not {boundary!r}; "
-            "pad_constant takes a value",
-            place(),
-        )
-    return _plain(layout.PadOp, **_sizes(left=left, right=right), boundary=BoundaryAttr(boundary))
-
-
-def pad_constant(left: AnySize, right: AnySize, constant: Any) -> Function:
-    """A constant at the ends.
-
-    Example: ``x >> lift.pad_constant(1, 1, 0)``
-    """
-    where, properties = place(), _sizes(left=left, right=right)
-
-    def apply(value: Any) -> Value:
-        t = _checked(value, "pad_constant", where).array_type("pad_constant")
-        fill = to_value(constant, t.element_type, where).ssa
-        make = layout.PadConstantOp.make
-        return Value(emit(lambda: make(value.ssa, fill, **properties), where))
-
-    return Function("pad_constant", apply, where)
-
-
-def slice(start: AnySize, stop: AnySize) -> Function:
-    """The elements from ``start`` up to ``stop``, which is left out; as ``x[start:stop]``.
-
-    Example: ``x >> lift.slice(1, 3)``
-    """
-    return _plain(layout.SliceOp, **_sizes(start=start, stop=stop))
-
-
-def as_vector(size: AnySize) -> Function:
-    """The numbers of an array as vectors.
-
-    Example: ``x >> lift.as_vector(2) >> lift.map(lift.map_vec(lift.neg)) >> lift.as_scalar``
-    """
-    return _plain(layout.AsVectorOp, **_sizes(size=size))
-
-
-def _reordering(kind: type[LiftOp], function: Callable[..., Any]) -> Function:
-    where, name = place(), kind.pattern()
-    if not callable(function):
-        raise TileError(f"{name} takes an index function, not {function!r}", where)
-    takes_size = _takes_size(function)
-
-    def apply(value: Any) -> Value:
-        t = _checked(value, name, where).array_type(name)
-        taken = {n for size in sizes_of(t) for n in size.names}
-        variable = next(v for v in ("i", "j", "k", "_i") if v not in taken)
-        extra = [expression(value.size)] if takes_size else []
-        try:
-            index_map = IndexMap.of(lambda i: function(i, *extra), variable)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise TileError(
-                f"the index function of {name} computes with +, -, *, // and %: {error}", where
-            ) from None
-        return Value(emit(lambda: kind.make(value.ssa, map=IndexMapAttr(index_map)), where))
-
-    return Function(name, apply, where)
-
-
-def _takes_size(function: Callable[..., Any]) -> bool:
-    """Whether an index function takes the size of the array, too."""
-    try:
-        return len(inspect.signature(function).parameters) > 1
-    except (TypeError, ValueError):  # of what is built into Python
-        return False
-
-
-def gather(function: Callable[..., Any]) -> Function:
-    """Element ``i`` is the element ``function(i)``, or ``function(i, n)`` of ``n``.
-
-    Example: ``x >> lift.gather(lambda i, n: (i + 1) % n)``
-    """
-    return _reordering(layout.GatherOp, function)
-
-
-def scatter(function: Callable[..., Any]) -> Function:
-    """Element ``i`` becomes the element ``function(i)``, or ``function(i, n)`` of ``n``.
-
-    Example: ``x >> lift.scatter(lambda i, n: (i + 1) % n)``
-    """
-    return _reordering(layout.ScatterOp, function)
-
-
-def reverse(i: Expr, n: Expr) -> Expr:
-    """The index function that reverses an array.
-
-    Example: ``x >> lift.gather(lift.reverse)``
-    """
-    return n - 1 - i
-
-
-def reorder_stride(stride: int) -> Callable[[Expr, Expr], Expr]:
-    """The index function that takes every ``stride``-th element first.
-
-    Example: ``x >> lift.gather(lift.reorder_stride(2))``
-    """
-    return lambda i, n: i // (n // stride) + stride * (i % (n // stride))
-
-
-def transposition(rows: AnySize, columns: AnySize) -> Callable[[Expr], Expr]:
-    """The index function on a joined array of arrays that joins its transpose instead.
-
-    Example: ``A >> lift.join >> lift.gather(lift.transposition(2, 3))``
-    """
-    m, n = (expression(to_size(size, place())) for size in (rows, columns))
-    return lambda i: i // m + n * (i % m)
-
-
-def concat(*arrays: Value) -> Value:
-    """One array after the other.
-
-    Example: ``lift.concat(x, y)``
-    """
-    where = place()
-    operands = [_checked(a, "concat", where).ssa for a in arrays]
-    return Value(emit(lambda: layout.ConcatOp.make(*operands), where))
-
-
-def _simple(kind: type[LiftOp], doc: str) -> Function:
-    """The pattern of an op without parameters; an error is where it is applied."""
-    name = kind.pattern()
-
-    def apply(value: Any) -> Value:
-        where = place()
-        operand = _checked(value, name, where).ssa
-        return Value(emit(lambda: kind.make(operand), where))
-
-    return Function(name, apply, doc=doc)
-
-
-join = _simple(
-    layout.JoinOp, "The pieces one after the other, as one array.\n\nExample: ``A >> lift.join``"
-)
-transpose = _simple(
-    layout.TransposeOp, "The outer two axes exchanged.\n\nExample: ``A >> lift.transpose``"
-)
-as_scalar = _simple(
-    layout.AsScalarOp,
-    "The numbers of an array of vectors.\n\nExample: ``x >> lift.as_vector(2) >> lift.as_scalar``",
-)
-
 
 # -- functions -----------------------------------------------------------------------------------
 
@@ -263,7 +60,7 @@ def _map(kind: type[FunctionOp], function: AnyFunction, **properties: Attribute)
     mapped = as_function(function)
 
     def apply(value: Any) -> Value:
-        operand = _checked(value, name, where)
+        operand = checked(value, name, where)
         if kind in (maps.MapSeqOp, maps.MapSeqUnrollOp) and not isinstance(
             operand.type, TensorType
         ):
@@ -327,7 +124,7 @@ def map_seq_slide(function: AnyFunction, size: AnySize, step: AnySize) -> Functi
 
     Example: ``x >> lift.map_seq_slide(lift.reduce(lift.add, 0.0), 3, 1)``
     """
-    return _map(maps.MapSeqSlideOp, function, **_sizes(size=size, step=step))
+    return _map(maps.MapSeqSlideOp, function, **size_attributes(size=size, step=step))
 
 
 def _dimensional(kind: type[FunctionOp], function: AnyFunction | int, dim: int) -> Any:
@@ -378,7 +175,7 @@ def _reduce(kind: type[FunctionOp], function: AnyFunction, initial: Any) -> Func
     reduced = as_function(function)
 
     def apply(value: Any) -> Value:
-        operand = _checked(value, name, where)
+        operand = checked(value, name, where)
         t = operand.array_type(name)
         accumulator = to_value(initial, _element(t), where)
         return with_body(kind, [accumulator, operand], reduced, where, accumulator.type)
@@ -440,7 +237,7 @@ def iterate(count: AnySize, function: AnyFunction) -> Function:
         return reductions.IterateOp.make(operand.ssa, body=tried, count=times)
 
     def apply(value: Any) -> Value:
-        operand = _checked(value, "iterate", where)
+        operand = checked(value, "iterate", where)
         return Value(emit(lambda: make(operand), where))
 
     return Function(f"iterate({iterated.name})", apply, where)
@@ -470,7 +267,7 @@ def search(function: AnyFunction, default: Any, order: str = "binary") -> Functi
         raise TileError(f"an array is searched 'binary' or 'linear', not {order!r}", where)
 
     def apply(value: Any) -> Value:
-        operand = _checked(value, "search", where)
+        operand = checked(value, "search", where)
         other = to_value(default, _element(operand.array_type("search")), where)
         return with_body(
             reductions.SearchOp, [operand, other], function, where, order=OrderAttr(Order(order))
@@ -487,7 +284,7 @@ def let(function: AnyFunction) -> Function:
     where = place()
 
     def apply(value: Any) -> Value:
-        return with_body(ops.LetOp, [_checked(value, "let", where)], function, where)
+        return with_body(ops.LetOp, [checked(value, "let", where)], function, where)
 
     return Function("let", apply, where)
 
@@ -522,7 +319,7 @@ def zip(*arrays: Value) -> Value:
     Example: ``lift.zip(x, y) >> lift.map(lift.mul)``
     """
     where = place()
-    operands = [_checked(a, "zip", where).ssa for a in arrays]
+    operands = [checked(a, "zip", where).ssa for a in arrays]
     return Value(emit(lambda: ops.ZipOp.make(*operands), where))
 
 
@@ -532,7 +329,7 @@ def unzip(pairs: Value) -> tuple[Value, ...]:
     Example: ``lift.unzip(lift.zip(x, y))``
     """
     where = place()
-    t = _element(_checked(pairs, "unzip", where).array_type("unzip"))
+    t = _element(checked(pairs, "unzip", where).array_type("unzip"))
     parts = getattr(t, "types", None)
     if parts is None:
         raise TileError(
@@ -556,7 +353,7 @@ def get(index: int) -> Function:
     """
     if not isinstance(index, int):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"a component of a tuple is chosen by a number, not {index!r}", place())
-    return _plain(ops.GetOp, index=OrdinalAttr(index))
+    return plain(ops.GetOp, index=OrdinalAttr(index))
 
 
 def at(index: AnySize | Value) -> Function:
@@ -567,7 +364,7 @@ def at(index: AnySize | Value) -> Function:
     where = place()
 
     def apply(value: Any) -> Value:
-        array = _checked(value, "at", where)
+        array = checked(value, "at", where)
         array.array_type("at")
         return array[index]
 
@@ -587,7 +384,7 @@ def size(of: AnySize) -> Value:
 
 def _memory(kind: type[LiftOp], what: AnyFunction | Value) -> Any:
     where = place()
-    keep = Function(kind.pattern(), _plain(kind)._apply, where)  # pyright: ignore[reportPrivateUsage]
+    keep = Function(kind.pattern(), plain(kind)._apply, where)  # pyright: ignore[reportPrivateUsage]
     return keep(what) if isinstance(what, Value) else compose(keep, what)
 
 
