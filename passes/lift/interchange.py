@@ -13,7 +13,7 @@ from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
 from tiledialect.passes.lift.captured import Captured
 from tiledialect.passes.lift.functions import alike
-from tiledialect.passes.lift.patterns import Like
+from tiledialect.passes.lift.matching import Chain, Found, Like, Place, match_backwards
 from tiledialect.passes.lift.refusal import require
 from tiledialect.passes.lift.rules import rule
 
@@ -97,10 +97,10 @@ def map_reduce_interchange_zip(xs: Sequence[Value], g: Captured) -> Value:
 
     It is `y >> transpose >> reduce((s, a) ⇒ zip(s, a) >> map(f), d)`.
     """
-    found: p.Found = {}
-    inside = p.Place(g.home, g.home.regions[0].block)
+    found: Found = {}
+    inside = Place(g.home, g.home.regions[0].block)
     reduction = p.get(1) >> p.any_reduce("r", "f", "e")
-    rest = p.match_backwards(reduction.stages, g.result, found, inside)
+    rest = match_backwards(reduction.stages, g.result, found, inside)
     t, e, f, r = g.arguments[0], found["e"].result.owner, found["f"], found["r"]
     starts = isinstance(e, GetOp) and e.input is t and e.index.data == 0
     require(rest is t and len(xs) == 2 and starts, "it does not reduce one array of the zip alone")
@@ -130,9 +130,9 @@ def reduce_map_interchange(x: Value, r: Like, f: Captured, e: Value) -> Value:
 
     It is `zip(e, x >> transpose) >> map((s, y) ⇒ y >> reduce(f, s))`.
     """
-    found = p.Chain((p.zip, p.map("g"))).stages
-    inner: p.Found = {}
-    rest = p.match_backwards(found, f.result, inner, p.Place(f.home, f.home.regions[0].block))
+    found = Chain((p.zip, p.map("g"))).stages
+    inner: Found = {}
+    rest = match_backwards(found, f.result, inner, Place(f.home, f.home.regions[0].block))
     assert rest is None
     arrays: Sequence[Captured] = inner["xs"]
     in_order = [g.result for g in arrays] == list(f.arguments)

@@ -24,7 +24,7 @@ from tiledialect.lift.values import Value
 from tiledialect.passes.lift import patterns as p
 from tiledialect.passes.lift.captured import Captured
 from tiledialect.passes.lift.functions import on_vectors, require_commutative, require_numbers
-from tiledialect.passes.lift.patterns import Like
+from tiledialect.passes.lift.matching import Like
 from tiledialect.passes.lift.refusal import NotApplicable, require
 from tiledialect.passes.lift.rules import rule
 

@@ -34,7 +34,7 @@ from tiledialect.lift.program import Program
 from tiledialect.lift.tracing import emit
 from tiledialect.lift.values import Value, to_value
 from tiledialect.passes.lift import patterns as p
-from tiledialect.passes.lift.patterns import Chain, Fun, Outside, Stage
+from tiledialect.passes.lift.matching import Chain, Fun, Named, Outside, Stage
 
 MISFIT = (TileError, VerifyException, ValueError, ZeroDivisionError)
 """Errors of what does not fit together."""
@@ -119,13 +119,13 @@ class Instance:
             return name
         return choose() if name is None else self.found.setdefault(name, choose())
 
-    def written(self, stages: Sequence[Stage | p.Named], x: Value) -> Value:
+    def written(self, stages: Sequence[Stage | Named], x: Value) -> Value:
         """The ops of a composition."""
         for stage in stages:
             x = self._stage(stage, x)
         return x
 
-    def _stage(self, stage: Stage | p.Named, x: Value) -> Value:
+    def _stage(self, stage: Stage | Named, x: Value) -> Value:
         match stage:
             case Fun():
                 return self._function(stage.name, 1)(x)

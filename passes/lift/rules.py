@@ -21,13 +21,13 @@ from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.lift.tracing import fresh_names, unplaced
 from tiledialect.lift.values import Value
+from tiledialect.passes.lift.matching import Anything, Chain, Stage
 from tiledialect.passes.lift.open_sizes import (
     define_sizes,
     defined_sizes,
     definitions,
     open_sizes,
 )
-from tiledialect.passes.lift.patterns import Anything, Chain, Stage
 from tiledialect.passes.lift.places import places
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift.base import FunctionOp
-from tiledialect.passes.lift.patterns import Chain, Stage, matches
+from tiledialect.passes.lift.matching import Chain, Stage, matches
 from tiledialect.passes.lift.places import children
 from tiledialect.passes.lift.refusal import Mismatch, NotApplicable
 from tiledialect.passes.lift.rules import Rewriting, Strategy

@@ -1,4 +1,4 @@
-"""The patterns that compute: functions that emit an op of the lift dialect when they are applied."""
+"""The patterns that compute: functions that emit an op of the lift dialect."""
 
 from __future__ import annotations
 

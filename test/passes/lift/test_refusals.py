@@ -13,7 +13,7 @@ from tiledialect import TileError, lift
 from tiledialect.index.size import Size
 from tiledialect.passes.lift import Derivation, NotApplicable, Rule
 from tiledialect.passes.lift.families import RULES
-from tiledialect.passes.lift.patterns import Anything
+from tiledialect.passes.lift.matching import Anything
 from tiledialect.passes.lift.refusal import Mismatch
 
 x_map = on(V)(lambda m, x: x >> lift.map(lambda a: a + 1.0))
