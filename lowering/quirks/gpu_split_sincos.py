@@ -1,4 +1,4 @@
-"""gpu-split-sincos: for OpenCL implementations that need it, cosines of sines are apart from sines."""
+"""gpu-split-sincos: for OpenCL implementations that need it, cosines of sines stand alone."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -28,13 +30,13 @@ def test_elementwise(source: str, dtype: type, device: td.Device):
 def test_carried_by_a_loop(device: td.Device):
     """The compiler may write the loop out."""
 
-    def row(a: lift.Value) -> lift.Value:
-        start = (a, lift.cast(0.0, lift.f32))
-        steps = lift.generate(3, lambda i: i)
-        return steps >> lift.reduce_seq(
-            lambda s, k: (lift.sin(s[0]), s[1] + lift.cos(s[0])), start
-        ) >> lift.get(1)
+    def step(s: Any, k: Any) -> Any:
+        return lift.sin(s[0]), s[1] + lift.cos(s[0])
 
-    f = td.compile(lift.fun(lift.array("N"), lambda x: x >> lift.map(row)), device=device)
+    def row(a: Any) -> Any:
+        start = (a, lift.cast(0.0, lift.f32))
+        return lift.generate(3, lambda i: i) >> lift.reduce_seq(step, start) >> lift.get(1)
+
+    f = td.compile(lift.fun(lift.array("N"), lift.map(row)), device=device)
     x = X.astype(np.float32)
     np.testing.assert_allclose(f(x), f.reference(x), 1e-5, 1e-5)
