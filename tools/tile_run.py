@@ -125,8 +125,9 @@ def list_devices(wanted: str | None) -> None:
     from tiledialect.lowering.runtime.probe import forget_failures
 
     forget_failures()
+    working = td.devices()
     default = choose(wanted)
-    for device in td.devices():
+    for device in working:
         mark = "*" if device == default else " "
         memory = format_bytes(device.global_mem_size)
         print(

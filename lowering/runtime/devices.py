@@ -94,16 +94,28 @@ class Device:
 
 @dataclass(frozen=True)
 class _Found:
-    working: dict[Device, cl.Device]
-    refused: dict[Device, str]
+    """The devices that the platforms list, and what came of trying some."""
+
+    opencl: dict[Device, cl.Device]
+    """In the order of preference."""
+    reasons: dict[Device, str] = field(default_factory=dict)
+    """Why each of those that were tried cannot be used; empty if it can."""
+
+    def try_all(self) -> None:
+        """Try those that were not tried, all at once."""
+        if new := {d: opencl for d, opencl in self.opencl.items() if d not in self.reasons}:
+            self.reasons.update(probe.reasons(new))
+
+    def works(self, device: Device) -> bool:
+        """Whether a device can be used; tries no other, which would take its time."""
+        if device not in self.reasons:
+            self.reasons.update(probe.reasons({device: self.opencl[device]}))
+        return not self.reasons[device]
 
 
 @cache
 def _found() -> _Found:
-    everything = every_device()
-    reasons = probe.reasons(everything)
-    working = {d: everything[d] for d, reason in reasons.items() if not reason}
-    return _Found(working, {d: reason for d, reason in reasons.items() if reason})
+    return _Found(every_device())
 
 
 def every_device() -> dict[Device, cl.Device]:
@@ -128,12 +140,16 @@ def every_device() -> dict[Device, cl.Device]:
 
 def devices() -> tuple[Device, ...]:
     """Every OpenCL device that works, the preferred ones first and simulators last."""
-    return tuple(_found().working)
+    found = _found()
+    found.try_all()
+    return tuple(filter(found.works, found.opencl))
 
 
 def unusable() -> dict[Device, str]:
     """The devices that cannot build and run a kernel, each with the reason."""
-    return dict(_found().refused)
+    found = _found()
+    found.try_all()
+    return {d: found.reasons[d] for d in found.opencl if not found.works(d)}
 
 
 def _short_name(platform: str) -> str:
@@ -245,15 +261,16 @@ def choose(wanted: Device | str | int | None = None) -> Device:
     ``devices()``, a type (``gpu``) or a part of the device's or the platform's name. The best is
     a GPU, then the fastest CPU, never a simulator. Raises a TileError that lists what there is.
     """
+    found = _found()
     if isinstance(wanted, Device):
-        if wanted not in _found().working:
+        if wanted not in found.opencl or not found.works(wanted):
             raise _unknown(wanted.id)
         return wanted
     name = str(wanted if wanted is not None else os.environ.get("TILE_DEVICE", "")).strip().lower()
     if name:
         return _named(name)
-    for device in devices():
-        if device.type != SIMULATOR:
+    for device in found.opencl:
+        if device.type != SIMULATOR and found.works(device):
             return device
     raise TileError(
         f"no OpenCL device works here; there is{_listing()}\nto install one: {_advice()}"
@@ -261,16 +278,17 @@ def choose(wanted: Device | str | int | None = None) -> Device:
 
 
 def _named(name: str) -> Device:
-    working = devices()
     if name.isdecimal():
+        working = devices()
         if int(name) < len(working):
             return working[int(name)]
         raise _unknown(name)
-    for everything in (working, tuple(unusable())):
-        for test in _TESTS:
-            for device in everything:
-                if test(device, name):
-                    return _usable(device)
+    found = _found()
+    meant = [d for test in _TESTS for d in found.opencl if test(d, name)]
+    for device in filter(found.works, meant):
+        return device
+    if meant:
+        raise TileError(f"{meant[0].id} cannot be used; there is{_listing()}")
     raise _unknown(name)
 
 
@@ -281,12 +299,6 @@ _TESTS: tuple[Callable[[Device, str], bool], ...] = (
     lambda d, name: name in f"{d.name} {d.platform}".lower(),
 )
 """What a name can be, from the most to the least exact."""
-
-
-def _usable(device: Device) -> Device:
-    if device in unusable():
-        raise TileError(f"{device.id} cannot be used; there is{_listing()}")
-    return device
 
 
 def _unknown(name: str) -> TileError:
@@ -341,14 +353,15 @@ def queue(device: Device | str | int | None = None) -> cl.CommandQueue:
 
 def opencl_device(device: Device) -> cl.Device:
     """The OpenCL object behind a device."""
-    return _found().working[device]
+    return _found().opencl[device]
 
 
 @cache
 def device_of(opencl: cl.Device) -> Device:
     """The description of an OpenCL device that the user brought."""
-    for device, known in _found().working.items():
-        if known == opencl:
+    found = _found()
+    for device, known in found.opencl.items():
+        if known == opencl and found.works(device):
             return device
     return _describe(opencl, f"{_short_name(opencl.platform.name)}:other")
 

@@ -38,7 +38,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found(monkeypatch: pytest.MonkeyPatch, *working: td.Device) -> None:
     """Let some devices work, and PoCL's fail."""
-    every = devices._Found(dict.fromkeys(working, OPENCL), {POCL: REASON})
+    every = devices._Found(
+        dict.fromkeys((*working, POCL), OPENCL), {**dict.fromkeys(working, ""), POCL: REASON}
+    )
     monkeypatch.setattr(devices, "_found", lambda: every)
 
 
@@ -59,6 +61,26 @@ def test_without_a_device_there_is_one_clear_error(monkeypatch: pytest.MonkeyPat
         devices.choose()
     with pytest.raises(td.TileError, match=r"^pocl:0 cannot be used"):
         devices.choose("pocl")
+
+
+def test_only_what_may_be_chosen_is_tried(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("TILE_DEVICE", raising=False)
+    worse = replace(BEST, id="worse:0")
+    tried: list[td.Device] = []
+
+    def reasons(given: dict[td.Device, Any]) -> dict[td.Device, str]:
+        tried.extend(given)
+        return {device: REASON if device == POCL else "" for device in given}
+
+    monkeypatch.setattr(probe, "reasons", reasons)
+    every = devices._Found(dict.fromkeys((POCL, BEST, worse), OPENCL))
+    monkeypatch.setattr(devices, "_found", lambda: every)
+    assert devices.choose("worse:0") == devices.choose(worse) == worse
+    assert tried == [worse]
+    assert devices.choose() == BEST
+    assert tried == [worse, POCL, BEST]
+    assert devices.devices() == (BEST, worse) and devices.unusable() == {POCL: REASON}
+    assert len(tried) == 3, "each is tried once"
 
 
 def test_what_to_do(monkeypatch: pytest.MonkeyPatch):
