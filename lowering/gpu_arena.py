@@ -44,7 +44,7 @@ def intermediates(host: func.FuncOp) -> list[gpu.AllocOp]:
 
 
 def _is_plain(op: gpu.AllocOp) -> bool:
-    """Is it of known size, without gaps, and no arena itself?"""
+    """Whether an allocation is of known size, without gaps, and no arena itself."""
     t = op.result.type
     return (
         not any(isinstance(use.operation, memref.ViewOp) for use in op.result.uses)

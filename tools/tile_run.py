@@ -261,7 +261,7 @@ def run(args: Namespace) -> bool:
     is_shown = show(args, function, inputs)
     if is_shown and not (paths or args.profile or args.check):
         return True
-    # It says where kernels that a user gives do what would end this process.
+    # Before the device: the reference says where kernels do what would end this process.
     expected = outputs_of(function, function.reference(**inputs)) if args.check else {}
     results = outputs_of(function, function(**inputs))
     report(results, paths)

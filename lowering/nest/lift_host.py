@@ -53,7 +53,7 @@ class LiftHost(HostFunction):
     """Whether to note how the accesses of each kernel are found."""
     traces: dict[str, list[Trace]] = field(default_factory=dict[str, "list[Trace]"])
     warnings: dict[str, None] = field(default_factory=dict[str, None])
-    """What the user may not expect of the kernels."""
+    """Warnings of what the user may not expect of the kernels."""
 
     def __post_init__(self):
         super().__post_init__()

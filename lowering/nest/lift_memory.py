@@ -85,7 +85,7 @@ class LiftMemory(NestBuilder):
         self.lanes: list[Expr] = []
         """The indices of the loops around that become vectors."""
         self.warnings: dict[str, None] = {}
-        """What the user may not expect of the kernel."""
+        """Warnings of what the user may not expect of the kernel."""
 
     def tell(self, op: Operation, text: str) -> None:
         """Warn the user of what an op becomes."""

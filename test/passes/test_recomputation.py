@@ -115,7 +115,7 @@ def test_gradients_of_pairs_write_no_differences(device: td.Device):
 
 @pytest.mark.parametrize(("made", "kernels"), [("tanh(X * C) * 2", 1), ("exp(X) * C", 2)])
 def test_sums_of_few_points_compute_what_they_take(made: str, kernels: int, device: td.Device):
-    """What is 0 where nothing is read is computed where it is taken; exp(0) is 1."""
+    """Values that are 0 where nothing is read are computed where they are taken; exp(0) is 1."""
     function = td.compile(
         f"""function (X[N, M], C) -> (O) {{ Y = {made}; A[i, j + 1: 19, 42] = +(Y[i, j]);
         B[i + 2, j: 19, 42] = +(Y[i, j]); D[i, 41: 19, 42] = +(Y[i, j]), j < 2;

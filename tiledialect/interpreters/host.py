@@ -51,7 +51,7 @@ class Host:
         return self.buffers[value]
 
     def elements(self, op: Operation, value: SSAValue) -> Buffer:
-        """The part of it that the memref says."""
+        """The elements of a memref: the part of its array that it reaches."""
         whole, t = self.buffer(op, value), value.type
         assert isinstance(t, MemRefType)
         if not t.has_static_shape():
@@ -64,7 +64,7 @@ class Host:
         return Buffer(whole.data[start:end], whole.written[start:end])
 
     def dense(self, op: Operation, value: SSAValue) -> Buffer:
-        """The same of a memref without gaps."""
+        """The elements of a memref without gaps."""
         t = value.type
         assert isinstance(t, MemRefType)
         if not is_dense(t):
@@ -105,7 +105,7 @@ class Host:
         self.buffers[op.results[0]] = self.buffer(op, op.operands[0])
 
     def nothing(self, op: Operation) -> None:
-        """What is done is done."""
+        """Do nothing: each op is done before the next begins."""
 
     def part(self, op: memref.ViewOp) -> None:
         """A part of an array of bytes, in which nothing of this type is written yet."""

@@ -35,7 +35,7 @@ best one for a shape takes no less than that, so that none is more than so many 
 NO_WORSE = 1.1
 """How many times as far from that it may be as for the other shape, for which it was the best."""
 EVEN = 1.001
-"""How many times as long a schedule may take that serves other batches, too: the cost model does
+"""The factor by which a schedule that serves other batches may take longer: the cost model does
 not tell that apart, and a program is called with several."""
 NEIGHBOUR = "as for other sizes"
 """What the family of such a schedule is called."""

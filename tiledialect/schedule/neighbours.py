@@ -78,7 +78,7 @@ def _with(schedule: Schedule, changes: Mapping[Leaf, Leaf]) -> Schedule:
 
 
 def _outermost_first(schedule: Schedule, name: str) -> list[Leaf]:
-    """The leaves of an index."""
+    """The leaves of an index, from the outermost to the innermost."""
     return sorted((x for x in schedule.leaves if x.index == name), key=lambda x: -x.stride)
 
 
@@ -89,7 +89,7 @@ def _longer(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
 
 
 def _shared_out(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
-    """The same where the loop inside of work-groups takes the steps, and they share these out."""
+    """The outermost leaves where work-groups share out the steps of the loop inside of them."""
     outer, *inside = leaves
     if outer.role is not Role.GROUP or not inside or inside[0].role is not Role.SERIAL:
         return _longer(leaves, extent)

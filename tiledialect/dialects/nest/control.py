@@ -117,13 +117,13 @@ class ForOp(IndexedOp):
 
     @property
     def inner_steps(self) -> int:
-        """How many steps the loops in it with its role have for each of its own."""
+        """The steps of the loops in it with its role, for each of its own."""
         inner = (x for x in ops_of(self, ForOp) if x is not self and x.role == self.role)
         return prod(x.extent or 1 for x in inner)
 
     @property
     def all_steps(self) -> int:
-        """How many the loops in it and around it with its role have together."""
+        """The steps of it and of the loops in it and around it with its role together."""
         around = (x for x in ancestors(self) if isinstance(x, ForOp) and x.role == self.role)
         own = self.inner_steps * (1 if self.extent is None else self.extent)
         return prod((x.extent or 1 for x in around), start=own)

@@ -140,7 +140,7 @@ class Rows:
         return tuple(found)
 
     def _of_rows(self, value: SSAValue) -> Map:
-        """Where a result lies: what is open of it along the axes that nothing aggregates over."""
+        """The axes of a result: open ones are those that nothing aggregates over."""
         found = self.maps.get(value, ())
         if OPEN not in found:
             return found
@@ -156,7 +156,7 @@ class Rows:
         return reduced_by(op, self.axes) if isinstance(op, ContractionOp) else set()
 
     def _settled(self, ops: Sequence[Operation]) -> Mapping[SSAValue, Map]:
-        """The axes that no operand tells: those of what takes a value, or is made of it.
+        """The maps with the axes that no operand tells: those of what takes a value, or is of it.
 
         The last ones, if nothing tells.
         """

@@ -53,7 +53,7 @@ KEEP_ZEROS = (
     *(AbsOp, AddOp, AsinOp, AtanOp, CastOp, CeilOp, ErfOp, ExpM1Op, FloorOp, IdentOp, Log1pOp),
     *(MaxOp, MinOp, NegOp, ReluOp, RoundOp, SinOp, SinhOp, SqrtOp, SubOp, TanOp, TanhOp),
 )
-"""What makes 0 of zeros."""
+"""The functions that give 0 for zeros."""
 
 Place = TypeVar("Place", int, Expr, IndexExpr)
 
@@ -81,7 +81,7 @@ def taps_of(op: ContractionOp) -> int:
 
 
 def points_of_element(op: ContractionOp, ranges: Mapping[str, Range]) -> int:
-    """How many points aggregate into an element, where indices have these ranges."""
+    """The number of points that aggregate into an element, where indices have these ranges."""
     outputs = names_in(op.output.data)
     return prod(max(r.extent, 1) for n, r in ranges.items() if n not in outputs)
 
@@ -206,12 +206,12 @@ def is_covered(value: SSAValue) -> bool:
 
 
 def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
-    """Those of contractions that others alone read: their elements are computed elsewhere."""
+    """The contractions that others alone read: their elements are computed elsewhere."""
     return {op for op in inner_ops(ops) if isinstance(op, ContractionOp)}
 
 
 def inner_ops(ops: Sequence[Operation]) -> set[Operation]:
-    """Those of contractions and elementwise ops whose elements contractions alone read."""
+    """The contractions and elementwise ops whose elements contractions alone read."""
     found: set[Operation] = set()
     for op in reversed(ops):
         uses = [use for result in op.results for use in result.uses]

@@ -55,7 +55,7 @@ TOGETHER = {128: 8, 256: 4, 1024: 2}
 """How many rows of at most so many elements a work-item of a CPU computes at the same time: what is
 joined of one is waited for while the others are computed."""
 COMPUTED = 64
-"""How many operations a CPU does for columns at a time of what it reads no rows for: what they need
+"""The operations that a CPU does for columns at a time of what it reads no rows for: what they need
 is not in registers otherwise. The gradient of forces between all pairs has 66 for each, and takes
 2.1 ms by one vector, 3.7 by two, 5.8 by four."""
 STEPS_OF_ROWS = 8
@@ -108,7 +108,7 @@ def _order(facts: Facts) -> list[str]:
 
 
 def _most_columns(facts: Facts) -> int:
-    """How many vectors of columns a CPU has at a time: fewer where much is computed of no rows."""
+    """The number of vectors of columns that a CPU takes: few where much is computed of no rows."""
     if any(t.names >= facts.extents.keys() for t in facts.inputs):
         return 4
     return max(1, min(4, int(COMPUTED // max(facts.operations, 1))))
