@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects import arith, math, memref, vector
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -41,7 +41,7 @@ class GpuSplitSincosPass(ModulePass):
 
 def _may_be_sine(angle: SSAValue) -> bool:
     op = angle.owner
-    if isinstance(angle, BlockArgument) or isinstance(op, math.SinOp | math.CosOp):
+    if isinstance(op, Block | math.SinOp | math.CosOp):
         return True
     if isinstance(op, LOADS):
         return not _is_only_read(op.operands[0])

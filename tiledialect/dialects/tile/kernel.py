@@ -89,11 +89,10 @@ class KernelOp(IRDLOperation):
     says which loops run over the indices, in which order, and what runs each: see
     `#tile.schedule`. The indices are those of the body's contraction; a body without one, or with
     several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
-    whose elements are computed where elementwise ops take them, and so is what sums of few points
-    read, where elementwise ops make 0 of zeros; so is a copy that takes what is
-    computed as its default. Copies may read copies, of other shapes too. A maximum or minimum may
-    stand with the count of its points that have its value. The results are of one
-    shape; where copies put some together of parts, the kernel runs over the elements of a part.
+    computed where elementwise ops take them; so is what elementwise ops make for such sums, if it
+    is 0 of zeros, and a copy that takes what is computed as its default. Copies may read copies, of
+    other shapes too. A maximum or minimum may stand with the count of its points that have it. The
+    results are of one shape; where copies put some together of parts, the kernel runs over a part.
     What elementwise ops make of inputs before the contraction takes it is computed where that
     would be loaded, and can be staged like an input; so can the inputs of which it is computed.
 
