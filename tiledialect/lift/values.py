@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, TensorType, TupleType, VectorType
+from xdsl.dialects.builtin import IndexType, TensorType, TupleType, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.lift import values as ops
@@ -18,6 +18,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as tile
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
+from tiledialect.lift.instead import instead
 from tiledialect.lift.scalar_ops import constant, conversion, meeting_type, number_type, scalar_op
 from tiledialect.lift.tracing import emit, place
 
@@ -40,11 +41,15 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
     raise TileError(f"{size!r} is no size: give a number or a text such as 'N / 4'", where)
 
 
+class NoAttributeError(TileError, AttributeError):
+    """A value has no attribute of this name: `hasattr` is false."""
+
+
 class Value:
     """A number, a vector, a tuple or an array of the program that is traced.
 
     ``x >> f`` applies a function, ``x[i]`` is an element or a component, ``x[a:b]`` a slice.
-    Numbers and arrays have ``+ - * / // % ** < <= > >= == != & |``, elementwise.
+    Numbers and arrays have ``+ - * / // % ** < <= > >= == != & | ~``, elementwise.
 
     Example:
     ```python
@@ -80,9 +85,8 @@ class Value:
 
     def __iter__(self) -> Iterator[Value]:
         if not isinstance(self.type, TupleType):
-            raise TileError(
-                f"{describe(self.ssa)} is {self.type}, which is no tuple: map over it", place()
-            )
+            kind = "an array" if isinstance(self.type, TensorType) else "a number"
+            raise TileError(f"{describe(self.ssa)} is {kind}, no tuple: map over arrays", place())
         return (self[k] for k in range(len(self.type.types)))
 
     def __getitem__(self, key: Any) -> Value:
@@ -119,10 +123,26 @@ class Value:
             # A number of NumPy's comes as an array without axes.
             plain = [v.item() if isinstance(v, np.ndarray) and not v.ndim else v for v in inputs]
             return binary(name, *plain)
-        raise TileError(_instead(f"np.{ufunc.__name__}", ufunc.__name__), place())
+        raise TileError(instead(f"np.{ufunc.__name__}", ufunc.__name__), place())
 
     def __array_function__(self, function: Any, *_: Any) -> Value:
-        raise TileError(_instead(f"np.{function.__name__}", function.__name__), place())
+        raise TileError(instead(f"np.{function.__name__}", function.__name__), place())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NoAttributeError(instead(f"x.{name}", name), place())
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TileError(
+            "elements of arrays are not changed: make an array, as with lift.concat or lift.where",
+            place(),
+        )
+
+    def __matmul__(self, other: Any) -> Any:
+        raise TileError(instead("x @ y", "dot"), place())
+
+    __rmatmul__ = __matmul__
 
     def __float__(self) -> float:
         raise TileError(
@@ -201,6 +221,10 @@ class Value:
     def __abs__(self) -> Value:
         return unary("abs", self)
 
+    def __invert__(self) -> Value:
+        is_bool = _number_of(self) == i1
+        return binary("cmp_eq", self, False) if is_bool else binary("sub", -1, self)
+
     def __lt__(self, other: Any) -> Value:
         return binary("cmp_lt", self, other)
 
@@ -243,37 +267,6 @@ UFUNCS = {
     "not_equal": "cmp_ne",
 }
 """What NumPy calls the operators, which its numbers have, too."""
-
-INSTEAD = {
-    "absolute": "lift.abs(a)",
-    "clip": "lift.min(lift.max(a, low), high)",
-    "concatenate": "lift.concat(x, y)",
-    "dot": "lift.zip(x, y) >> lift.map(lift.mul) >> lift.reduce(lift.add, 0.0)",
-    "max": "x >> lift.reduce(lift.max, -np.inf)",
-    "maximum": "lift.max(a, b)",
-    "mean": "(x >> lift.reduce(lift.add, 0.0)) / lift.cast(lift.size(x.size), lift.f32)",
-    "min": "x >> lift.reduce(lift.min, np.inf)",
-    "minimum": "lift.min(a, b)",
-    "negative": "-a",
-    "prod": "x >> lift.reduce(lift.mul, 1.0)",
-    "remainder": "a % b",
-    "reshape": "lift.split(n) and lift.join",
-    "square": "a * a",
-    "sum": "x >> lift.reduce(lift.add, 0.0)",
-    "transpose": "lift.transpose(x)",
-    "where": "lift.where(condition, a, b)",
-}
-"""What is written in Lift for functions of NumPy whose names Lift has for nothing like them."""
-
-
-def _instead(written: str, name: str) -> str:
-    """That a function does not take values, and what to use."""
-    import tiledialect.lift as lift
-
-    own = name if name in lift.__all__ else None
-    use = INSTEAD.get(name) or (own and f"lift.{own}")
-    known = f"use {use}" if use else "Lift has no such function"
-    return f"{written} does not take values of a Lift program: {known}"
 
 
 def call(function: Callable[..., Any], *args: Value) -> Any:
