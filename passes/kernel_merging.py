@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.taps import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
+from tiledialect.ops_in import outer_operands
 
 MAX_ARGUMENTS = 100
 """How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
@@ -31,7 +32,7 @@ def put_in_order(block: Block) -> None:
     pending = [*reversed(block.ops)]
     while pending:
         op = pending[-1]
-        makers = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+        makers = [v.owner for v in outer_operands(op) if isinstance(v.owner, Operation)]
         missing = [maker for maker in makers if maker not in placed]
         if missing and op in waiting:
             raise TileError.at(op, f"{name_of(op.results[0])} needs itself")

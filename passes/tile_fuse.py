@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_resha
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError, meant
 from tiledialect.names import from_hint, to_hint
-from tiledialect.ops_in import has_one_block, ops_in, ops_of
+from tiledialect.ops_in import has_one_block, ops_in, ops_of, outer_operands
 from tiledialect.pass_flags import PassWithFlags
 from tiledialect.passes.concatenation import add_beside, is_completed, is_written_over
 from tiledialect.passes.diagonals import choose_diagonals
@@ -96,18 +96,21 @@ class Grouping:
         for op in block.ops:
             if op in self.copied:
                 continue
-            if isinstance(op, ReshapeOp):
-                # A reshape is its operand under another type: it belongs to no kernel.
-                self._alias(op)
-            elif isinstance(op, TileOp):
+            if isinstance(op, TileOp) and not isinstance(op, ReshapeOp):
                 self._place(op)
+            else:
+                self._pass(op)
 
-    def _alias(self, op: ReshapeOp) -> None:
-        if (source := self.group_of.get(op.operand)) is not None:
-            view = Group(len(self.groups), (), open=False)
-            view.need({source})
-            self.groups.append(view)
-            self.group_of[op.result] = view
+    def _pass(self, op: Operation) -> None:
+        """Keep the place of an op that belongs to no kernel.
+
+        A reshape is its operand under another type; a pattern is a kernel of its own.
+        """
+        if makers := {self.group_of[v] for v in outer_operands(op) if v in self.group_of}:
+            group = Group(len(self.groups), (), open=False)
+            group.need(makers)
+            self.groups.append(group)
+            self.group_of.update((result, group) for result in op.results)
 
     def _place(self, op: TileOp) -> None:
         (result,) = op.results

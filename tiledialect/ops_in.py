@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 Op = TypeVar("Op", bound=Operation)
 
@@ -26,6 +28,19 @@ def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
     # Few types are asked about, in the place of all ops.
     wanted = {kind for kind in set(map(type, found)) if issubclass(kind, kinds)}
     return [op for op in found if type(op) in wanted]  # pyright: ignore[reportReturnType]
+
+
+def outer_operands(op: Operation) -> Iterator[SSAValue]:
+    """The values that the op and those in its regions use and that come from outside of it."""
+    yield from op.operands
+    if not op.regions or op.has_trait(IsolatedFromAbove):
+        return
+    for inner in ops_in(op)[1:]:
+        for value in inner.operands:
+            owner = value.owner
+            around = owner if isinstance(owner, Operation) else owner.parent_op()
+            if around is None or not op.is_ancestor(around):
+                yield value
 
 
 def has_one_block(outer: Operation) -> bool:

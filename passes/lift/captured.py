@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from xdsl.builder import ImplicitBuilder
@@ -12,6 +12,7 @@ from tiledialect.dialects.lift.types import describe
 from tiledialect.dialects.lift.values import GetOp, TupleOp
 from tiledialect.lift.functions import Function
 from tiledialect.lift.values import Value
+from tiledialect.ops_in import outer_operands
 from tiledialect.passes.lift.refusal import NotApplicable, require
 
 
@@ -84,16 +85,6 @@ class Captured(Function):
                     )
         copy(self.ops, values)
         return Value(values.get(self.result, self.result))
-
-
-def outer_operands(op: Operation) -> Iterator[SSAValue]:
-    """The values that the op and those in its regions use and that come from outside of it."""
-    for inner in op.walk():
-        for value in inner.operands:
-            owner = value.owner
-            around = owner if isinstance(owner, Operation) else owner.parent_op()
-            if around is None or not op.is_ancestor(around):
-                yield value
 
 
 def copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue]) -> None:

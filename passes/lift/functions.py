@@ -17,7 +17,8 @@ from tiledialect.dialects.lift.types import describe, is_number, sizes_of
 from tiledialect.dialects.lift.values import GetOp
 from tiledialect.index.size import Size
 from tiledialect.lift.values import Value
-from tiledialect.passes.lift.captured import Captured, outer_operands
+from tiledialect.ops_in import outer_operands
+from tiledialect.passes.lift.captured import Captured
 from tiledialect.passes.lift.refusal import NotApplicable, require
 
 

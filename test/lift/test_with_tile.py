@@ -57,3 +57,15 @@ def test_arithmetic_on_whole_arrays(device: td.Device):
         device=device,
     )
     np.testing.assert_allclose(f(A), 2 * A + 1)
+
+
+def test_patterns_between_ops_of_one_shape(device: td.Device):
+    """What a pattern takes of a kernel is no part of a later kernel that takes the pattern's."""
+
+    def between(a: lift.Value) -> lift.Value:
+        doubled = a * 2.0
+        squares = doubled >> lift.map(lift.map(lambda x: x * x))
+        return doubled + squares / a
+
+    f = td.compile(lift.fun(lift.array("N", "M"), between), device=device)
+    np.testing.assert_allclose(f(A), 2 * A + 4 * A, rtol=1e-5)
