@@ -8,8 +8,15 @@ from inspect import currentframe
 from math import prod
 
 import numpy as np
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, ModuleOp, StringAttr
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    f64,
+)
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -82,7 +89,7 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
         if isinstance(use.operation, MulOp):
             factor = name_of(use.operation.operands[1 - use.index])
             a, b = (size_text(v).within(ATOM) for v in (quotient.lhs, quotient.rhs))
-            real = f"{a}.0" if a.isdigit() else f"as_float({a}, 32)"
+            real = f"{a}.0" if a.isdigit() else f"as_float({a}, {real_bits(op)})"
             return placed(
                 op,
                 f"{a} / {b} is a quotient of integers, and 0, and so is its product with {factor}; "
@@ -117,9 +124,20 @@ def cut_off_mean(op: DivOp, terms: Mapping[SSAValue, int]) -> str | None:
     what = f"{name} is" if op.result.name_hint else "this is"
     return placed(
         op,
-        f"{what} a mean of integers, cut off to an integer; with as_float({total}, 32) in place of "
-        f"{total} it is real, and as_int(…, 32) around the quotient says that an integer is meant",
+        f"{what} a mean of integers, cut off to an integer; with "
+        f"as_float({total}, {real_bits(op)}) in place of {total} it is real, and as_int(…, 32) "
+        "around the quotient says that an integer is meant",
     )
+
+
+def real_bits(op: TileOp) -> int:
+    """Return the bits of the reals of a program: 64 where an input of it has these."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, func.FuncOp):
+        around = around.parent_op()
+    # The type of the function follows when those of all ops are known.
+    given = around.body.block.arg_types if around is not None else ()
+    return 64 if any(isinstance(t, TensorType) and t.element_type == f64 for t in given) else 32
 
 
 def terms_of(op: TileOp) -> int:

@@ -200,6 +200,13 @@ def test_means_of_integers(body: str, dtype: str, said: str | None):
     assert len(found) == (said is not None) and (said is None or said in found[0])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_reals_to_write_are_those_of_the_program(dtype: str):
+    f = td.compile("function (X[N]) -> (O) { P = X > 0; S[] = +(P[i]); O = S / N; }")
+    (found,) = warned(f, np.arange(6).astype(dtype))
+    assert f"with as_float(S, {dtype.removeprefix('float')})" in found
+
+
 def test_warnings_can_be_errors():
     with warnings.catch_warnings():
         warnings.simplefilter("error", td.TileWarning)
