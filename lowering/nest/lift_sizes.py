@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from xdsl.dialects import func
-from xdsl.dialects.builtin import (
-    TensorType,
-)
-from xdsl.ir import Operation
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr, TensorType, i32
+from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift import memory
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.binding import UNKNOWN_SIZE, local_names
+from tiledialect.dialects.lift.layout import ReorderOp
 from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED
 from tiledialect.dialects.lift.types import (
     all_sizes,
@@ -25,9 +24,11 @@ from tiledialect.dialects.lift.types import (
     names_in,
     sizes_of,
 )
+from tiledialect.dialects.lift.values import AtOp, GenerateOp, SizeOp
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Condition, Expr, at_least_zero, both, divides, floordiv
+from tiledialect.index.magnitude import magnitude
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.index.size import Size
 from tiledialect.ops_in import ops_of
@@ -95,7 +96,52 @@ SAFE = 2**30
 
 def index_width(function: func.FuncOp) -> int:
     """The bits that the index arithmetic of a function of patterns takes."""
-    return 32 if largest(function) < SAFE else 64
+    numbers = (largest(function), *_numbers_of_maps(function), *_numbers_of_indices(function))
+    return 32 if max(numbers) < SAFE else 64
+
+
+def _numbers_of_maps(function: func.FuncOp) -> Iterator[int]:
+    """How large the numbers get from which the maps of indices are computed."""
+    for op in function.walk():
+        if isinstance(op, ReorderOp):
+            index_map = op.map.data
+            most = dict.fromkeys(index_map.expr.names, SAFE)
+            most[index_map.variable] = _number(leading(as_array(op.input, op.pattern())))
+            yield magnitude(index_map.expr, most)
+
+
+def _numbers_of_indices(function: func.FuncOp) -> Iterator[int]:
+    """How large the numbers get that elements are chosen by; those of 32 bits fit these."""
+    most: dict[SSAValue, int] = {}
+    for op in function.walk():
+        if isinstance(op, GenerateOp):
+            sizes = map(_number, sizes_of(op.result.type))
+            most.update(zip(op.body.block.args, sizes, strict=False))
+        for value in op.results:
+            if isinstance(value.type, IndexType):
+                most[value] = _most(op, [most.get(v, SAFE) for v in op.operands])
+        if isinstance(op, AtOp) and op.index.type != i32:
+            yield most.get(op.index, SAFE)
+    yield from most.values()
+
+
+def _most(op: Operation, operands: Sequence[int]) -> int:
+    """What no index that an op gives is larger than, or smaller than its negative."""
+    match op:
+        case SizeOp():
+            return _number(op.size.data)
+        case arith.ConstantOp(value=IntegerAttr(value=IntAttr(data=number))):
+            return abs(number)
+        case arith.MuliOp():
+            return prod(operands)
+        case arith.AddiOp() | arith.SubiOp():
+            return sum(operands)
+        case arith.SelectOp():
+            return max(operands[1:])
+        case arith.FloorDivSIOp() | arith.MinSIOp() | arith.MaxSIOp():
+            return max(operands)
+        case _:
+            return SAFE
 
 
 def is_of_patterns(function: func.FuncOp) -> bool:

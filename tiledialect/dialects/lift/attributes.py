@@ -29,6 +29,7 @@ from tiledialect.index.integer import (
     parts_of,
     product_of,
 )
+from tiledialect.index.magnitude import magnitude
 from tiledialect.index.size import Size
 
 
@@ -248,6 +249,8 @@ class IndexMap:
 
         It must stay inside; that it takes no index twice is only asked for where it ``permutes``.
         """
+        if (most := magnitude(self.expr, {self.variable: size})) >= 2**63:
+            return f"is computed from numbers of up to {most}, which do not fit 64 bits"
         seen = np.zeros(size if permutes else 0, bool)
         for start in range(0, size, CHUNK):
             indices = range(start, min(start + CHUNK, size))

@@ -354,6 +354,8 @@ def _at_least(size: Size, least: int, what: str) -> None:
     number = size.number
     if number is not None and (number < least or number.denominator != 1):
         raise VerifyException(f"{what} is {size}; it must be an integer of at least {least}")
+    if number is not None and number >= 2**63:
+        raise VerifyException(f"{what} is {size}, which does not fit 64 bits")
 
 
 def label(op: Operation) -> str:

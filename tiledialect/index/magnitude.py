@@ -1,0 +1,40 @@
+"""How large the numbers get from which index expressions are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tiledialect.index.integer import Atom, Expr, Quotient, Remainder, Variable, parts_of
+
+
+def magnitude(expr: Expr, most: Mapping[str, int]) -> int:
+    """Return what no number is larger than, or smaller than its negative, that comes up.
+
+    ``most`` says the same of the variables.
+    """
+    return max(_reach(expr, most))
+
+
+def _reach(expr: Expr, most: Mapping[str, int]) -> tuple[int, int]:
+    """Return the bound of the value, and that of what it is computed from."""
+    value = inner = 0
+    for product, coefficient in expr:
+        term = abs(coefficient)
+        for atom in product:
+            own, below = _reach_of_atom(atom, most)
+            term, inner = term * own, max(inner, below)
+        value += term
+    return value, inner
+
+
+def _reach_of_atom(atom: Atom, most: Mapping[str, int]) -> tuple[int, int]:
+    if isinstance(atom, Variable):
+        return most[atom.name], 0
+    values, inner = zip(*(_reach(part, most) for part in parts_of(atom)), strict=True)
+    below = max(*values, *inner)
+    if isinstance(atom, Quotient):
+        return values[0], below
+    if isinstance(atom, Remainder):
+        # It is what a multiple of the divisor is taken from.
+        return values[1], max(below, sum(values))
+    return max(values), below
