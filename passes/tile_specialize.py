@@ -109,6 +109,7 @@ def real_widths(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], numbers: Collection[int]
 ) -> RealWidths:
     """The widths that reals get in a copy of a function, some inputs of which have none."""
+    check_arguments(function, types)
     function = function.clone()
     specializer = _bound(function, types)
     weak = [a for k, a in enumerate(function.body.block.args) if k in numbers]

@@ -73,6 +73,7 @@ def test_what_is_no_list_of_inputs(args: Any, named: Any):
         ((A, B), {"B": B}, "B is given twice, by place and by name"),
         ((A, A), {}, "dimension K is 4 in A (axis 1) but 3 in B (axis 0)"),
         ((A[0], B), {}, "A has 2 dimensions in the header (M, K), but the one given has 1"),
+        (([1.0, 2.0], B), {}, "A has 2 dimensions in the header (M, K), but the one given has 1"),
         ((A, None), {}, "B is a NoneType, not an array of numbers"),
         ((A, B.astype(complex)), {}, "B holds complex numbers"),
     ],
