@@ -115,7 +115,7 @@ def _numbers_of_indices(function: func.FuncOp) -> Iterator[int]:
     most: dict[SSAValue, int] = {}
     for op in function.walk():
         if isinstance(op, GenerateOp):
-            sizes = map(_number, sizes_of(op.result.type))
+            sizes = map(_number, sizes_of(as_array(op.result, op.pattern())))
             most.update(zip(op.body.block.args, sizes, strict=False))
         for value in op.results:
             if isinstance(value.type, IndexType):
