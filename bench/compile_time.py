@@ -165,9 +165,9 @@ def compiled(program: Program, build: bool) -> Times:
         import_module(name)
     imported = time.thread_time()
     import tiledialect as td
-    from tiledialect.lowering.runtime import cache
-    from tiledialect.lowering.runtime.devices import queue_for, target_system_spec
-    from tiledialect.lowering.runtime.lane import lane_of
+    from tiledialect.lowering.runtime.device.devices import queue_for, target_system_spec
+    from tiledialect.lowering.runtime.device.queue_state import lane_of
+    from tiledialect.lowering.runtime.program import cache
 
     program_itself = td.compile(program.source, name=program.name)
     loaded = time.thread_time()
@@ -206,8 +206,8 @@ def compiled(program: Program, build: bool) -> Times:
 
 def other_batch(function: td.Function, types: Sequence[str]) -> tuple[float, float]:
     """The times for another batch: our own part, and the OpenCL compiler's."""
-    from tiledialect.lowering.runtime.devices import queue_for
-    from tiledialect.lowering.runtime.lane import lane_of
+    from tiledialect.lowering.runtime.device.devices import queue_for
+    from tiledialect.lowering.runtime.device.queue_state import lane_of
 
     start = time.process_time()
     function.opencl(*types)
@@ -219,7 +219,7 @@ def other_batch(function: td.Function, types: Sequence[str]) -> tuple[float, flo
 
 def cold_and_warm(program: Program, build: bool = True) -> tuple[Times, Times]:
     """What two processes take, of which the second finds what the first one kept."""
-    from tiledialect.lowering.runtime.probe import share
+    from tiledialect.lowering.runtime.device.probe import share
 
     with tempfile.TemporaryDirectory() as folder:
         # Trying the device is no part of compiling.

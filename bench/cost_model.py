@@ -17,13 +17,13 @@ from statistics import median
 import numpy as np
 
 import tiledialect as td
+from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
-from tiledialect.lowering.runtime.compiling import lowered
-from tiledialect.passes.kernel_facts import kernel_facts
-from tiledialect.schedule.choice import ranked
-from tiledialect.schedule.device import Device, device_of
+from tiledialect.lowering.runtime.program.compiling import lowered
+from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.search.choice import ranked
 
 Shapes = tuple[tuple[int, ...], ...]
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
+from tiledialect.api.loading import load
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
-from tiledialect.loading import load
-from tiledialect.lowering.tile_compile import compile_module
-from tiledialect.signature import find_function
+from tiledialect.ir.signature import find_function
+from tiledialect.lowering.compilation import compile_module
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]

@@ -36,17 +36,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
 import tiledialect as td
+from tiledialect.analysis.kernel_facts import kernel_facts
+from tiledialect.api.loading import load
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.errors import TileError
-from tiledialect.loading import load
-from tiledialect.lowering.runtime.host import make_plan
-from tiledialect.lowering.runtime.texts import Texts
-from tiledialect.lowering.tile_compile import compile_module, local_size_of, pipeline
-from tiledialect.passes.kernel_facts import kernel_facts
-from tiledialect.schedule.choice import estimated, modelled
-from tiledialect.schedule.device import device_of
-from tiledialect.target_spec import SPEC, is_gpu
+from tiledialect.ir.target_spec import SPEC, is_gpu
+from tiledialect.lowering.compilation import compile_module
+from tiledialect.lowering.pipeline import local_size_of, pipeline
+from tiledialect.lowering.runtime.program.plan_building import make_plan
+from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.schedule.cost.device import device_of
+from tiledialect.schedule.search.choice import estimated, modelled
 
 ROOT = Path(__file__).parents[1]
 DEVICES = {path.stem: path for path in sorted((ROOT / "bench" / "devices").glob("*.mlir"))}

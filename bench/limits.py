@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from timing import ROUNDS
 
 import tiledialect as td
-from tiledialect.lowering.runtime.measure import measure as measured
+from tiledialect.lowering.runtime.device.measure import measure as measured
 
 BYTES = 1 << 28
 

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -331,7 +332,7 @@ def rules_page() -> Iterator[str]:
     yield RULES_INTRODUCTION
     for family, names in FAMILIES.items():
         yield f"## {family.replace('_', '-').capitalize()}"
-        yield sys.modules[f"tiledialect.passes.lift.{family}"].__doc__ or ""
+        yield import_module(f"tiledialect.passes.lift.rules.{family}").__doc__ or ""
         rows = (f"| `{name}` | {rule_parameters(name)} | {rule_text(name)} |" for name in names)
         yield "\n".join(["| rule | parameters | |", "| --- | --- | --- |", *rows])
 

@@ -14,8 +14,9 @@ import tiledialect as td
 from tiledialect import lift
 from tiledialect.lift import Function, Program
 from tiledialect.passes import lift as rewriting
-from tiledialect.passes.lift import Derivation, patterns
-from tiledialect.passes.lift.matching import Chain, Named, Stage
+from tiledialect.passes.lift import Derivation
+from tiledialect.passes.lift.rules import patterns
+from tiledialect.passes.lift.rules.matching import Chain, Named, Stage
 
 INPUTS = {"x": [1, 2, 3, 4], "y": [4, 3, 2, 1], "A": [[1, 2, 3], [4, 5, 6]]}
 """The arrays that the examples of patterns are of."""
@@ -30,7 +31,7 @@ import numpy as np
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.passes.lift import *
-from tiledialect.passes.lift import patterns as p
+from tiledialect.passes.lift.rules import patterns as p
 ```
 """
 

@@ -4,10 +4,10 @@
 
 from tiledialect import lift
 from tiledialect.passes.lift import at_input, macro, require, rule, sequence
-from tiledialect.passes.lift import patterns as p
-from tiledialect.passes.lift.macros import tile_stencil
-from tiledialect.passes.lift.opencl import map_lcl, map_wrg
-from tiledialect.passes.lift.strategies import in_function
+from tiledialect.passes.lift.rules import patterns as p
+from tiledialect.passes.lift.rules.macros import tile_stencil
+from tiledialect.passes.lift.rules.opencl import map_lcl, map_wrg
+from tiledialect.passes.lift.strategies.combinators import in_function
 
 
 @rule(p.pad("a", "b", "edge") >> p.pad("c", "d", "edge"))

@@ -51,10 +51,10 @@ import oclgrind  # noqa: E402
 
 import tiledialect as td  # noqa: E402
 from tiledialect.errors import TileError  # noqa: E402
-from tiledialect.lowering import tile_compile  # noqa: E402
-from tiledialect.lowering.runtime import isolation  # noqa: E402
-from tiledialect.lowering.runtime.devices import choose, unusable  # noqa: E402
-from tiledialect.verification import check_dominance  # noqa: E402
+from tiledialect.ir.verification import check_dominance  # noqa: E402
+from tiledialect.lowering import compilation  # noqa: E402
+from tiledialect.lowering.runtime.device.devices import choose, unusable  # noqa: E402
+from tiledialect.lowering.runtime.program import isolation  # noqa: E402
 
 
 def pytest_configure() -> None:
@@ -76,7 +76,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--examples",
         type=int,
         default=200,
-        help="random contractions that the devices compute, each its share (test_programs.py)",
+        help="random contractions that the devices compute, each its share (test_random_programs.py)",
     )
     parser.addoption(
         "--every-device",
@@ -143,7 +143,7 @@ def _in_order(previous: ModulePass | None, module: ModuleOp, _: ModulePass | Non
 def definitions_before_uses() -> Iterator[None]:
     """Fail a test in which a pass leaves a use before its definition: xDSL's verifier lets it be."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tile_compile, "PassPipeline", partial(PassPipeline, callback=_in_order))
+        patch.setattr(compilation, "PassPipeline", partial(PassPipeline, callback=_in_order))
         yield
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE / "language"), str(HERE / "lift")]
+sys.path[:0] = [str(HERE / room) for room in ("", "support", "language", "lift", "lowering")]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
 import given_schedules  # noqa: E402
@@ -32,7 +32,7 @@ import piece_programs  # noqa: E402
 import random_programs  # noqa: E402
 import test_layout  # noqa: E402
 import test_piece_programs  # noqa: E402
-import test_programs  # noqa: E402
+import test_random_programs  # noqa: E402
 import test_schedules  # noqa: E402
 import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
@@ -61,13 +61,13 @@ def agrees(program: Program) -> None:
 def contractions_agree(batch: list[Contraction]) -> None:
     """Every device gives for contractions what the reference semantics give."""
     for device in td.devices():
-        test_programs.agree(batch, device)
+        test_random_programs.agree(batch, device)
 
 
 def ir_agrees(program: random_programs.Program) -> None:
     """Every device gives for a program of tile ops what the reference semantics give."""
     for device in td.devices():
-        test_programs.agrees(program, device)
+        test_random_programs.agrees(program, device)
 
 
 @st.composite
@@ -95,7 +95,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(max_statements=12), prints_when_specialized),
     (mutated(), compiles),
     (programs(), agrees),
-    (test_programs.batches(5), contractions_agree),
+    (test_random_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),
     (st.tuples(piece_programs.programs(12), st.integers(0, 1)), pieces_agree),

@@ -8,7 +8,7 @@ import sys
 
 import lit.formats
 
-sys.path.append(os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "support"))
 import tool_server
 
 config.name = "tiledialect"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from pass_orders import Order, ends_well, orders
-from test_programs import searching
+from test_random_programs import searching
 
 
 def test_pass_orders(request: pytest.FixtureRequest):

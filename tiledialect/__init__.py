@@ -14,10 +14,10 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tiledialect.api.front_door import compile
+    from tiledialect.api.function import Function
     from tiledialect.errors import TileError, TileWarning
-    from tiledialect.front_door import compile
-    from tiledialect.function import Function
-    from tiledialect.lowering.runtime.devices import Device, devices, queue
+    from tiledialect.lowering.runtime.device.devices import Device, devices, queue
 
 __all__ = ["Device", "Function", "TileError", "TileWarning", "compile", "devices", "queue"]
 
@@ -31,13 +31,13 @@ if (Path(__file__).parents[1] / "pyproject.toml").is_file():
     __path__.append(str(Path(__file__).parents[1]))
 
 _HOMES = {
-    "compile": "tiledialect.front_door",
-    "Function": "tiledialect.function",
+    "compile": "tiledialect.api.front_door",
+    "Function": "tiledialect.api.function",
     "TileError": "tiledialect.errors",
     "TileWarning": "tiledialect.errors",
-    "Device": "tiledialect.lowering.runtime.devices",
-    "devices": "tiledialect.lowering.runtime.devices",
-    "queue": "tiledialect.lowering.runtime.devices",
+    "Device": "tiledialect.lowering.runtime.device.devices",
+    "devices": "tiledialect.lowering.runtime.device.devices",
+    "queue": "tiledialect.lowering.runtime.device.devices",
 }
 """Where each public name lives; loaded when it is first asked for."""
 
@@ -45,7 +45,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name == "torch":
         # It needs PyTorch, which not everybody has.
-        return import_module("tiledialect.torch")
+        return import_module("tiledialect.api.torch")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

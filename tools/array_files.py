@@ -23,7 +23,7 @@ from xdsl.ir import Attribute
 
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
-from tiledialect.signature import parse_type
+from tiledialect.ir.signature import parse_type
 from tiledialect.tools.output_files import replacing
 
 Array = npt.NDArray[Any]

@@ -26,16 +26,16 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tiledialect import __version__
+from tiledialect.api.loading import read_text
 from tiledialect.errors import TileError, meant
-from tiledialect.loading import read_text
-from tiledialect.mlir_text import parse_mlir
-from tiledialect.signature import argument_names, find_function, parse_type
-from tiledialect.target_spec import SPEC
-from tiledialect.target_spec import describe as describe_target
+from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.ir.signature import argument_names, find_function, parse_type
+from tiledialect.ir.target_spec import SPEC
+from tiledialect.ir.target_spec import describe as describe_target
+from tiledialect.ir.verification import check_dominance, verify
 from tiledialect.tools.command import Located, constants, describe, named, run_command
 from tiledialect.tools.output_files import replacing
 from tiledialect.universe import everything
-from tiledialect.verification import check_dominance, verify
 
 _SHAPE = re.compile(r"[A-Za-z]\w*'?=(?!=)")
 """How the type of an input begins on the command line."""
@@ -307,7 +307,7 @@ def each_named(arguments: Sequence[str]) -> list[str]:
 def describe_device(module: ModuleOp, wanted: str) -> None:
     """Describe a device to a module, as the runtime does: one that is here, or a file's."""
     if not wanted.endswith(".mlir"):
-        from tiledialect.lowering.runtime.devices import choose, target_system_spec
+        from tiledialect.lowering.runtime.device.devices import choose, target_system_spec
 
         return describe_target(module, target_system_spec(choose(wanted)))
     spec = parse_mlir(read_text(Path(wanted)), wanted).attributes.get(SPEC)
@@ -321,8 +321,8 @@ def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:
 
     Inputs that are not named must be declared with a static type.
     """
-    from tiledialect.passes.surprises import warn
-    from tiledialect.passes.tile_specialize import declared_type, specialize
+    from tiledialect.passes.diagnostics.value_warnings import warn
+    from tiledialect.passes.specialize.tile_specialize import declared_type, specialize
 
     function = find_function(module, name)
     names = argument_names(function)

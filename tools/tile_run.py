@@ -119,10 +119,10 @@ def parser() -> ArgumentParser:
 
 def list_devices(wanted: str | None) -> None:
     """Show the devices, with a mark at the one that would be used, and those that cannot be."""
-    from tiledialect.lowering.runtime import measure
-    from tiledialect.lowering.runtime.devices import choose, remedy, unusable
-    from tiledialect.lowering.runtime.launch import format_bytes
-    from tiledialect.lowering.runtime.probe import forget_failures
+    from tiledialect.lowering.runtime.call.launch import format_bytes
+    from tiledialect.lowering.runtime.device import measure
+    from tiledialect.lowering.runtime.device.devices import choose, remedy, unusable
+    from tiledialect.lowering.runtime.device.probe import forget_failures
 
     forget_failures()
     working = td.devices()
@@ -142,8 +142,8 @@ def list_devices(wanted: str | None) -> None:
 
 def measure_device(wanted: str | None) -> None:
     """Measure the device that would be used, and say what was found."""
-    from tiledialect.lowering.runtime import measure
-    from tiledialect.lowering.runtime.devices import choose
+    from tiledialect.lowering.runtime.device import measure
+    from tiledialect.lowering.runtime.device.devices import choose
 
     device = choose(wanted)
     if not measure.is_measured(device):
@@ -232,8 +232,8 @@ def fusion_options(text: str) -> dict[str, Any]:
     from xdsl.utils.arg_spec import parse_spec
     from xdsl.utils.exceptions import ArgSpecParseError
 
-    from tiledialect.choices import Fusion
-    from tiledialect.passes.tile_fuse import TileFusePass
+    from tiledialect.api.options import Fusion
+    from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
     try:
         made = TileFusePass.from_spec(parse_spec(f"{TileFusePass.name}{{{text}}}"))

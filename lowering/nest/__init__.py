@@ -1,0 +1,4 @@
+"""Passes over nests, one file each: nests in, better nests out.
+
+Read `nest_vectorize` first; `utils/` holds the passes' shared helpers.
+"""

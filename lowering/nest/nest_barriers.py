@@ -21,10 +21,10 @@ from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, Remainder, equal
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, prove, simplify
-from tiledialect.lowering.nest.builder import is_local
-from tiledialect.lowering.nest.scope import NestScope, shared_arguments
-from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import Role
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.builder import is_local
+from tiledialect.lowering.nest.utils.scope import NestScope, shared_arguments
+from tiledialect.schedule.loops import Role
 
 
 class DivergenceError(TileError):

@@ -20,11 +20,11 @@ from tiledialect.index.integer import (
     minimum,
 )
 from tiledialect.index.simplify import constant_difference, simplify
-from tiledialect.lowering.nest.conditions import all_of, parts_of, set_condition
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.ops_in import ops_of
-from tiledialect.pass_flags import PassWithFlags
-from tiledialect.schedule.leaves import Role
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.lowering.nest.utils.conditions import all_of, parts_of, set_condition
+from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.schedule.loops import Role
 
 
 def end_of(part: Condition, index: str, scope: NestScope) -> Expr | None:

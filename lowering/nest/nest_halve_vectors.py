@@ -29,20 +29,20 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
-from tiledialect.lowering.nest.builder import PRIVATE, is_local
-from tiledialect.lowering.nest.conditions import (
+from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.ir.target_spec import is_gpu
+from tiledialect.lowering.nest.nest_vectorize import LANES
+from tiledialect.lowering.nest.utils.access_strides import loops_around
+from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
+from tiledialect.lowering.nest.utils.conditions import (
     Guarded,
     is_guarded,
     is_uniform,
     parts_of,
     set_condition,
 )
-from tiledialect.lowering.nest.neighbours import loops_around
-from tiledialect.lowering.nest.nest_vectorize import LANES
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.ops_in import ops_in, ops_of
-from tiledialect.schedule.leaves import Role
-from tiledialect.target_spec import is_gpu
+from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.schedule.loops import Role
 
 MOST_STEPS = 64
 """How many steps of unrolled loops are looked at."""

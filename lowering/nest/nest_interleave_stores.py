@@ -13,14 +13,14 @@ from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import Expr
 from tiledialect.index.ranges import Env
-from tiledialect.lowering.nest.builder import GLOBAL
-from tiledialect.lowering.nest.conditions import Guarded, set_condition
-from tiledialect.lowering.nest.neighbours import moved_by
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.lowering.nest.shuffles import INTERLEAVED
-from tiledialect.ops_in import ops_in, ops_of
-from tiledialect.schedule.leaves import Role
-from tiledialect.target_spec import is_gpu
+from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.ir.target_spec import is_gpu
+from tiledialect.lowering.nest.utils.access_strides import moved_by
+from tiledialect.lowering.nest.utils.builder import GLOBAL
+from tiledialect.lowering.nest.utils.conditions import Guarded, set_condition
+from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.lowering.nest.utils.shuffles import INTERLEAVED
+from tiledialect.schedule.loops import Role
 
 
 def interleave(turns: ForOp, env: Env) -> None:

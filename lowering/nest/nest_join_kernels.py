@@ -24,13 +24,13 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.index.integer import Expr
-from tiledialect.lowering.host_memory import ALIASES, root
-from tiledialect.lowering.nest.builder import LOCAL
-from tiledialect.lowering.nest.scope import NestScope, bytes_of
-from tiledialect.ops_in import has_one_block, ops_of
-from tiledialect.schedule.device import Device, Kind, described, device_of
-from tiledialect.schedule.leaves import Role
-from tiledialect.signature import kernels_of
+from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.ir.signature import kernels_of
+from tiledialect.lowering.host.host_memory import ALIASES, root
+from tiledialect.lowering.nest.utils.builder import LOCAL
+from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of
+from tiledialect.schedule.cost.device import Device, Kind, described, device_of
+from tiledialect.schedule.loops import Role
 
 SAID = {"sym_name", "function_type", "kernel", "known_block_size", "known_grid_size"}
 """What is said of kernels of which nothing else is."""

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
@@ -28,8 +27,11 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify_condition
-from tiledialect.lowering.nest.builder import is_local
-from tiledialect.lowering.nest.conditions import (
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.lowering.nest.utils.builder import is_local
+from tiledialect.lowering.nest.utils.conditions import (
     Guarded,
     all_of,
     is_guarded,
@@ -37,10 +39,8 @@ from tiledialect.lowering.nest.conditions import (
     parts_of,
     set_condition,
 )
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.ops_in import ops_in, ops_of
-from tiledialect.pass_flags import PassWithFlags
-from tiledialect.schedule.leaves import Role
+from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.schedule.loops import Role
 
 LEAST_SHARE = 0.25
 """Which share of the work-groups the interior has, at least."""

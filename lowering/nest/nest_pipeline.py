@@ -17,12 +17,12 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, less, mod
-from tiledialect.lowering.nest.accesses import stored_in
-from tiledialect.lowering.nest.builder import PRIVATE
-from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, flat_strides
-from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import WRITTEN_OUT, Role
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.builder import PRIVATE
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import NestScope, flat_strides
+from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
+from tiledialect.schedule.loops import WRITTEN_OUT, Role
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,18 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.ancestors import nearest
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
-from tiledialect.lowering.nest.neighbours import is_wide, value_of
-from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
-from tiledialect.ops_in import ops_in
-from tiledialect.schedule.device import LINE, Device, Kind, described, device_of
-from tiledialect.schedule.leaves import Role
+from tiledialect.ir.ancestors import nearest
+from tiledialect.ir.ops_in import ops_in
+from tiledialect.lowering.nest.utils.access_strides import is_wide, value_of
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.schedule.cost.device import LINE, Device, Kind, described, device_of
+from tiledialect.schedule.loops import Role
 
 SHORTEST = 16 * LINE
 """The bytes of the shortest row whose successor the processor does not foresee by itself."""

@@ -13,12 +13,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
-from tiledialect.lowering.nest.neighbours import is_wide, loops_around, moved_by, times
-from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
-from tiledialect.ops_in import ops_in, ops_of
-from tiledialect.schedule.device import Kind, described, device_of
-from tiledialect.schedule.leaves import Role
+from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.lowering.nest.utils.access_strides import is_wide, loops_around, moved_by, times
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.schedule.cost.device import Kind, described, device_of
+from tiledialect.schedule.loops import Role
 
 AHEAD = 2048
 """How many bytes before they are read they are asked for: processors stop at the end of a page."""

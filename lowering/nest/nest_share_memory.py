@@ -21,10 +21,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
-from tiledialect.lowering.nest.builder import LOCAL
-from tiledialect.lowering.nest.neighbours import loops_around
+from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.lowering.nest.nest_barriers import add_barriers
-from tiledialect.ops_in import ops_in, ops_of
+from tiledialect.lowering.nest.utils.access_strides import loops_around
+from tiledialect.lowering.nest.utils.builder import LOCAL
 
 
 def arrays(function: gpu.FuncOp) -> list[BufferOp]:

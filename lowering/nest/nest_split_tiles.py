@@ -15,7 +15,6 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.index.integer import (
     Comparison,
@@ -27,10 +26,11 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
-from tiledialect.lowering.nest.conditions import all_of, is_uniform, parts_of, set_condition
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import WRITTEN_OUT, Role
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.conditions import all_of, is_uniform, parts_of, set_condition
+from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.schedule.loops import WRITTEN_OUT, Role
 
 
 @dataclass(frozen=True)

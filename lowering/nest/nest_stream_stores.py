@@ -10,14 +10,14 @@ from xdsl.passes import ModulePass
 
 from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
-from tiledialect.lowering.host_memory import ALIASES, root
-from tiledialect.lowering.nest.neighbours import loops_around, moved_by, times
-from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope, bytes_of, element_bytes
-from tiledialect.ops_in import has_one_block, ops_of
-from tiledialect.schedule.device import LINE, Kind, described, device_of
-from tiledialect.schedule.leaves import Role
-from tiledialect.signature import kernels_of
+from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.ir.signature import kernels_of
+from tiledialect.lowering.host.host_memory import ALIASES, root
+from tiledialect.lowering.nest.utils.access_strides import loops_around, moved_by, times
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.schedule.cost.device import LINE, Kind, described, device_of
+from tiledialect.schedule.loops import Role
 
 MOST_LOADS = 32
 """What loads more for each store is not held up by memory."""

@@ -34,11 +34,12 @@ from tiledialect.index.integer import Condition, Expr, Truth, Variable, map_expr
 from tiledialect.index.polynomial import linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
-from tiledialect.lowering.constants import constant
-from tiledialect.lowering.nest.builder import GLOBAL, LOCAL
-from tiledialect.lowering.nest.conditions import branch_outside, is_uniform
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.lowering.nest.shuffles import (
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL
+from tiledialect.lowering.nest.utils.conditions import branch_outside, is_uniform
+from tiledialect.lowering.nest.utils.constants import constant
+from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.lowering.nest.utils.shuffles import (
     IN_TURNS,
     INTERLEAVED,
     SHORT_LANES,
@@ -49,8 +50,7 @@ from tiledialect.lowering.nest.shuffles import (
     starts_apart,
     taken,
 )
-from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import LOADED_LANES, LONG_LANES, Role
+from tiledialect.schedule.loops import LOADED_LANES, LONG_LANES, Role
 
 LANES = (2, 3, 4, 8, 16)
 """How many elements the vectors of OpenCL C have."""

@@ -19,11 +19,11 @@ from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr, Truth, both, expressions_of
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import operations, simplify, simplify_condition
-from tiledialect.lowering.nest.kernel_indices import KernelIndices
-from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope
-from tiledialect.ops_in import ops_of
-from tiledialect.pass_flags import PassWithFlags
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.lowering.nest.utils.kernel_indices import KernelIndices
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import NestScope
 
 
 @dataclass

@@ -16,7 +16,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.nest.lanes import LanesOp
-from tiledialect.lowering.gpu_widen_bf16 import is_bf16
+from tiledialect.lowering.gpu.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.combining import (
     Emitter,

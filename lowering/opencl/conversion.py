@@ -7,7 +7,7 @@ from dataclasses import replace
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from tiledialect.lowering.gpu_widen_bf16 import is_bf16
+from tiledialect.lowering.gpu.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.combining import Emitter, operand_type, result_type, rounded
 from tiledialect.lowering.opencl.comparison import mask

@@ -16,8 +16,8 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
-from tiledialect.lowering.gpu_widen_bf16 import computes_with_bf16, has_bf16
-from tiledialect.lowering.kernel_parts import is_part
+from tiledialect.lowering.gpu.gpu_widen_bf16 import computes_with_bf16, has_bf16
+from tiledialect.lowering.host.buffer_offsets import is_part
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.buffers import (

@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, Float64Type, Vect
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
 
-from tiledialect.lowering.gpu_widen_bf16 import is_bf16
+from tiledialect.ir.ops_in import ops_in
+from tiledialect.lowering.gpu.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl.arith_ops import ARITH
 from tiledialect.lowering.opencl.math_ops import MATH
 from tiledialect.lowering.opencl.memory import LOADS, MEMORY_EXPRESSIONS
 from tiledialect.lowering.opencl.views import VIEWS
-from tiledialect.ops_in import ops_in
 
 PURE = {**ARITH, **MATH, **MEMORY_EXPRESSIONS}
 

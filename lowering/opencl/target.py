@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.dlti import DataLayoutSpecAttr
 from xdsl.utils.target import Target
 
-from tiledialect.ancestors import ancestors
+from tiledialect.ir.ancestors import ancestors
 from tiledialect.lowering.names import is_free_name
 from tiledialect.lowering.opencl.control import CONTROL_FLOW
 from tiledialect.lowering.opencl.function import (

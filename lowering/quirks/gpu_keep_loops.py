@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.tile.constants import constant_integer
-from tiledialect.lowering.loops import steps_of
-from tiledialect.lowering.nest.builder import GLOBAL, PRIVATE
-from tiledialect.ops_in import ops_in, ops_of
-from tiledialect.schedule.leaves import SHORT_ROW
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.lowering.gpu.utils.loops import steps_of
+from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
+from tiledialect.schedule.loops import SHORT_ROW
 
 KEEPS_LOOPS = ("Intel(R) OpenCL",)
 """Platforms that need the pass: Intel's compiler for CPUs unrolls a loop of 32 iterations with a

@@ -9,7 +9,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.ops_in import ops_of
+from tiledialect.ir.ops_in import ops_of
 
 SPLITS_SINCOS = ("Intel(R) OpenCL",)
 """Platforms that need the pass: Intel's compiler for CPUs computes the sine and the cosine of one

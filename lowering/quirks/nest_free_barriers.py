@@ -13,14 +13,14 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer import Condition, Expr, negate
-from tiledialect.lowering.nest.builder import PRIVATE
-from tiledialect.lowering.nest.registers import lanes_of
-from tiledialect.lowering.nest.scope import NestScope
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.lowering.nest.utils.builder import PRIVATE
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import NestScope
 
 FREES_BARRIERS = ("Portable Computing Language",)
 """Platforms that need the pass: PoCL 3 loses values of work-items that come by an arm of a branch

@@ -10,11 +10,11 @@ import pytest
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.gpu import FuncOp
 
+from tiledialect.api.loading import load
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.schedule_text import read_schedules
-from tiledialect.loading import load
-from tiledialect.lowering.tile_compile import compile_module
-from tiledialect.passes.tile_gradient import Gradient
+from tiledialect.lowering.compilation import compile_module
+from tiledialect.passes.gradient.tile_gradient import Gradient
 
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.append(str(BENCH))

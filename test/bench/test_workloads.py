@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiledialect.lowering.runtime.devices import choose
+from tiledialect.lowering.runtime.device.devices import choose
 
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.append(str(BENCH))

@@ -23,5 +23,5 @@ from tiledialect.index.magnitude import magnitude
         ("max(i, 30 - j)", 130),
     ],
 )
-def test_magnitudes(text: str, bound: int):
+def test_value_bounds(text: str, bound: int):
     assert magnitude(index_of(text), {"i": 10, "j": 100}) == bound

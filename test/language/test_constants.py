@@ -103,7 +103,7 @@ def test_errors_name_those_whose_numbers_they_hold(message: str, told: str):
 
 
 def test_only_tile_text_has_names(tmp_path: Path):
-    from tiledialect.loading import load
+    from tiledialect.api.loading import load
 
     module = load("function (A) -> (B) { B = A; }").module
     path = tmp_path / "copy.mlir"

@@ -13,11 +13,11 @@ from work import is_linear
 
 import tiledialect as td
 from tiledialect.errors import TileError
+from tiledialect.ir.signature import find_function
 from tiledialect.language import to_ir
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
-from tiledialect.passes.tile_gradient import TileGradientPass
-from tiledialect.signature import find_function
+from tiledialect.passes.gradient.tile_gradient import TileGradientPass
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 TEXT = """

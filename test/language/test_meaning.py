@@ -12,9 +12,9 @@ import pytest
 from running import reference
 
 from tiledialect.errors import TileError
+from tiledialect.ir.signature import find_function, parse_type
 from tiledialect.language.to_ir import load
-from tiledialect.passes.tile_specialize import specialize
-from tiledialect.signature import find_function, parse_type
+from tiledialect.passes.specialize.tile_specialize import specialize
 
 A = np.array([1, 2, 3, 4], np.float32)
 B = np.array([3, 1, 1, 4], np.float32)

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
+from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.language.printer import print_tile
 from tiledialect.language.to_ir import load
-from tiledialect.passes.tile_specialize import specialize
-from tiledialect.signature import argument_names, find_function, result_names
+from tiledialect.passes.specialize.tile_specialize import specialize
 
 
 def assert_same(a: ModuleOp, b: ModuleOp) -> None:

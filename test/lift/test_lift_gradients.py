@@ -14,11 +14,11 @@ from lift_programs import EXAMPLES, SIZES, Make
 
 import tiledialect as td
 from tiledialect import TileError, lift
+from tiledialect.api.loading import parse_mlir, print_module
 from tiledialect.dialects.lift.types import sizes_of
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.ir.signature import find_function
 from tiledialect.lift.program import Program
-from tiledialect.loading import parse_mlir, print_module
-from tiledialect.signature import find_function
 
 HERE = Path(__file__).parents[2] / "examples" / "lift"
 STEP = 1e-6

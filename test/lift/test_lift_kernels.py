@@ -12,11 +12,11 @@ from xdsl.context import Context
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.interpreters.host import run_host
-from tiledialect.lowering.host_closing import closed
-from tiledialect.lowering.nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.host.shape_binding import closed
+from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.simplify_index_arithmetic import SimplifyIndexArithmeticPass
-from tiledialect.lowering.tile_to_gpu import nest_passes
-from tiledialect.passes.lift_lower import LiftLowerPass
+from tiledialect.lowering.pipeline import nest_passes
+from tiledialect.passes.lift.lift_lower import LiftLowerPass
 
 rng = np.random.default_rng(3)
 PROGRAMS: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {}

@@ -7,7 +7,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect import lift
-from tiledialect.mlir_text import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 
 TYPES = "(tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>"
 FROM_TILE = f"""

@@ -26,7 +26,7 @@ from tiledialect.schedule.instructions import (
     register,
     table,
 )
-from tiledialect.schedule.leaves import ScheduleError
+from tiledialect.schedule.loops import ScheduleError
 
 Places = dict[tuple[int, int], tuple[int, int]]
 """The row and column of each element (lane, number)."""

@@ -11,7 +11,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names, read_schedules
-from tiledialect.mlir_text import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 
 PRODUCT = """
 function product(A[M, L], B[L, N]) -> (D) {

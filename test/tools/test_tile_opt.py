@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime.devices import target_system_spec
-from tiledialect.mlir_text import all_dialects
+from tiledialect.ir.mlir_text import all_dialects
+from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.tools.tile_opt import main
 
 INPUTS = Path(__file__).parent / "Inputs"

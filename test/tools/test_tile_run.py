@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiledialect.lowering.runtime.devices import choose
+from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.tools import tile_run
 from tiledialect.tools.array_files import random_array
 
@@ -112,7 +112,7 @@ def test_profiles_of_several_runs(run: Run):
 
 
 def test_a_check_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch):
-    from tiledialect.function import Function
+    from tiledialect.api.function import Function
 
     def wrong(self: Function, **named: Any) -> Any:
         return named["A"] + 2.01, named["A"] - 2

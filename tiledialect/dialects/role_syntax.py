@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.parser import AttrParser
 
-from tiledialect.schedule.leaves import PARALLEL, Role
+from tiledialect.schedule.loops import PARALLEL, Role
 
 
 def parse_role(parser: AttrParser) -> tuple[Role, str]:

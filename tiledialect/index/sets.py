@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..rounding import ceil_div
+from tiledialect.rounding import ceil_div
+
 from . import domain
 from .component import Part
 from .contraction import IndexSpace, UnboundedIndexError

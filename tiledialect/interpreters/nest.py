@@ -46,7 +46,7 @@ from tiledialect.index.integer import (
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
-from tiledialect.schedule.leaves import Role
+from tiledialect.schedule.loops import Role
 
 Array = npt.NDArray[Any]
 LOCAL, PRIVATE = 3, 5

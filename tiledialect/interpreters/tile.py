@@ -302,8 +302,8 @@ def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) ->
     The module stays as it is: a function that leaves types open is specialized in a copy. Raises
     a TileError if there is no such function, if the arrays do not fit, or if the program is wrong.
     """
-    from tiledialect.passes.tile_specialize import specialize
-    from tiledialect.signature import find_function
+    from tiledialect.ir.signature import find_function
+    from tiledialect.passes.specialize.tile_specialize import specialize
 
     function = find_function(module, name)
     types = [_type_of(array) for array in arrays]

@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import FileLineColLoc, IndexType, IntAttr, IntegerAtt
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
-from ..dialects.tile.meetings import leave_open
-from ..errors import SourceSpan, TileError
-from ..size_arithmetic import SIZE_ARITHMETIC
+from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
+from tiledialect.dialects.tile.meetings import leave_open
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
+
 from .parser import LARGEST_INTEGER
 
 Value: TypeAlias = int | SSAValue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..errors import SourceSpan
+from tiledialect.errors import SourceSpan
 
 T = TypeVar("T")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import SourceSpan, TileError, meant
+from tiledialect.errors import SourceSpan, TileError, meant
+
 from . import ast
 from .functions import FUNCTIONS, is_assertion
-from .habits import INSTEAD, NUMBERS
+from .syntax_hints import INSTEAD, NUMBERS
 
 
 @dataclass(frozen=True)

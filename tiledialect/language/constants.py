@@ -12,7 +12,8 @@ from typing import Any
 
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, f64
 
-from ..errors import SourceSpan, TileError
+from tiledialect.errors import SourceSpan, TileError
+
 from . import ast
 from .parser import LARGEST_INTEGER
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from xdsl.ir import SSAValue
 
-from ..dialects.tile.attributes import Aggregation, Combination, symbol
-from ..dialects.tile.base import DYNAMIC_INDEX
-from ..dialects.tile.contraction import ContractionOp
-from ..errors import SourceSpan, TileError
-from ..index.expr import Constraint, IndexExpr
-from ..index.lattice import first_undetermined
+from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol
+from tiledialect.dialects.tile.base import DYNAMIC_INDEX
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.lattice import first_undetermined
+
 from . import ast
 from .append import Size
 from .scope import Axis, Scope

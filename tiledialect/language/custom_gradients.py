@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from ..dialects.tile.custom_gradient import CustomGradientOp
-from ..dialects.tile.yielding import YieldOp
-from ..names import to_hint
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.ir.names import to_hint
+
 from . import ast
 from .append import Value
 from .scope import Scope

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
-from ..errors import SourceSpan
+from tiledialect.errors import SourceSpan
+
 from . import ast
 from .functions import FUNCTIONS, is_assertion
 from .library import LIBRARY

@@ -6,8 +6,9 @@ from functools import cache
 
 from xdsl.ir import SSAValue
 
-from ..dialects.tile.base import shape_of, tensor_type
-from ..errors import TileError, count
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.errors import TileError, count
+
 from . import ast
 from .parser import parse
 

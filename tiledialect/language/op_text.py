@@ -10,13 +10,13 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.tile import special as ops
-from ..dialects.tile.base import TileOp, shape_of, tensor_type
-from ..dialects.tile.constants import constant_integer
-from ..dialects.tile.contraction import ContractionOp
-from ..dialects.tile.custom_gradient import CustomGradientOp
-from ..dialects.tile.element_types import is_weak
-from ..dialects.tile.elementwise import (
+from tiledialect.dialects.tile import special as ops
+from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_integer
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.element_types import is_weak
+from tiledialect.dialects.tile.elementwise import (
     CastOp,
     ConstantOp,
     ElementwiseOp,
@@ -25,8 +25,9 @@ from ..dialects.tile.elementwise import (
     SelectOp,
     SizeOp,
 )
-from ..dialects.tile.elementwise_base import CompareOp
-from ..errors import TileError
+from tiledialect.dialects.tile.elementwise_base import CompareOp
+from tiledialect.errors import TileError
+
 from .append import SIZE_OPS
 from .special import CASTS
 from .text import BINARY, PREFIX, Names, Text, binary, call, literal, prefix, select

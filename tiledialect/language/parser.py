@@ -16,10 +16,11 @@ from lark.grammar import Rule
 from lark.lexer import PatternStr, TerminalDef
 from lark.tree import Meta
 
+from tiledialect.errors import SourceSpan, TileError
+
 from .. import disk
-from ..errors import SourceSpan, TileError
 from . import ast
-from .complaints import complain
+from .parse_errors import complain
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 OPTIONS: dict[str, Any] = {

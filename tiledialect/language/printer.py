@@ -10,20 +10,21 @@ from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..dialects.tile import special as ops
-from ..dialects.tile.attributes import symbol_number
-from ..dialects.tile.base import shape_of, tensor_type
-from ..dialects.tile.constants import constant_integer
-from ..dialects.tile.contraction import ContractionOp
-from ..dialects.tile.custom_gradient import CustomGradientOp
-from ..dialects.tile.element_types import index
-from ..dialects.tile.elementwise import ConstantOp, IdentOp, SizeOp
-from ..dialects.tile.elementwise_base import CompareOp
-from ..dialects.tile.yielding import YieldOp
-from ..errors import TileError
-from ..index.expr import IndexExpr
-from ..names import from_hint
-from ..signature import check_block
+from tiledialect.dialects.tile import special as ops
+from tiledialect.dialects.tile.attributes import symbol_number
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_integer
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.element_types import index
+from tiledialect.dialects.tile.elementwise import ConstantOp, IdentOp, SizeOp
+from tiledialect.dialects.tile.elementwise_base import CompareOp
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import from_hint
+from tiledialect.ir.signature import check_block
+
 from .functions import FUNCTIONS
 from .op_text import Printed, is_operand, text_of
 from .text import AGGREGATIONS, SEPARATORS, Text

@@ -10,9 +10,10 @@ from typing import TypeAlias
 from xdsl.dialects import tensor
 from xdsl.ir import Block, SSAValue
 
-from ..dialects.tile.base import DYNAMIC_INDEX, shape_of, tensor_type
-from ..errors import SourceSpan, TileError
-from ..names import to_hint
+from tiledialect.dialects.tile.base import DYNAMIC_INDEX, shape_of, tensor_type
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.names import to_hint
+
 from . import ast
 from .append import Appender, Size, Value, is_size
 

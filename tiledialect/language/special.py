@@ -9,13 +9,14 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import SSAValue
 
-from ..dialects.tile import special as ops
-from ..dialects.tile.base import TileOp, name_of, shape_of, tensor_type
-from ..dialects.tile.custom_gradient import CustomGradientOp
-from ..dialects.tile.element_types import CONCRETE
-from ..dialects.tile.elementwise import CastOp, IndexOp
-from ..dialects.tile.yielding import YieldOp
-from ..errors import TileError, count
+from tiledialect.dialects.tile import special as ops
+from tiledialect.dialects.tile.base import TileOp, name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.elementwise import CastOp, IndexOp
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError, count
+
 from . import ast
 from .append import Size, Value
 from .scope import Scope

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from ..dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
 
 ATOM, UNARY, SELECT = 20, 11, 0
 

@@ -11,11 +11,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, tensor_type
-from ..dialects.tile.element_types import any_type
-from ..dialects.tile.elementwise import ConstantOp, IdentOp
-from ..errors import SourceSpan, TileError, count
-from ..names import to_hint
+from tiledialect.dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.element_types import any_type
+from tiledialect.dialects.tile.elementwise import ConstantOp, IdentOp
+from tiledialect.errors import SourceSpan, TileError, count
+from tiledialect.ir.names import to_hint
+
 from . import ast
 from .append import Appender, Size, Value, is_size, size_arithmetic
 from .check import check

@@ -144,7 +144,7 @@ def check(
     assert lift.check(RULES["split_join"], trials=10) == 10
     ```
     """
-    from tiledialect.passes.lift.check import check
+    from tiledialect.passes.lift.rules.check import check
 
     return check(rule, trials=trials, seed=seed, programs=programs)
 

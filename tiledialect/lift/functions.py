@@ -9,10 +9,10 @@ from typing import Any
 from xdsl.dialects.builtin import TupleType
 
 from tiledialect.errors import SourceSpan, TileError, count
+from tiledialect.ir.names import to_hint
 from tiledialect.lift import values
 from tiledialect.lift.tracing import place
 from tiledialect.lift.values import Value, to_value
-from tiledialect.names import to_hint
 
 
 class Function:

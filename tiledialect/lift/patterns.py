@@ -23,11 +23,11 @@ from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.types import array, describe, sizes_of
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
+from tiledialect.ir.names import to_hint
 from tiledialect.lift.emission import checked, plain, size_attributes
 from tiledialect.lift.functions import Function, as_function, compose
 from tiledialect.lift.tracing import emit, fresh_name, place
 from tiledialect.lift.values import AnySize, Value, call, size_value, to_size, to_value
-from tiledialect.names import to_hint
 
 AnyFunction = Callable[..., Any]
 

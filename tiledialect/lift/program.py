@@ -25,12 +25,12 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.lift.types import array as array_type
 from tiledialect.dialects.lift.types import describe, is_number
 from tiledialect.errors import SourceSpan, TileError, count
+from tiledialect.ir.names import to_hint
+from tiledialect.ir.verification import verify
 from tiledialect.lift.functions import Function
 from tiledialect.lift.patterns import map
 from tiledialect.lift.tracing import emit, fresh_names, place
 from tiledialect.lift.values import AnySize, Value, as_tensor, cast, to_size, to_value
-from tiledialect.names import to_hint
-from tiledialect.verification import verify
 
 
 def array(*sizes: AnySize | Attribute) -> Any:

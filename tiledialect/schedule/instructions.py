@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tiledialect.index.integer import Expr, floordiv, mod
-from tiledialect.schedule.leaves import ScheduleError
+from tiledialect.schedule.loops import ScheduleError
 
 LANE, ELEMENT = Expr.var("lane"), Expr.var("element")
 """The number of a work-item among those of an instruction, and of an element that it has."""

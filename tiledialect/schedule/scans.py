@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
+from tiledialect.schedule.loops import PARALLEL, Leaf, Role, Schedule, ScheduleError
 
 
 @dataclass(frozen=True)

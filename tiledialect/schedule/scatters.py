@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import gcd, prod
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.device import Device, Kind
-from tiledialect.schedule.leaves import PARALLEL, Leaf, Role, Schedule, ScheduleError
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.loops import PARALLEL, Leaf, Role, Schedule, ScheduleError
 
 
 def row_index(axis: int) -> str:

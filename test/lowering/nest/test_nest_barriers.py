@@ -11,7 +11,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect import lift
-from tiledialect.lowering.runtime import probe
+from tiledialect.lowering.runtime.device import probe
 
 PRODUCT = """
 func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8x8xf32> {

@@ -17,11 +17,11 @@ from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.interpreters.host import run_host
-from tiledialect.lowering.nest.builder import LOCAL
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
-from tiledialect.lowering.nest.tile_to_nest import TileToNestPass
-from tiledialect.schedule.leaves import Role
+from tiledialect.lowering.nest.utils.builder import LOCAL
+from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.schedule.loops import Role
 from tiledialect.tools.tile_opt import TileOptMain
 
 Array = npt.NDArray[Any]

@@ -12,9 +12,9 @@ from tiledialect.lowering.quirks.build_options import (
     NO_WARNINGS,
     NOT_OPTIMIZED,
 )
-from tiledialect.lowering.runtime.build import build_options, build_program
-from tiledialect.lowering.runtime.devices import opencl_device
-from tiledialect.lowering.runtime.prelude import prelude
+from tiledialect.lowering.quirks.prelude import prelude
+from tiledialect.lowering.runtime.device.devices import opencl_device
+from tiledialect.lowering.runtime.program.build import build_options, build_program
 
 WIDE = """static inline __attribute__((always_inline)) float16 twice(float16 x) { return 2 * x; }
 kernel void f(global float *a) { vstore16(twice(vload16(0, a)), 0, a); }

@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.lift.attributes import IndexMapAttr, SizeAttr, SizesAttr
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.layout import ReorderOp
@@ -25,6 +24,7 @@ from tiledialect.dialects.lift.types import (
 from tiledialect.dialects.lift.values import SizeOp
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
+from tiledialect.ir.ancestors import ancestors
 
 Values = Mapping[str, Size | int]
 

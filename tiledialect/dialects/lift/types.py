@@ -27,7 +27,7 @@ from tiledialect.dialects.lift.attributes import SizesAttr
 from tiledialect.dialects.tile.element_types import CONCRETE, FLOATS
 from tiledialect.errors import count
 from tiledialect.index.size import Size
-from tiledialect.names import from_hint
+from tiledialect.ir.names import from_hint
 
 Array = TensorType[Attribute]
 

@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import element_bytes
-from tiledialect.schedule.leaves import COPIED_BYTES
+from tiledialect.schedule.loops import COPIED_BYTES
 
 
 @irdl_op_definition

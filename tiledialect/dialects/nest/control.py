@@ -20,7 +20,6 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.ancestors import ancestors
 from tiledialect.dialects.nest.attributes import (
     ConditionAttr,
     ExprsAttr,
@@ -35,9 +34,10 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr
-from tiledialect.ops_in import ops_of
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.ir.ops_in import ops_of
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.leaves import PARALLEL, WRITTEN_OUT
+from tiledialect.schedule.loops import PARALLEL, WRITTEN_OUT
 
 
 @irdl_op_definition

@@ -41,7 +41,7 @@ from tiledialect.dialects.nest.indexed import (
 from tiledialect.dialects.tile.element_types import CONCRETE, SHORT_FLOATS
 from tiledialect.index.integer import Expr
 from tiledialect.schedule.instructions import Fragment, Instruction, Rows, find
-from tiledialect.schedule.leaves import ScheduleError
+from tiledialect.schedule.loops import ScheduleError
 
 
 def _entry(name: StringAttr) -> Instruction:

@@ -16,7 +16,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.schedule.leaves import GlobalStage, Leaf, Placement, Schedule, Stage
+from tiledialect.schedule.loops import GlobalStage, Leaf, Placement, Schedule, Stage
 
 
 @irdl_attr_definition

@@ -23,7 +23,7 @@ from tiledialect.dialects.tile.element_types import (
     is_element_type,
     is_weak,
 )
-from tiledialect.names import from_hint
+from tiledialect.ir.names import from_hint
 
 AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
 Shape = tuple[int, ...]

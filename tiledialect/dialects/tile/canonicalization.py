@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.names import from_hint
+from tiledialect.ir.names import from_hint
 
 
 @dataclass(frozen=True)

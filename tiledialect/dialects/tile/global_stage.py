@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import STAGING, KernelOp
-from tiledialect.schedule.leaves import GlobalStage, Schedule
+from tiledialect.schedule.loops import GlobalStage, Schedule
 
 
 def copied(number: int, value: SSAValue) -> GlobalStage | None:

@@ -34,18 +34,18 @@ from tiledialect.dialects.tile.attributes import (
 )
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.counts import extreme_counted
 from tiledialect.dialects.tile.elementwise import ConstantOp
-from tiledialect.dialects.tile.loads import is_loaded
-from tiledialect.dialects.tile.parts import Part, check_shapes, parts_yielded
-from tiledialect.dialects.tile.rows import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
+from tiledialect.dialects.tile.structure.extremum_counts import extreme_counted
+from tiledialect.dialects.tile.structure.operand_loads import is_loaded
+from tiledialect.dialects.tile.structure.parts import Part, check_shapes, parts_yielded
+from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
-from tiledialect.names import from_hint
-from tiledialect.schedule.boxes import Box, Operand, find_box
-from tiledialect.schedule.leaves import (
+from tiledialect.ir.names import from_hint
+from tiledialect.schedule.instruction_box import Box, Operand, find_box
+from tiledialect.schedule.loops import (
     GlobalStage,
     LoopIndex,
     Role,

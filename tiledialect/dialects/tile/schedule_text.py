@@ -17,8 +17,8 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.global_stage import as_given
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
-from tiledialect.ops_in import ops_of
-from tiledialect.schedule.leaves import Schedule
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.schedule.loops import Schedule
 
 DEEPEST = 6
 """How many ops are looked through for the name of what a value is computed of."""

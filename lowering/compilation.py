@@ -1,0 +1,124 @@
+"""Compilation of one function of a module, from the tensor level to the kernel level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass, PassPipeline
+
+from tiledialect.api.options import Fusion
+from tiledialect.dialects.tile import Tile
+from tiledialect.errors import TileError
+from tiledialect.ir.signature import find_function
+from tiledialect.ir.target_spec import describe
+from tiledialect.lowering.host.gpu_arena import GpuArenaPass
+from tiledialect.lowering.host.shape_binding import closed
+from tiledialect.lowering.pipeline import MODELLED, local_size_of, open_pipeline, pipeline
+from tiledialect.passes.diagnostics.value_warnings import WARNINGS, keep_warnings
+from tiledialect.passes.gradient.tile_gradient import Gradient, specialize_gradient
+from tiledialect.schedule.default_schedule import LOCAL_SIZE
+
+OPEN_PASSES = frozenset(p.name for p in open_pipeline(LOCAL_SIZE, 32))
+"""Names of the passes that compile functions of patterns with open sizes."""
+
+
+def compile_module(
+    module: ModuleOp,
+    name: str | None,
+    types: Sequence[TensorType[Attribute]],
+    target: Attribute | None = None,
+    gradients: Sequence[Gradient] = (),
+    after: str | None = None,
+    schedules: tuple[str, ...] = (),
+    fusion: Fusion = MODELLED,
+) -> ModuleOp:
+    """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
+
+    ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
+    differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
+    passes after the one of that name are not run. ``schedules`` are given to the kernels, see
+    ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``. What to warn the user of is in the
+    attribute ``tile.warnings``. Raises a TileError if the types do not fit.
+    """
+    module = only(module.clone(), name)
+    function = find_function(module, name)
+    describe(module, target)
+    keep_warnings(module, specialize_gradient(function, types, gradients))
+    context = Context()
+    # Folding makes constants, for which it asks their dialects.
+    for dialect in (Arith, Tile):
+        context.load_dialect(dialect)
+    PassPipeline(_until(_passes(module, schedules, fusion), after)).apply(context, module)
+    return module
+
+
+def compile_open(
+    module: ModuleOp,
+    name: str,
+    index_width: int,
+    target: Attribute | None = None,
+    after: str | None = None,
+) -> ModuleOp:
+    """The kernel-level module of a function of patterns, for inputs of all sizes.
+
+    Raises an ``OpenSizeError`` if a size must be a number.
+    """
+    module = only(module.clone(), name)
+    describe(module, target)
+    context = Context()
+    for dialect in (Arith, Tile):
+        context.load_dialect(dialect)
+    passes = open_pipeline(local_size_of(module), index_width)
+    PassPipeline(_until(passes, after)).apply(context, module)
+    return module
+
+
+def close(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:
+    """What ``compile_open`` made, for inputs of these types."""
+    module = closed(module, name, [t.get_shape() for t in types])
+    GpuArenaPass().apply(Context(), module)
+    return module
+
+
+def only(module: ModuleOp, name: str | None) -> ModuleOp:
+    """The module without other functions."""
+    function = find_function(module, name)
+    for other in list(module.body.block.ops):
+        if other is not function:
+            other.detach()
+            other.erase(safe_erase=False)
+    return module
+
+
+def warnings_of(module: ModuleOp) -> tuple[str, ...]:
+    """What to warn the user of, in a module that was compiled."""
+    texts = module.attributes.get(WARNINGS)
+    given = texts if isinstance(texts, ArrayAttr) else ()
+    return tuple(text.data for text in given if isinstance(text, StringAttr))
+
+
+def _passes(
+    module: ModuleOp, schedules: tuple[str, ...] = (), fusion: Fusion = MODELLED
+) -> tuple[ModulePass, ...]:
+    """The pipeline for the module's device."""
+    return pipeline(local_size_of(module), schedules, fusion)
+
+
+BEFORE = ("tile-specialize", "tile-gradient")
+"""What is done before the pipeline."""
+
+
+def _until(passes: tuple[ModulePass, ...], after: str | None) -> tuple[ModulePass, ...]:
+    """The passes up to the one called ``after``."""
+    if after is None:
+        return passes
+    names = [p.name for p in passes]
+    if after in BEFORE:
+        return ()
+    if after not in names:
+        raise TileError(f"there is no pass {after}; there is {', '.join((*BEFORE, *names))}")
+    return passes[: names.index(after) + 1]

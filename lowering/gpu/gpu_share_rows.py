@@ -1,0 +1,278 @@
+"""gpu-share-rows: what is shuffled out of vectors that overlap is shuffled out of a row of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects import arith, gpu, memref, vector
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, VectorType
+from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.dialects.tile.constants import constant_integer
+from tiledialect.ir.ops_in import ops_in
+from tiledialect.ir.target_spec import is_gpu
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import element_bytes
+from tiledialect.lowering.nest.utils.shuffles import joined, row_starts
+
+READS = (memref.LoadOp, vector.LoadOp, PrefetchOp)
+"""The ops on memory that do not write it."""
+LOAD = 2
+"""How many shuffles take as long as a load: such loads begin anywhere, and read two lines."""
+LONG_VECTOR = 64
+"""Bytes of the vectors of AVX-512: shorter ones lie in two lines half as often, and are shuffled by
+two instructions."""
+REGISTERS = 32
+"""How many vectors there are room for."""
+BESIDE = 2
+"""Registers for what is shuffled, and for a factor."""
+
+
+class Memory(NamedTuple):
+    """What vectors are loaded from, but for a number of elements."""
+
+    memory: SSAValue
+    base: SSAValue | None
+    """The index to which numbers are added."""
+    type: VectorType
+
+
+class Load(NamedTuple):
+    """A vector of a row."""
+
+    op: vector.LoadOp
+    first: int
+    """How many elements behind the base it begins."""
+
+
+class Pressure:
+    """How many vectors are needed at each op of a block, what rows are made of left out."""
+
+    def __init__(self, ops: Sequence[Operation], without: Collection[Operation]):
+        self.place = {op: k for k, op in enumerate(ops)}
+        change = [0] * (len(ops) + 1)
+        for op in ops:
+            for value in op.results if op not in without else ():
+                self._count(value, self.place[op], change)
+        for value in ops[0].parent.args if ops and ops[0].parent is not None else ():
+            self._count(value, 0, change)
+        self.counts = [*accumulate(change)]
+
+    def _count(self, value: SSAValue, first: int, change: list[int]) -> None:
+        if not isinstance(value.type, VectorType):
+            return
+        change[first] += 1
+        change[max([first, *map(self._last, value.uses)])] -= 1
+
+    def _last(self, use: Use) -> int:
+        """The op of the block that a use is in."""
+        op: Operation | None = use.operation
+        while op is not None and op not in self.place:
+            op = op.parent_op()
+        return self.place[op] if op is not None else 0
+
+    def take(self, first: Operation, last: Sequence[Operation], count: int) -> bool:
+        """Keep so many vectors from one op to the last of others, if there are registers."""
+        here = range(self.place[first], max(map(self.place.__getitem__, last)) + 1)
+        if max(self.counts[k] for k in here) + count + BESIDE > REGISTERS:
+            return False
+        for k in here:
+            self.counts[k] += count
+        return True
+
+
+@dataclass
+class Row:
+    """Vectors that overlap or meet, and what is shuffled out of them alone."""
+
+    where: Memory
+    loads: list[Load]
+    shuffles: dict[vector.ShuffleOp, list[int]] = field(
+        default_factory=dict[vector.ShuffleOp, list[int]]
+    )
+    """The elements of each."""
+
+    @property
+    def lanes(self) -> int:
+        """Those of each vector."""
+        return lanes_of(self.loads[0].op.result)
+
+    @property
+    def roots(self) -> list[vector.ShuffleOp]:
+        """The shuffles that something else uses."""
+        return [op for op in self.shuffles if not self._is_inside(op.result)]
+
+    def _is_inside(self, value: SSAValue) -> bool:
+        return all(use.operation in self.shuffles for use in value.uses)
+
+    def share(self, registers: Pressure) -> None:
+        """Load a row of vectors for all shuffles, if that takes less, and there is room for it."""
+        roots, lanes = self.roots, self.lanes
+        elements = [e for op in roots for e in self.shuffles[op]]
+        low, reach = min(elements, default=0), max(elements, default=0) - min(elements, default=0)
+        if reach < lanes or any(len(self.shuffles[op]) != lanes for op in roots):
+            return
+        starts = row_starts(reach + 1, lanes)
+        parts = {op: _part([e - low for e in self.shuffles[op]], starts) for op in roots}
+        if any(len(part) < 2 for part in parts.values()):
+            return
+        before = [load for load in self.loads if self._is_inside(load.op.result)]
+        old = LOAD * len(before) + len(self.shuffles)
+        new = LOAD * len(starts) + sum(len(part) - 1 for part in parts.values())
+        if new < old and registers.take(self.loads[0].op, roots, len(starts)):
+            self._replace(low, starts, parts)
+
+    def _replace(
+        self, low: int, starts: Sequence[int], parts: Mapping[vector.ShuffleOp, range]
+    ) -> None:
+        at = InsertPoint.before(self.loads[0].op)
+        row = [self._load(low + start, at) for start in starts]
+        for op, part in parts.items():
+            first = starts[part[0]]
+            elements = [e - low - first for e in self.shuffles[op]]
+            own = [starts[k] - first for k in part]
+            new = joined([row[k] for k in part], elements, own)
+            new[-1].result.name_hint = op.result.name_hint
+            Rewriter.replace_op(op, new)
+        sums = [x for load in self.loads if isinstance(x := load.op.indices[0].owner, arith.AddiOp)]
+        for op in (*reversed(self.shuffles), *(load.op for load in self.loads), *sums):
+            if op.parent is not None and not op.results[0].uses:
+                Rewriter.erase_op(op)
+
+    def _load(self, place: int, at: InsertPoint) -> SSAValue:
+        """A vector that begins so many elements behind the base."""
+        ops: list[Operation] = []
+        base = self.where.base
+        if base is None or place:
+            ops.append(number := arith.ConstantOp(IntegerAttr(place, IndexType())))
+            index = number.result
+            if base is not None:
+                ops.append(total := arith.AddiOp(base, index))
+                index = total.result
+        else:
+            index = base
+        ops.append(load := vector.LoadOp(self.where.memory, [index], self.where.type))
+        load.result.name_hint = self.loads[0].op.result.name_hint
+        Rewriter.insert_op(ops, at)
+        return load.result
+
+
+def _part(elements: Sequence[int], starts: Sequence[int]) -> range:
+    """The vectors of a row that hold some elements."""
+    numbers = [min(e // len(elements), len(starts) - 1) for e in elements]
+    return range(min(numbers), max(numbers) + 1)
+
+
+def share_rows(block: Block) -> None:
+    """Load rows of vectors once for all that is shuffled out of them, where it pays."""
+    rows = list(rows_of(block))
+    inside: set[Operation] = {load.op for row in rows for load in row.loads}
+    inside |= {op for row in rows for op in row.shuffles.keys() - set(row.roots)}
+    registers = Pressure(list(block.ops), inside)
+    for row in rows:
+        row.share(registers)
+
+
+def rows_of(block: Block) -> Iterator[Row]:
+    """The rows of vectors that a block loads from memory that it does not write."""
+    ops = list(block.ops)
+    others = (x for x in ops_in(block) if not isinstance(x, READS))
+    written = {v for x in others for v in x.operands if isinstance(v.type, MemRefType)}
+    found: dict[Memory, list[Load]] = {}
+    for op in ops:
+        if isinstance(op, vector.LoadOp) and op.base not in written and len(op.indices) == 1:
+            base, first = _place(op.indices[0])
+            t = op.result.type
+            if _size(op) >= LONG_VECTOR:
+                found.setdefault(Memory(op.base, base, t), []).append(Load(op, first))
+    rows = [Row(where, row) for where, loads in found.items() for row in _that_meet(loads)]
+    _find_shuffles(ops, rows)
+    return (row for row in rows if row.shuffles)
+
+
+def _size(load: vector.LoadOp) -> int:
+    """Bytes of a vector."""
+    t = load.base.type
+    assert isinstance(t, MemRefType)
+    return lanes_of(load.result) * element_bytes(t)
+
+
+def _place(index: SSAValue) -> tuple[SSAValue | None, int]:
+    """An index, and what is added to it."""
+    if (number := constant_integer(index)) is not None:
+        return None, number
+    if isinstance(op := index.owner, arith.AddiOp):
+        for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if (number := constant_integer(other)) is not None:
+                return value, number
+    return index, 0
+
+
+def _that_meet(loads: Sequence[Load]) -> Iterator[list[Load]]:
+    """Vectors between which nothing lies that none of them has, in the order of their ops."""
+    order = {load.op: k for k, load in enumerate(loads)}
+    together: list[Load] = []
+    end = 0
+    for load in sorted(loads, key=lambda x: x.first):
+        if together and load.first > end:
+            yield sorted(together, key=lambda x: order[x.op])
+            together = []
+        together.append(load)
+        end = load.first + lanes_of(load.op.result)
+    if together:
+        yield sorted(together, key=lambda x: order[x.op])
+
+
+def _find_shuffles(ops: Sequence[Operation], rows: Sequence[Row]) -> None:
+    """Note with each row what is shuffled out of it alone."""
+    held: dict[SSAValue, tuple[Row, list[int]]] = {}
+    for row in rows:
+        for load in row.loads:
+            held[load.op.result] = row, [*range(load.first, load.first + row.lanes)]
+    for op in ops:
+        if isinstance(op, vector.ShuffleOp) and op.v1 in held and op.v2 in held:
+            (row, first), (other, second) = held[op.v1], held[op.v2]
+            mask = op.mask.get_values()
+            if row is other and min(mask) >= 0:
+                elements = [(first + second)[lane] for lane in mask]
+                row.shuffles[op] = elements
+                held[op.result] = row, elements
+
+
+class GpuShareRowsPass(ModulePass):
+    """Loads what several steps shuffle their lanes out of once, as a row of vectors.
+
+    Windows with strides take every other element of a row, or every third: each place of a window
+    has vectors of its own, which begin an element further on. All places together need no more
+    than the row, whose vectors begin one after the other. It is loaded so where that takes less,
+    and the registers hold it beside all else; with vectors of AVX-512, of which each that begins
+    anywhere is in two lines. Shorter ones gain nothing.
+    """
+
+    name = "gpu-share-rows"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Share the rows of all blocks of kernels."""
+        if is_gpu(op):
+            return
+        for function in [x for x in ops_in(op) if isinstance(x, gpu.FuncOp)]:
+            blocks = {x.parent for x in ops_in(function) if isinstance(x, vector.ShuffleOp)}
+            for block in [b for b in _blocks(function) if b in blocks]:
+                if not any(isinstance(x, gpu.BarrierOp) for x in block.ops):
+                    share_rows(block)
+
+
+def _blocks(op: Operation) -> Iterator[Block]:
+    """All blocks inside an op."""
+    for region in op.regions:
+        for block in region.blocks:
+            yield block
+            for inside in block.ops:
+                yield from _blocks(inside)

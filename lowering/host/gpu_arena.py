@@ -1,0 +1,162 @@
+"""gpu-arena: the intermediates of a host function in one allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import compress
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    SymbolRefAttr,
+    i8,
+)
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.ir.ops_in import has_one_block
+from tiledialect.ir.signature import kernels_of
+from tiledialect.ir.target_spec import entries, limit
+from tiledialect.lowering.host.buffer_offsets import add_parts
+from tiledialect.lowering.host.host_memory import nbytes, root
+from tiledialect.lowering.host.memory_plan import Lifetime, plan_memory
+from tiledialect.lowering.runtime.device.devices import SIMULATOR
+from tiledialect.rounding import ceil_div
+
+ALIGNMENT = 128
+"""The bytes of which a part of an allocation begins at a multiple, where no device says its own."""
+UNLIMITED = 2**63
+
+
+def intermediates(host: func.FuncOp) -> list[gpu.AllocOp]:
+    """The allocations of a host function that it does not return."""
+    block = host.body.block
+    returned = {root(v) for v in block.last_op.operands} if block.last_op else set[SSAValue]()
+    allocations = [op for op in block.ops if isinstance(op, gpu.AllocOp)]
+    return [op for op in allocations if op.result not in returned and _is_plain(op)]
+
+
+def _is_plain(op: gpu.AllocOp) -> bool:
+    """Whether an allocation is of known size, without gaps, and no arena itself."""
+    t = op.result.type
+    return (
+        not any(isinstance(use.operation, memref.ViewOp) for use in op.result.uses)
+        and t.has_static_shape()
+        and isinstance(t.layout, NoneAttr)
+        and t.element_type in CONCRETE.values()
+    )
+
+
+def lifetimes(host: func.FuncOp, alignment: int = 1) -> list[Lifetime]:
+    """When each intermediate is used, in ops of the host function, and its size rounded up."""
+    uses: dict[SSAValue, list[int]] = {}
+    for moment, op in enumerate(host.body.block.ops):
+        for value in () if isinstance(op, gpu.DeallocOp) else (*op.operands, *op.results):
+            uses.setdefault(root(value), []).append(moment)
+    # What is allocated is not alive before it is used.
+    used = {op: uses[op.result][1:] or uses[op.result] for op in intermediates(host)}
+    sizes = (ceil_div(max(1, _size(op)), alignment) * alignment for op in used)
+    return [Lifetime(s, u[0], u[-1]) for s, u in zip(sizes, used.values(), strict=True)]
+
+
+def _size(op: gpu.AllocOp) -> int:
+    assert isinstance(op.result.type, MemRefType)
+    return nbytes(op.result.type)
+
+
+def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
+    """Make the intermediates parts of one allocation, or of several if there is a largest size."""
+    allocations, lives = intermediates(host), lifetimes(host, alignment)
+    arenas: list[gpu.AllocOp] = []
+    offsets: dict[int, arith.ConstantOp] = {}
+    while allocations:
+        plan = plan_memory(lives)
+        ends = [offset + b.size for offset, b in zip(plan.offsets, lives, strict=True)]
+        fit = [end <= largest for end in ends]
+        if not any(fit):
+            # There is one that is too large by itself: whoever runs this will say so.
+            fit = [True] * len(fit)
+        arenas.append(_arena(max(compress(ends, fit)), allocations[0]))
+        for op, offset in compress(zip(allocations, plan.offsets, strict=True), fit):
+            at = offsets.setdefault(offset, arith.ConstantOp(IntegerAttr(offset, IndexType())))
+            _replace(op, arenas[-1], at)
+        rest = [not f for f in fit]
+        allocations, lives = list(compress(allocations, rest)), list(compress(lives, rest))
+    block = host.body.block
+    Rewriter.insert_op([*arenas, *offsets.values()], InsertPoint.at_start(block))
+    assert block.last_op is not None
+    frees = [gpu.DeallocOp(arena.result) for arena in arenas]
+    Rewriter.insert_op(frees, InsertPoint.before(block.last_op))
+
+
+def _arena(size: int, model: gpu.AllocOp) -> gpu.AllocOp:
+    """An allocation of some bytes where ``model`` is."""
+    t = model.result.type
+    assert isinstance(t, MemRefType)
+    arena = gpu.AllocOp(MemRefType(i8, [size], memory_space=t.memory_space))
+    arena.result.name_hint = "arena"
+    return arena
+
+
+def _replace(op: gpu.AllocOp, arena: gpu.AllocOp, offset: arith.ConstantOp) -> None:
+    """Use a part of an arena instead of an allocation."""
+    for use in [u.operation for u in op.result.uses]:
+        if isinstance(use, gpu.DeallocOp):
+            Rewriter.erase_op(use)
+    assert isinstance(op.result.type, MemRefType)
+    part = memref.ViewOp(arena.result, offset.result, [], op.result.type)
+    part.result.name_hint = op.result.name_hint
+    Rewriter.replace_op(op, part)
+
+
+def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -> None:
+    """Have the kernels be told where the parts that they are given begin."""
+    for launch in host.body.block.ops:
+        if isinstance(launch, gpu.LaunchFuncOp) and (kernel := kernels.get(launch.kernel)):
+            inside = (k for k, v in enumerate(launch.kernelOperands) if _begins_inside(root(v)))
+            add_parts(kernel, inside)
+
+
+def _begins_inside(value: SSAValue) -> bool:
+    """Whether a memref is a part of an allocation that may not be at its start."""
+    part = value.owner
+    if not isinstance(part, memref.ViewOp):
+        return False
+    shift = part.byte_shift.owner
+    return not (
+        isinstance(shift, arith.ConstantOp)
+        and isinstance(shift.value, IntegerAttr)
+        and shift.value.value.data == 0
+    )
+
+
+class GpuArenaPass(ModulePass):
+    """Gives the intermediates of each host function one allocation, of which they are parts.
+
+    What lives at different times may have the same place; the offsets are planned so that the
+    allocation is hardly larger than the largest set of intermediates that live together. What is
+    returned has an allocation of its own. Kernels that are given parts are marked with the
+    attribute `tile.parts`: in OpenCL C they take the allocation and where the part begins in it. A
+    simulator, which watches the bounds of every allocation, gets them all apart.
+    """
+
+    name = "gpu-arena"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Plan the memory of every host function."""
+        if (entries(op) or {}).get("type") == SIMULATOR:
+            return
+        alignment = limit(op, "buffer_alignment", ALIGNMENT)
+        largest = limit(op, "max_mem_alloc_size", UNLIMITED)
+        kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
+        for host in op.ops:
+            if isinstance(host, func.FuncOp) and has_one_block(host):
+                share_memory(host, alignment, largest)
+                mark_parts(host, kernels)

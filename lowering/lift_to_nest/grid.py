@@ -1,0 +1,142 @@
+"""Which work-groups and work-items share out the maps of a low-level lift program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd, prod
+
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.lift import maps, reductions
+from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.sharing import PARALLEL, SHARED
+from tiledialect.dialects.lift.types import as_array, leading, names_in
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Expr, floordiv, maximum, minimum
+from tiledialect.ir.ops_in import ops_of
+
+AXES = "xyz"
+
+MOST_GROUPS = 1 << 16
+"""How many work-groups there are at most along an axis: beyond that each takes several parts."""
+
+LANES = 32
+"""The work-items of a warp."""
+
+ITEMS: Mapping[int, Sequence[float]] = {1: (1,), 2: (1 / 4, 4), 3: (1 / 4, 2, 2)}
+"""How the work-items of a group are laid along so many axes: of the first all, a part of them, …"""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The work-groups and work-items along an axis."""
+
+    groups: Expr = field(default_factory=lambda: Expr.const(1))
+    items: int = 1
+    warps: int | None = None
+    """Into how many warps the work-items are grouped."""
+
+
+Grid = tuple[Axis, Axis, Axis]
+ONE: Grid = (Axis(), Axis(), Axis())
+
+
+def extent(value: SSAValue) -> Expr:
+    """How many elements an array has."""
+    return expression(leading(as_array(value, "map")))
+
+
+def grid_of(op: Operation, local_size: int) -> Grid:
+    """The grid for a program whose maps say who does them."""
+    found = ops_of(op, *PARALLEL)
+    across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
+    inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)
+    if across and inside is not None:
+        raise TileError.at(
+            inside, f"{inside.pattern()} and map_glb share out the same work-items: use one"
+        )
+    if across:
+        return spread([_extents(found, maps.MapGlbOp, d) for d in range(3)], local_size)
+    warps = [extent(x.input) for x in found if isinstance(x, maps.MapWarpOp)]
+    lanes = next((x for x in found if isinstance(x, maps.MapLaneOp | maps.MapWarpOp)), None)
+    local = [_extents(found, maps.MapLclOp, d) for d in range(3)]
+    if lanes is not None and local[0]:
+        raise TileError.at(
+            lanes, f"{lanes.pattern()} and map_lcl(0) share out the same work-items: use one"
+        )
+    items = _items([(*sizes,) for sizes in local], [*op.walk()], local_size)
+    axes = [Axis(_groups(_extents(found, maps.MapWrgOp, d)), items[d]) for d in range(3)]
+    if lanes is not None:
+        most = max(1, local_size * 4 // LANES)
+        # All must come to the barriers inside as often.
+        known = gcd(*(w.value or most for w in warps)) if warps else 1
+        count = _divisor(known, most)
+        axes[0] = Axis(axes[0].groups, count * LANES, count)
+    return axes[0], axes[1], axes[2]
+
+
+def spread(extents: Sequence[Sequence[Expr]], local_size: int) -> Grid:
+    """A grid in which all work-items share out so many elements along each axis."""
+    used = [k for k, sizes in enumerate(extents) if sizes]
+    shares = dict(zip(used, ITEMS.get(len(used), ()), strict=False))
+    axes: list[Axis] = []
+    for k, sizes in enumerate(extents):
+        if not sizes:
+            axes.append(Axis())
+            continue
+        share = shares[k]
+        wanted = int(local_size * share) if share <= 1 else int(share)
+        whole = maximum(*sizes)
+        items = max(1, min(wanted, wanted if whole.value is None else whole.value))
+        groups = floordiv(whole + (items - 1), items)
+        axes.append(Axis(minimum(groups, MOST_GROUPS), items))
+    return axes[0], axes[1], axes[2]
+
+
+def _groups(extents: Sequence[Expr]) -> Expr:
+    return minimum(maximum(*extents), MOST_GROUPS) if extents else Expr.const(1)
+
+
+def _extents(ops: Iterable[Operation], kind: type[maps.DimensionMap], dim: int) -> list[Expr]:
+    return [extent(x.input) for x in ops if isinstance(x, kind) and x.dim.data == dim]
+
+
+def _items(
+    extents: Sequence[Sequence[Expr]], ops: Sequence[Operation], local_size: int
+) -> list[int]:
+    """The work-items along each axis: as many as the largest map has elements, if that may be."""
+    count = sum(map(bool, extents))
+    steps = [x for x in ops if isinstance(x, reductions.IterateOp)]
+    own = {name for x in steps for name in names_in(x.block.args[0].type)}
+    shares = iter(ITEMS.get(count, ()))
+    items: list[int] = []
+    for dim, sizes in enumerate(extents):
+        if not sizes:
+            items.append(1)
+            continue
+        share = next(shares)
+        # What an iteration goes on with is no larger than what it begins with, as a rule.
+        known = [e.value for e in sizes if own.isdisjoint(e.names)] or [None]
+        wanted = int(local_size * share) if share <= 1 else int(share)
+        largest = max((n for n in known if n is not None), default=0)
+        items.append(max(1, wanted if None in known else largest))
+        around = [extent(x.operands[0]) for x in ops if _encloses_shared(x, dim)]
+        for size in around:
+            # All work-items must come to the barriers inside as often.
+            items[-1] = _divisor(size.value or 1, items[-1])
+    while prod(items) > 4 * local_size:
+        widest = max(range(3), key=lambda k: items[k])
+        items[widest] = _divisor(items[widest], items[widest] - 1)
+    return items
+
+
+def _encloses_shared(op: Operation, dim: int) -> bool:
+    if not (isinstance(op, maps.MapLclOp) and op.dim.data == dim):
+        return False
+    return any(isinstance(x, SHARED) for x in op.walk() if x is not op)
+
+
+def _divisor(number: int, most: int) -> int:
+    """The largest divisor of a number that is no larger than another."""
+    return max(d for d in range(1, max(1, most) + 1) if number % d == 0)

@@ -1,0 +1,360 @@
+"""The host's side of lift programs: which kernels there are, and where their results go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects import func, gpu, memref, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    TupleType,
+    UnknownLoc,
+    VectorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.lift import layout
+from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.types import sizes_of
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Expr
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import simplify
+from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, grid_of, spread
+from tiledialect.lowering.lift_to_nest.kernel import KernelBuilder, LiftKernel, flat
+from tiledialect.lowering.lift_to_nest.layout import Scope, scattered
+from tiledialect.lowering.lift_to_nest.output_views import Router, Routes, routes
+from tiledialect.lowering.lift_to_nest.pattern_code import COMPUTING, KEEPING, LiftCode
+from tiledialect.lowering.lift_to_nest.sizes import facts_of_sizes, solvable_names
+from tiledialect.lowering.lift_to_nest.view_traces import Trace
+from tiledialect.lowering.lift_to_nest.views import Memory, Parts, Reorder, View
+from tiledialect.lowering.nest.utils.index_values import IndexValues
+from tiledialect.lowering.tile_to_nest.kernel import buffer_type
+from tiledialect.lowering.tile_to_nest.tile_to_nest import HostFunction
+from tiledialect.schedule.default_schedule import LOCAL_SIZE
+
+
+@dataclass
+class LiftHost(HostFunction):
+    """Builds the host's side of a function with patterns: each that computes is a kernel."""
+
+    local_size: int = LOCAL_SIZE
+    """How many work-items a work-group has at most, where the program leaves it open."""
+    tracing: bool = False
+    """Whether to note how the accesses of each kernel are found."""
+    traces: dict[str, list[Trace]] = field(default_factory=dict[str, "list[Trace]"])
+    warnings: dict[str, None] = field(default_factory=dict[str, None])
+    """Warnings of what the user may not expect of the kernels."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.index = IndexValues(self.block)
+        self.names = solvable_names(self.source)
+        self.facts = facts_of_sizes(self.source, self.names)
+        self.env = Env(facts=[self.facts])
+        self.router = Router(self.env)
+        self.views: Scope = {}
+        """Where inputs and results of kernels lie."""
+        self.shapes: dict[SSAValue, tuple[Expr, ...]] = {}
+        self.flats: dict[SSAValue, SSAValue] = {}
+        self.own: dict[str, LiftKernel] = {}
+        """The kernels of patterns by their texts: those that are alike are there once."""
+        for old, new in zip(self.source.body.block.args, self.block.args, strict=True):
+            self._adopt(old, new)
+        self._find_sizes()
+
+    @property
+    def functions(self) -> list[gpu.FuncOp]:
+        """The kernels, those of patterns last."""
+        return [*super().functions, *(kernel.function for kernel in self.own.values())]
+
+    # -- sizes -----------------------------------------------------------------------------
+
+    def _find_sizes(self) -> None:
+        """Compute the sizes that have names from those of the inputs."""
+        for name, (number, axis, expr) in self.names.items():
+            zero = self.index.constant(axis)
+            dim = memref.DimOp(self.block.args[number], zero)
+            self.builder.insert(dim)
+            own = self.index.variable(dim.result, f"{name}_axis")
+            value = self.index.value(expr.substitute({"axis": own}))
+            value.name_hint = name
+            self.index.variables[name] = value
+            self.index.depths[name] = 0
+
+    def _value(self, expr: Expr) -> SSAValue:
+        return self.index.value(simplify(expr, self.env))
+
+    # -- memory ----------------------------------------------------------------------------
+
+    def _adopt(self, value: SSAValue, buffer: SSAValue) -> None:
+        """Note where a tensor lies."""
+        assert isinstance(value.type, TensorType)
+        sizes = tuple(map(expression, sizes_of(value.type)))
+        self.shapes[buffer] = sizes
+        self.views[value] = Memory(value.name_hint or "input", sizes, buffer)
+
+    def _memory(self, t: Attribute, hint: str, outer: tuple[Expr, ...] = ()) -> View:
+        """Buffers for the result of a kernel, or what it keeps in global memory."""
+        if isinstance(t, TupleType):
+            return Parts(tuple(self._memory(part, hint, outer) for part in t.types))
+        if isinstance(t, TensorType):
+            return self._memory(t.element_type, hint, (*outer, *map(expression, sizes_of(t))))
+        if isinstance(t, VectorType):
+            return self._memory(t.element_type, hint, (*outer, Expr.const(t.get_shape()[0])))
+        sizes = [simplify(e, self.env) for e in outer]
+        shape = [DYNAMIC_INDEX if e.value is None else e.value for e in sizes]
+        open_sizes = [self._value(e) for e in sizes if e.value is None]
+        buffer = self.builder.insert(
+            gpu.AllocOp(buffer_type(TensorType(t, shape)), open_sizes)
+        ).result
+        buffer.name_hint = hint
+        self.origin[buffer] = buffer
+        self.shapes[buffer] = outer
+        return Memory(hint, outer, buffer)
+
+    def _flat(self, buffer: SSAValue) -> SSAValue:
+        """The memref of one axis over a buffer."""
+        if buffer not in self.flats:
+            t, total = flat(buffer.type), Expr.const(1)  # pyright: ignore[reportArgumentType]
+            if t == buffer.type:
+                return buffer
+            for size in self.shapes[buffer]:
+                total = total * size
+            (length,) = t.get_shape()
+            size = self._value(total) if length == DYNAMIC_INDEX else length
+            cast = memref.ReinterpretCastOp.from_dynamic(buffer, [0], [size], [1], t)
+            self.builder.insert(cast)
+            cast.results[0].name_hint = buffer.name_hint
+            self.flats[buffer] = cast.results[0]
+        return self.flats[buffer]
+
+    # -- the ops ---------------------------------------------------------------------------
+
+    def build(self) -> func.FuncOp:
+        """The host function."""
+        block = self.source.body.block
+        returned = block.last_op
+        if not isinstance(returned, func.ReturnOp):
+            raise TileError.at(self.source, "the function does not return")
+        self.outs: dict[SSAValue, list[View]] = {}
+        results = [self._result(k, v) for k, v in enumerate(returned.operands)]
+        for op in block.ops:
+            if isinstance(op, KernelOp | ReshapeOp):
+                for value in op.operands:
+                    self._operand(value)
+        kept = [v for v in returned.operands if v not in self.outs]
+        self.found = routes(self.router, block, self.outs, kept)
+        self.done: set[SSAValue] = set()
+        for op in block.ops:
+            if isinstance(op, KernelOp | ReshapeOp):
+                self._tile(op)
+            elif self._is_kernel(op, self.found):
+                self._compute(op, self.found)
+                self.done.add(op.results[0])
+        for value in self.outs:
+            self._settle(value)
+        return self._returned(returned, results)
+
+    def _result(self, k: int, value: SSAValue) -> Memory | None:
+        """The place of a result, if it is not one that a kernel of tile has."""
+        if isinstance(value.owner, KernelOp | ReshapeOp):
+            return None
+        place = self._memory(value.type, self._result_name(k, value))
+        assert isinstance(place, Memory)
+        self.outs.setdefault(value, []).append(place)
+        return place
+
+    def _operand(self, value: SSAValue) -> None:
+        """Give what a kernel of tile takes from a pattern a place in memory."""
+        owner = value.owner
+        if value in self.buffers or not isinstance(owner, LiftOp | tensor.FromElementsOp):
+            return
+        place = self._memory(value.type, _hint(value))
+        assert isinstance(place, Memory) and isinstance(place.buffer, SSAValue)
+        self.outs.setdefault(value, []).append(place)
+        self.buffers[value] = place.buffer
+
+    def _settle(self, value: SSAValue) -> None:
+        """See to it that a value is in its places."""
+        for origin, _ in self.router.origins(value, self.source.body.block):
+            if origin not in self.done:
+                self.done.add(origin)
+                self._copy(origin, self.found.places[origin])
+
+    def _is_kernel(self, op: Operation, found: Routes) -> bool:
+        if type(op) not in (*COMPUTING, *KEEPING) or op.results[0] not in (
+            *found.places,
+            *found.read,
+        ):
+            return False
+        return not (
+            isinstance(op, layout.ScatterOp)
+            and scattered(LiftCode(self.block, self.env), op, {op.input: Memory("", ())})
+        )
+
+    def _tile(self, op: KernelOp | ReshapeOp) -> None:
+        """A kernel of tile, whose operands are made to lie in memory."""
+        for value in op.operands:
+            if value in self.outs:
+                self._settle(value)
+        if isinstance(op, KernelOp):
+            self._kernel(op)
+        else:
+            self._reshape(op)
+        for value in op.results:
+            self._adopt(value, self.buffers[value])
+
+    def _compute(self, op: Any, found: Routes) -> None:
+        """A pattern that computes, as a kernel."""
+        value = op.results[0]
+        places = list(found.places.get(value, ()))
+        if value in found.read:
+            whole = next((p for p in places if isinstance(p, Memory)), None)
+            if whole is None:
+                whole = self._memory(value.type, _hint(value))
+                places.append(whole)
+            self.views[value] = whole
+        if isinstance(op, layout.ScatterOp):
+            self._copy(op.input, [Reorder(place, op.map.data) for place in places])
+            return
+
+        def emit(code: KernelBuilder) -> None:
+            scope = self._scope(code, [*op.operands, *_captured(op)])
+            code.compute_to(op, scope, places)
+
+        self._launch_lift(emit, grid_of(op, self.local_size), _hint(value))
+
+    def _copy(self, value: SSAValue, places: Sequence[View]) -> None:
+        """A view as an array of its own."""
+        t = value.type
+        grid = ONE
+        if isinstance(t, TensorType) and t.get_num_dims():
+            inner = sizes_of(t)[-len(AXES) :]
+            extents = [[expression(size)] for size in reversed(inner)]
+            extents += [[] for _ in range(len(AXES) - len(extents))]
+            grid = spread(extents, self.local_size)
+
+        def emit(code: KernelBuilder) -> None:
+            scope = self._scope(code, [value])
+            code.share_out(scope[value], places, t)
+
+        self._launch_lift(emit, grid, _hint(value))
+
+    def _scope(self, code: LiftCode, roots: Iterable[SSAValue]) -> Scope:
+        """What a kernel knows of the values around its pattern: views, and numbers anew."""
+        scope, needed = dict(self.views), set[Operation]()
+        pending = list(roots)
+        while pending:
+            value = pending.pop()
+            op = value.owner
+            if value in scope or not isinstance(op, Operation) or op in needed:
+                continue
+            if op.parent is self.source.body.block:
+                needed.add(op)
+                pending += [*op.operands, *_captured(op)]
+        everything = Routes(read={r for op in needed for r in op.results})
+        for op in self.source.body.block.ops:
+            if op in needed:
+                code.op(op, scope, everything)
+        return scope
+
+    def _launch_lift(self, emit: Any, grid: Grid, hint: str) -> None:
+        """Add a kernel, unless the same is there already, and launch it."""
+        name, found = self.kernel_name(hint), list[Trace]()
+        traces = found if self.tracing else None
+        builder = KernelBuilder([*self.names], self.facts, grid, traces, self._memory)
+        kernel = builder.build(emit, name)
+        self.traces[name] = found
+        self.warnings |= builder.warnings
+        for op in kernel.function.walk():
+            if isinstance(op.location, UnknownLoc):
+                op.location = self.source.location
+        same = self.own.setdefault(_text(kernel.function), kernel)
+        operands = [self._flat(b) for b in kernel.buffers]
+        operands += [self.index.variables[n] for n in kernel.names]
+        self.builder.insert(
+            gpu.LaunchFuncOp(
+                SymbolRefAttr(self.module_name, [same.function.sym_name.data]),
+                [self._value(e) for e in kernel.grid],
+                [self.index.constant(n) for n in kernel.block],
+                kernelOperands=operands,
+            )
+        )
+
+    # -- the end ---------------------------------------------------------------------------
+
+    def _result_name(self, k: int, value: SSAValue) -> str:
+        attrs = self.source.res_attrs.data[k].data if self.source.res_attrs else {}
+        name = attrs.get("tile.name")
+        return name.data if isinstance(name, StringAttr) else _hint(value)
+
+    def _returned(self, op: func.ReturnOp, results: Sequence[Memory | None]) -> func.FuncOp:
+        """Return the results' buffers."""
+        buffers: list[SSAValue] = []
+        for value, place in zip(op.operands, results, strict=True):
+            buffer = place.buffer if place is not None else self.buffers[value]
+            assert isinstance(buffer, SSAValue)
+            buffers.append(buffer)
+        self._free_before_return(buffers)
+        return self.finish(buffers)
+
+    def _free_before_return(self, kept: Sequence[SSAValue]) -> None:
+        """Free intermediates after their last use."""
+        origins = {self.origin.get(b, b) for b in kept}
+        for op in list(self.block.ops):
+            if isinstance(op, gpu.AllocOp) and op.result not in origins:
+                if any(isinstance(u.operation, gpu.DeallocOp) for u in op.result.uses):
+                    continue
+                users = {u for u in _users(op.result) if not isinstance(u, gpu.DeallocOp)}
+                last = [x for x in self.block.ops if x in users]
+                if last:
+                    free = gpu.DeallocOp(op.result)
+                    Rewriter.insert_op(free, InsertPoint.after(last[-1]))
+                else:
+                    Rewriter.erase_op(op)
+
+
+def _users(value: SSAValue) -> Iterator[Operation]:
+    """What uses a buffer, also as a memref of another shape."""
+    for use in value.uses:
+        yield use.operation
+        if isinstance(use.operation, memref.ReinterpretCastOp):
+            yield from _users(use.operation.results[0])
+
+
+def _hint(value: SSAValue) -> str:
+    if value.name_hint:
+        return value.name_hint
+    return getattr(value.owner, "name", "value").rpartition(".")[2]
+
+
+def _text(function: gpu.FuncOp) -> str:
+    """What tells kernels apart: all but names."""
+    plain = function.clone()
+    plain.sym_name = StringAttr("kernel")
+    for op in plain.walk():
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        for value in (*op.results, *arguments):
+            value.name_hint = None
+    return str(plain)
+
+
+def _captured(op: Operation) -> list[SSAValue]:
+    """The values from around an op that its regions use."""
+    return [
+        v
+        for inner in op.walk()
+        if inner is not op
+        for v in inner.operands
+        if not op.is_ancestor(v.owner)
+    ]

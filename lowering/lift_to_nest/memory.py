@@ -1,0 +1,415 @@
+"""Reading and writing the elements of views in a nest."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    TensorType,
+    TupleType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.base import label
+from tiledialect.dialects.lift.types import element_of, leading, sizes_of
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.index.integer import (
+    Comparison,
+    Condition,
+    Expr,
+    Junction,
+    Truth,
+    both,
+    equal,
+    less,
+    negate,
+)
+from tiledialect.index.ranges import Env
+from tiledialect.index.simplify import is_multiple, operations, prove, simplify, simplify_condition
+from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
+from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
+from tiledialect.lowering.lift_to_nest.view_traces import Step, Trace
+from tiledialect.lowering.lift_to_nest.views import (
+    Access,
+    Choice,
+    Computed,
+    Get,
+    Index,
+    Layout,
+    Memory,
+    Nowhere,
+    Parts,
+    Path,
+    View,
+    resolve,
+)
+from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder
+from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.schedule.loops import Role
+
+SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, Role.VECTOR))
+
+
+class LiftMemory(NestBuilder):
+    """Emits a nest whose loads and stores are at the elements of views."""
+
+    def __init__(self, block: Block, env: Env, grid: Grid = ONE):
+        super().__init__(block)
+        self.env = env
+        self.grid = grid
+        self.guard: Condition = ALWAYS
+        """When the values that are being computed are used."""
+        self.free: dict[str, Expr] = {}
+        """The work-groups and work-items that do the same so far, by the axis."""
+        self.taken: dict[str, Expr] = {}
+        """Those that a map around shares out."""
+        self.steps: list[tuple[Expr, Expr]] = []
+        """The indices of the maps around that are shared out, and how far they go."""
+        self.scratch: dict[SSAValue, bool] = {}
+        """Global memory of this kernel alone, and whether the work-items of a group share it."""
+        self.before = self.after = 0
+        """The operations on indices of all accesses, as views compose them and simplified."""
+        self.traces: list[Trace] | None = None
+        """How each access was found, if that is wanted."""
+        self.lanes: list[Expr] = []
+        """The indices of the loops around that become vectors."""
+        self.warnings: dict[str, None] = {}
+        """Warnings of what the user may not expect of the kernel."""
+
+    def tell(self, op: Operation, text: str) -> None:
+        """Warn the user of what an op becomes."""
+        self.warnings[placed(op, text)] = None
+
+    # -- loops -----------------------------------------------------------------------------
+
+    @contextmanager
+    def span(
+        self,
+        role: LoopRole,
+        upper: Expr,
+        hint: str,
+        *,
+        lower: Expr | int = 0,
+        step: Expr | int = 1,
+    ) -> Generator[Expr]:
+        """A loop, or a branch or nothing where there is at most one step; its index."""
+        lower, upper, step = (simplify(e, self.env) for e in (lower, upper, step))
+        outer = self.env
+        if role != VECTOR and self.env.at_least(lower + step, upper):
+            with self.when(less(lower, upper)):
+                yield lower
+            return
+        if role == UNROLL and (upper - lower).value is None:
+            raise OpenSizeError(
+                f"a loop of {upper} steps is written out, so that {upper} must be a number"
+            )
+        op = ForOp(self.names, role, upper, lower=lower, step=step)
+        self.builder.insert(op)
+        index = self.named(op.index, hint)
+        (name,) = index.names
+        self.env = self.env.with_range(name, lower, upper, step)
+        self.lanes += [index] if role == VECTOR else []
+        with self.inside(op.block):
+            yield index
+        del self.lanes[len(self.lanes) - (role == VECTOR) :]
+        self.env = outer
+
+    @contextmanager
+    def shared(self, axes: Sequence[str], upper: Expr, hint: str) -> Generator[Expr]:
+        """A loop that work-groups or work-items share out, which are free so far."""
+        first, step = Expr(), Expr.const(1)
+        for axis in axes:
+            number, count = self.free[axis], self.counts[axis]
+            first, step = first * count + number, step * count
+        taken = {axis: self.free.pop(axis) for axis in axes}
+        self.taken.update(taken)
+        if step.value is not None and is_multiple(upper, step, self.env) and "group" not in axes[0]:
+            # All work-items run as many steps, so that there may be barriers in them.
+            with self.span(SERIAL, upper, "part", step=step) as part:
+                yield self._enter_step(part + first, upper)
+        else:
+            with self.span(SERIAL, upper, hint, lower=first, step=step) as index:
+                yield self._enter_step(index, upper)
+        self.steps.pop()
+        for axis in axes:
+            self.free[axis] = self.taken.pop(axis)
+
+    def _enter_step(self, index: Expr, upper: Expr) -> Expr:
+        self.steps.append((index, upper))
+        return index
+
+    @property
+    def counts(self) -> dict[str, Expr]:
+        """How many work-groups and work-items there are along each axis."""
+        return self._counts
+
+    def open_grid(self, counts: dict[str, Expr]) -> None:
+        """Note the numbers of the work-groups and work-items that are free."""
+        self._counts = counts
+
+    # -- memory ----------------------------------------------------------------------------
+
+    def allocate(self, t: Attribute, space: IntegerAttr, hint: str) -> View:
+        """Memory for values of a type: local memory for each of those that share out a map around.
+
+        What the rest of the group shares is theirs alone.
+        """
+        owners = [a for a in self.taken if space == LOCAL and not a.startswith("group")]
+        owners = [a for a in owners if self.counts[a].value != 1]
+        view = self._allocate(t, tuple(self.counts[a] for a in owners), space, hint)
+        for axis in owners:
+            view = Access(view, self.taken[axis])
+        return view
+
+    def _allocate(
+        self, t: Attribute, outer: tuple[Expr, ...], space: IntegerAttr, hint: str
+    ) -> View:
+        match t:
+            case TupleType():
+                return Parts(tuple(self._allocate(part, outer, space, hint) for part in t.types))
+            case TensorType():
+                sizes = tuple(simplify(expression(s), self.env) for s in sizes_of(t))
+                return self._allocate(t.element_type, (*outer, *sizes), space, hint)
+            case VectorType():
+                lanes = Expr.const(t.get_shape()[0])
+                return self._allocate(t.element_type, (*outer, lanes), space, hint)
+            case _:
+                shape = [size.value for size in outer]
+                total = 1
+                for size, number in zip(outer, shape, strict=True):
+                    if number is None:
+                        raise OpenSizeError(
+                            f"{hint} is kept in the memory of a kernel, so that {size} must be "
+                            "a number"
+                        )
+                    total *= number
+                buffer = self.buffer(t, [total] if outer else [], space, hint)
+                return Memory(hint, outer, buffer)
+
+    def allocate_global(self, t: Attribute, hint: str, axes: Sequence[str], shared: bool) -> View:
+        """Global memory for values of a type, for each step of the maps around.
+
+        What others do as well, along some axes, each keeps for itself.
+        """
+        groups = {f"group.{name}": axis.groups for name, axis in zip(AXES, self.grid, strict=True)}
+        own = [(self.free[a], groups.get(a, self.counts[a])) for a in axes]
+        apart = [*self.steps, *((i, size) for i, size in own if size.value != 1)]
+        view = self.on_host(t, hint, tuple(simplify(size, self.env) for _, size in apart))
+        self.scratch |= dict.fromkeys(_buffers(view), shared)
+        for index, _ in apart:
+            view = Access(view, index)
+        return view
+
+    def on_host(self, t: Attribute, hint: str, outer: tuple[Expr, ...]) -> View:
+        """Memory that the host allocates for arrays of values of a type."""
+        raise NotImplementedError
+
+    # -- views -----------------------------------------------------------------------------
+
+    def find(self, view: View, path: Path, what: str) -> tuple[View, Path]:
+        """The view behind all layout, and the path into it."""
+        if self.traces is None:
+            return resolve(view, path)
+        steps: list[Step] = []
+
+        def watch(view: View, path: Path) -> None:
+            shown = (simplify(s, self.env) if isinstance(s, Expr) else s for s in path)
+            origin = view.origin if isinstance(view, Layout) else None
+            pattern = "" if origin is None else label(origin)
+            steps.append(Step(str(view), tuple(shown), pattern))
+
+        leaf, rest = resolve(view, path, watch)
+        if isinstance(leaf, Memory) and (rest or len(steps) > 1):
+            flat = simplify(leaf.address(rest), self.env)
+            self.traces.append(Trace(leaf.name, what, tuple(steps), flat))
+        elif isinstance(leaf, Choice):
+            test = simplify_condition(leaf.condition, self.env)
+            self.traces.append(Trace("one of two", what, tuple(steps[:-1]), test))
+        return leaf, rest
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def read(self, view: View, path: Path = ()) -> SSAValue:
+        """The number at a path."""
+        leaf, rest = self.find(view, path, "read")
+        match leaf:
+            case Memory():
+                return self._load(leaf, rest, self.guard)
+            case Computed(value):
+                found = value()
+                assert isinstance(found, SSAValue)
+                return found
+            case Index(expr):
+                return self.index(expr)
+            case Choice():
+                return self._choose(leaf)
+            case _:
+                raise AssertionError(f"{leaf} has no elements")
+
+    def _load(
+        self,
+        memory: Memory,
+        path: Path,
+        condition: Condition,
+        default: SSAValue | None = None,
+    ) -> SSAValue:
+        env, self.env = self.env, self.env.assume(self.guard)
+        access = self._address(memory, path)
+        self.env = env
+        value = self.load(self.memory_of(memory), access, condition, default)
+        value.name_hint = value.name_hint or memory.name
+        return value
+
+    def _address(self, memory: Memory, path: Path) -> list[Expr]:
+        written = memory.address(path)
+        address = simplify(written, self.env)
+        self.before += operations(written)
+        self.after += operations(address)
+        t = self.memory_of(memory).type
+        return [address] if isinstance(t, MemRefType) and t.get_num_dims() else []
+
+    def memory_of(self, memory: Memory) -> SSAValue:
+        """What the nest accesses."""
+        assert isinstance(memory.buffer, SSAValue)
+        return memory.buffer
+
+    def _choose(self, choice: Choice) -> SSAValue:
+        here = self.env.assume(self.guard)
+        condition = simplify_condition(choice.condition, here)
+        if isinstance(condition, Truth):
+            return self.read(*(choice.yes if condition.value else choice.no))
+        view, path = self.find(*choice.yes, "read")
+        no = self._number(*choice.no)
+        if isinstance(view, Choice) and no is not None and self._number(*view.no) == no:
+            return self._choose(replace(view, condition=both(condition, view.condition)))
+        if isinstance(view, Memory):
+            with self.guarded(negate(condition)):
+                default = self.read(*choice.no)
+            with self.guarded(condition):
+                return self._load(view, path, self.guard, default)
+        with self.guarded(condition):
+            yes = self.read(*choice.yes)
+        with self.guarded(negate(condition)):
+            no = self.read(*choice.no)
+        return self.scalars.select(self.truth(condition), yes, no)
+
+    def _number(self, view: View, path: Path) -> SSAValue | Attribute | None:
+        """The number at a path, or its value if that is constant; None if it is in memory."""
+        leaf, _ = resolve(view, path)
+        if not isinstance(leaf, Computed):
+            return None
+        found = leaf.value()
+        assert isinstance(found, SSAValue)
+        return found.owner.value if isinstance(found.owner, arith.ConstantOp) else found
+
+    @contextmanager
+    def guarded(self, condition: Condition) -> Generator[None]:
+        """What is computed is only used where the condition holds."""
+        outer, self.guard = self.guard, both(self.guard, condition)
+        yield
+        self.guard = outer
+
+    def truth(self, condition: Condition) -> SSAValue:
+        """Whether a condition on indices holds, as a value."""
+        match condition:
+            case Truth(value):
+                return self.scalars.constant(int(value), i1)
+            case Comparison(_, kind):
+                left, sign, right = condition.sides
+                name = {"<": "slt", "<=": "sle"}.get(sign, "ne" if kind == "!=" else "eq")
+                return self.emit(arith.CmpiOp(self.index(left), self.index(right), name))
+            case Junction(kind, parts):
+                op = arith.AndIOp if kind == "and" else arith.OrIOp
+                first, *rest = map(self.truth, parts)
+                for part in rest:
+                    first = self.emit(op(first, part))
+                return first
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def write(self, value: SSAValue, places: Sequence[View], path: Path = ()) -> None:
+        """Put a number where it belongs."""
+        for place in places:
+            leaf, rest = self.find(place, path, "written")
+            if isinstance(leaf, Nowhere):
+                continue
+            assert isinstance(leaf, Memory)
+            buffer = self.memory_of(leaf)
+            t = buffer.type
+            assert isinstance(t, MemRefType)
+            condition = self._one_of_all(leaf, t.memory_space)
+            value.name_hint = value.name_hint or leaf.name
+            self.store(value, buffer, self._address(leaf, rest), condition)
+
+    def _one_of_all(self, memory: Memory, space: Attribute) -> Condition:
+        """That this is the first of the work-items that do the same in the same memory."""
+        shared = self.scratch.get(memory.buffer)  # pyright: ignore[reportArgumentType]
+        if space == PRIVATE or shared is False:
+            return ALWAYS
+        local = space == LOCAL or shared
+        free = [e for axis, e in self.free.items() if not (local and axis.startswith("group"))]
+        return both(*(equal(number, 0) for number in free))
+
+    def copy(
+        self,
+        view: View,
+        places: Sequence[View],
+        t: Attribute,
+        path: Path = (),
+        role: LoopRole = SERIAL,
+    ) -> None:
+        """Write all of a value."""
+        match t:
+            case TupleType():
+                for k, part in enumerate(t.types):
+                    self.copy(Get(view, k), [Get(p, k) for p in places], part, path, role)
+            case TensorType() if t.get_num_dims():
+                with self.span(role, expression(leading(t)), "i") as i:
+                    inner = [Access(p, i) for p in places]
+                    self.copy(Access(view, i), inner, element_of(t), path, role)
+            case VectorType():
+                with self.span(VECTOR, Expr.const(t.get_shape()[0]), "lane") as lane:
+                    inner = [Access(p, lane) for p in places]
+                    self.copy(Access(view, lane), inner, t.element_type, path, role)
+            case _:
+                self.write(self.read(view, path), places, path)
+
+    # -- indices that are data ---------------------------------------------------------------
+
+    def as_index(self, view: View, t: Attribute) -> Expr:
+        """An integer as an index expression."""
+        leaf, _ = resolve(view, ())
+        if isinstance(leaf, Index):
+            return leaf.expr
+        value = self.read(view)
+        if not isinstance(t, IndexType):
+            value = self.emit(arith.IndexCastOp(value, IndexType()))
+        return self.named(value, "at")
+
+    def known(self, condition: Condition) -> bool:
+        """Whether a condition is known to hold."""
+        return prove(condition, self.env) is True
+
+
+def _buffers(view: View) -> Iterator[SSAValue]:
+    """What memory is made of."""
+    if isinstance(view, Parts):
+        for part in view.views:
+            yield from _buffers(part)
+    elif isinstance(view, Memory):
+        assert isinstance(view.buffer, SSAValue)
+        yield view.buffer
+
+
+__all__ = ["AXES", "LiftMemory"]

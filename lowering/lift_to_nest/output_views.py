@@ -1,0 +1,194 @@
+"""Output views: where a value must be written that layout patterns take to its place.
+
+Where the result of a join belongs, its operand belongs seen through a split; so nothing is moved
+after it was computed. A route is that for a value: the places that it has to be written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tiledialect.dialects.lift import layout, maps, memory, values
+from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.types import as_array, leading, sizes_of
+from tiledialect.index.integer import Expr
+from tiledialect.index.ranges import Env
+from tiledialect.lowering.lift_to_nest.index_maps import inverse
+from tiledialect.lowering.lift_to_nest.views import (
+    Get,
+    Join,
+    Mapped,
+    Only,
+    Reorder,
+    Slice,
+    Split,
+    Transpose,
+    View,
+    Within,
+    made_by,
+)
+
+Inverse = Callable[[View], View]
+"""From the place of a result to that of an operand."""
+
+
+def inner_size(op: layout.JoinOp | layout.AsScalarOp) -> Expr:
+    """How many elements the arrays of an array have, or lanes the vectors of one."""
+    t = as_array(op.input, op.pattern())
+    if isinstance(op, layout.JoinOp):
+        return expression(sizes_of(t)[1])
+    assert isinstance(t.element_type, VectorType)
+    return Expr.const(t.element_type.get_shape()[0])
+
+
+@dataclass
+class Router:
+    """Knows through which ops a place can be followed."""
+
+    env: Env
+    """What is known about sizes."""
+
+    def inverses(self, op: Operation) -> list[tuple[SSAValue, Inverse]] | None:
+        """The place of each operand; None if the op is no plain change of places."""
+        find = INVERSES.get(type(op))
+        found = None if find is None else find(self, op)
+        return None if found is None else [(v, partial(_made_by, op, back)) for v, back in found]
+
+    def origins(self, value: SSAValue, block: Block) -> list[tuple[SSAValue, Inverse]]:
+        """From where in a block a value comes, and its places there."""
+        op = value.owner
+        steps = None
+        if isinstance(op, Operation) and op.parent is block:
+            steps = self.inverses(op)
+        if steps is None:
+            return [(value, lambda out: out)]
+        return [
+            (origin, _after(step, inner))
+            for operand, step in steps
+            for origin, inner in self.origins(operand, block)
+        ]
+
+    # -- the ops -----------------------------------------------------------------------------
+
+    def _gather(self, op: layout.GatherOp) -> list[tuple[SSAValue, Inverse]] | None:
+        size = expression(leading(as_array(op.input, "gather")))
+        back = inverse(op.map.data, size, self.env)
+        return None if back is None else [(op.input, lambda out: Reorder(out, back))]
+
+    def _map(self, op: maps.MapOp) -> list[tuple[SSAValue, Inverse]] | None:
+        found = self.origins(op.yielded, op.block)
+        if any(origin is not op.block.args[0] for origin, _ in found):
+            return None
+        return [(op.input, partial(Mapped, function=inner)) for _, inner in found]
+
+    def _concat(self, op: layout.ConcatOp) -> list[tuple[SSAValue, Inverse]]:
+        found: list[tuple[SSAValue, Inverse]] = []
+        start = Expr()
+        for value in op.inputs:
+            found.append((value, partial(Slice, start=start)))
+            start += expression(leading(as_array(value, "concat")))
+        return found
+
+
+def _made_by(op: Operation, back: Inverse, out: View) -> View:
+    return made_by(op, back(out))
+
+
+def _after(first: Inverse, then: Inverse) -> Inverse:
+    return lambda out: then(first(out))
+
+
+def _simple(make: Callable[[View, Any], View]) -> Callable[[Router, Any], Any]:
+    """Of an op with one operand."""
+    return lambda router, op: [(op.operands[0], partial(_made, make, op))]
+
+
+def _made(make: Callable[[View, Any], View], op: Any, out: View) -> View:
+    return make(out, op)
+
+
+def _each(make: Callable[..., View]) -> Callable[[Router, Any], Any]:
+    """Of an op whose operands become components."""
+    return lambda router, op: [
+        (value, partial(make, number=k)) for k, value in enumerate(op.operands)
+    ]
+
+
+INVERSES: dict[type[Operation], Callable[[Router, Any], list[tuple[SSAValue, Inverse]] | None]] = {
+    layout.SplitOp: _simple(lambda out, op: Join(out, expression(op.size.data))),
+    layout.AsVectorOp: _simple(lambda out, op: Join(out, expression(op.size.data))),
+    layout.JoinOp: _simple(lambda out, op: Split(out, inner_size(op))),
+    layout.AsScalarOp: _simple(lambda out, op: Split(out, inner_size(op))),
+    layout.TransposeOp: _simple(lambda out, op: Transpose(out)),
+    layout.ScatterOp: _simple(lambda out, op: Reorder(out, op.map.data)),
+    layout.GatherOp: Router._gather,  # pyright: ignore[reportPrivateUsage]
+    layout.ConcatOp: Router._concat,  # pyright: ignore[reportPrivateUsage]
+    values.ZipOp: _each(Within),
+    values.TupleOp: _each(Get),
+    values.GetOp: _simple(lambda out, op: Only(out, op.index.data)),
+    maps.MapOp: Router._map,  # pyright: ignore[reportPrivateUsage]
+    tensor.FromElementsOp: lambda router, op: (
+        [(op.elements[0], lambda out: out)] if len(op.elements) == 1 else None
+    ),
+    **dict.fromkeys(memory.MEMORY_OPS, _simple(lambda out, op: out)),
+}
+
+
+@dataclass
+class Routes:
+    """Where the values of a block have to be written."""
+
+    places: dict[SSAValue, list[View]] = field(default_factory=dict[SSAValue, "list[View]"])
+    read: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Values that something in the block reads besides."""
+
+
+def routes(
+    router: Router,
+    block: Block,
+    outs: Mapping[SSAValue, Sequence[View]],
+    wanted: Sequence[SSAValue] = (),
+) -> Routes:
+    """The routes in a block of which some values belong to places, and others are wanted."""
+    found = Routes()
+    passed: set[Operation] = set()
+    for value, places in outs.items():
+        for origin, inner in router.origins(value, block):
+            found.places.setdefault(origin, []).extend(inner(place) for place in places)
+        _pass(router, value, block, passed)
+    for value in wanted:
+        _read(value, block, found.read)
+    for op in block.ops:
+        for inner in op.walk():
+            if inner not in passed and inner is not block.last_op:
+                for value in inner.operands:
+                    _read(value, block, found.read)
+    return found
+
+
+def _pass(router: Router, value: SSAValue, block: Block, passed: set[Operation]) -> None:
+    """Note the ops that a route goes through."""
+    op = value.owner
+    if isinstance(op, Operation) and op.parent is block and router.inverses(op) is not None:
+        passed.update(op.walk())
+        for operand in op.operands:
+            _pass(router, operand, block, passed)
+
+
+def _read(value: SSAValue, block: Block, read: set[SSAValue]) -> None:
+    """Note that a value is read, and what is read for it."""
+    if value in read:
+        return
+    read.add(value)
+    op = value.owner
+    if isinstance(op, Operation) and op.parent is block:
+        for inner in op.walk():
+            for operand in inner.operands:
+                _read(operand, block, read)

@@ -1,0 +1,485 @@
+"""What the patterns of a low-level lift program do in a nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from xdsl.dialects import arith, func, vector
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    TensorType,
+    VectorType,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiledialect.dialects.lift import layout, maps, reductions, values
+from tiledialect.dialects.lift.attributes import Order, expression
+from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
+from tiledialect.dialects.lift.binding import bind
+from tiledialect.dialects.lift.sharing import SHARED, maps_own
+from tiledialect.dialects.lift.types import as_array, element_of, leading
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SelectOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Expr, floordiv, maximum, minimum
+from tiledialect.index.ranges import Env
+from tiledialect.lowering.lift_to_nest import views
+from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
+from tiledialect.lowering.lift_to_nest.layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
+from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR, LiftMemory
+from tiledialect.lowering.lift_to_nest.output_views import Router, Routes, routes
+from tiledialect.lowering.lift_to_nest.results import (
+    computes_vectors,
+    is_compound,
+    is_elementwise,
+    require_seen,
+    space_of,
+    writes_vectors,
+)
+from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
+from tiledialect.lowering.lift_to_nest.views import Access, Computed, Index, View, made_by
+from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
+
+MOST_WRITTEN_OUT = 8
+"""So many iterations that give the same type are written out; more are a loop."""
+
+
+class LiftCode(LiftMemory):
+    """Emits one kernel."""
+
+    def __init__(self, block: Block, env: Env, grid: Grid = ONE):
+        super().__init__(block, env, grid)
+        self.router = Router(env)
+        self.places: dict[SSAValue, list[View]] = {}
+        """Where the values that are being computed belong."""
+
+    # -- blocks ----------------------------------------------------------------------------
+
+    def run(
+        self,
+        block: Block,
+        scope: Scope,
+        outs: Mapping[SSAValue, Sequence[View]],
+        wanted: Sequence[SSAValue] = (),
+    ) -> Scope:
+        """Emit the ops of a block; values with places are written there, others are wanted."""
+        found = routes(self.router, block, outs, wanted)
+        outer, self.places = self.places, {}
+        for op in block.ops:
+            if isinstance(op, YieldOp | func.ReturnOp):
+                break
+            self.op(op, scope, found)
+        done, self.places = self.places, outer
+        rest = [(v, places) for v, places in found.places.items() if v not in done]
+        # Numbers are all read before the first is written: they may be what an accumulator was.
+        numbers = [(self.read(scope[v]), places) for v, places in rest if not is_compound(v.type)]
+        for value, places in numbers:
+            self.write(value, places)
+        for v, places in rest:
+            if is_compound(v.type):
+                self.copy(scope[v], places, v.type)
+        return scope
+
+    def op(self, op: Operation, scope: Scope, found: Routes) -> None:
+        """Emit an op of a block, or note the view that it is."""
+        if not any(r in found.read or r in found.places for r in op.results):
+            return
+        try:
+            self._op(op, scope, found)
+        except OpenSizeError as error:
+            if error.span is not None:
+                raise
+            raise OpenSizeError.at(op, error.message) from None
+
+    def _op(self, op: Operation, scope: Scope, found: Routes) -> None:
+        result = op.results[0]
+        if isinstance(op, layout.ScatterOp) and (view := scattered(self, op, scope)) is not None:
+            scope[result] = made_by(op, view)
+        elif type(op) in KEEPING:
+            scope[result] = KEEPING[type(op)](self, op, scope)
+        elif type(op) in COMPUTING or writes_vectors(op, found):
+            self.compute(op, scope, found)
+        elif (view := LAYOUTS.get(type(op))) is not None:
+            scope[result] = made_by(op, view(self, op, scope))
+        elif isinstance(op, TileOp):
+            scope[result] = made_by(op, self.pointwise(op, scope))
+        elif op.regions or isinstance(op, LiftOp):
+            raise TileError.at(op, f"{op.name} cannot be part of a kernel")
+        else:
+            self.scalar(op, scope)
+
+    def compute(self, op: Any, scope: Scope, found: Routes) -> None:
+        """A pattern that goes through arrays itself, and writes its result."""
+        result = op.results[0]
+        places = list(found.places.get(result, ()))
+        if result in found.read:
+            require_seen(op)
+            scope[result] = self.keep(op, result.type, result.name_hint or op.pattern())
+            places.append(scope[result])
+        COMPUTING.get(type(op), LiftCode.map_seq)(self, op, scope, places)
+        self.places[result] = places
+
+    def keep(self, op: Any, t: Attribute, hint: str) -> View:
+        """Memory for what an op gives."""
+        space = space_of(op)
+        if space != GLOBAL:
+            return self.allocate(t, space, hint)
+        alone = maps_own(op)
+        shared = not alone and any(isinstance(x, SHARED) for x in op.walk())
+        out = self.axes_of(op) if alone else ()
+        axes = [a for a in self.free if a not in out and not (shared and a[:5] != "group")]
+        return self.allocate_global(t, hint, axes, shared)
+
+    def body(
+        self, op: FunctionOp, scope: Scope, arguments: Sequence[View], places: Sequence[View] = ()
+    ) -> View:
+        """What a function gives for arguments, which is written to places if there are any."""
+        inner = {**scope, **dict(zip(op.block.args, arguments, strict=True))}
+        if places:
+            self.run(op.block, inner, {op.yielded: places})
+            return views.Nowhere()
+        self.run(op.block, inner, {}, [op.yielded])
+        return inner[op.yielded]
+
+    def compute_to(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
+        """Emit a pattern that computes, and write its result."""
+        if type(op) in KEEPING:
+            self.copy(KEEPING[type(op)](self, op, scope), places, op.results[0].type)
+        else:
+            COMPUTING[type(op)](self, op, scope, places)
+
+    def function(self, op: FunctionOp, scope: Scope) -> Callable[..., View]:
+        """The function of a pattern, emitted where it is applied."""
+        return lambda *arguments: self.body(op, scope, arguments)
+
+    # -- numbers ---------------------------------------------------------------------------
+
+    def scalar(self, op: Operation, scope: Scope) -> None:
+        """An op on numbers, or on vectors lane by lane."""
+        (result,) = op.results
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
+            number = arith.ConstantOp(next(iter(op.value.iter_attrs())))
+            scope[result] = views.Everywhere(Computed(lambda: self.emit(number.clone())))
+        elif isinstance(op, vector.BroadcastOp):
+            scope[result] = views.Everywhere(scope[op.source])
+        elif (expr := self.index_expr(op, scope)) is not None:
+            scope[result] = Index(expr)
+        elif isinstance(result.type, VectorType):
+            scope[result] = views.Generated(1, partial(self.lane, op, scope))
+        else:
+            value = self.apply(op, [self.read(scope[v]) for v in op.operands], result.type)
+            value.name_hint = result.name_hint
+            scope[result] = Computed(lambda: value)
+
+    def lane(self, op: Operation, scope: Scope, lane: Expr) -> View:
+        """A lane of the result of an op on vectors."""
+        (result,) = op.results
+        assert isinstance(result.type, VectorType)
+        if lane not in self.lanes:
+            count = result.type.get_shape()[0]
+            self.tell(
+                op,
+                f"{op.name} on vectors of {count} is done number by number, as what follows goes "
+                "through numbers; map_seq in place of map keeps the vectors",
+            )
+        operands = [
+            self.read(scope[v], (lane,) if isinstance(v.type, VectorType) else ())
+            for v in op.operands
+        ]
+        value = self.apply(op, operands, result.type.element_type)
+        return Computed(lambda: value)
+
+    def apply(self, op: Operation, operands: Sequence[SSAValue], t: Attribute) -> SSAValue:
+        """The op on other operands."""
+        new = type(op).create(
+            operands=operands,
+            result_types=[t],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+            location=op.location,
+        )
+        return self.emit(new)
+
+    def index_expr(self, op: Operation, scope: Scope) -> Expr | None:
+        """What an op on indices gives, where that is an index expression."""
+        if not isinstance(op.results[0].type, IndexType):
+            return None
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+            return Expr.const(op.value.value.data)
+        if (make := INDEX_ARITHMETIC.get(type(op))) is None:
+            return None
+        operands = [scope[v] for v in op.operands]
+        exprs = [v.expr for v in operands if isinstance(v, Index)]
+        return make(*exprs) if len(exprs) == len(operands) else None
+
+    def pointwise(self, op: TileOp, scope: Scope) -> View:
+        """An elementwise op of tile on arrays, element by element."""
+        if isinstance(op, ConstantOp):
+            t = tensor_type(op.results[0]).element_type
+            return views.Everywhere(Computed(lambda: self.scalars.constant(op.number, t)))
+        if not isinstance(op, ElementwiseOp | SelectOp | CastOp):
+            raise TileError.at(op, f"{op.name} cannot be part of a kernel of patterns")
+        rank = len(shape_of(tensor_type(op.results[0])) or ())
+        return views.Generated(rank, lambda *place: self.element(op, scope, place))
+
+    def element(self, op: Any, scope: Scope, place: Sequence[Expr]) -> View:
+        """An element of the result of an elementwise op."""
+
+        def operand(value: SSAValue, t: Attribute) -> SSAValue:
+            if isinstance(value.owner, ConstantOp):
+                return self.scalars.constant(value.owner.number, t)
+            shape = shape_of(tensor_type(value)) or ()
+            own = place[len(place) - len(shape) :]
+            aligned = tuple(Expr() if n == 1 else i for i, n in zip(own, shape, strict=True))
+            found = self.read(scope[value], aligned)
+            return self.scalars.convert(found, tensor_type(value).element_type, t)
+
+        t = tensor_type(op.results[0]).element_type
+        if isinstance(op, CastOp):
+            value = operand(op.operand, t)
+        elif isinstance(op, SelectOp):
+            condition = operand(op.condition, tensor_type(op.condition).element_type)
+            value = self.scalars.select(condition, operand(op.lhs, t), operand(op.rhs, t))
+        else:
+            among = op.operand_type()
+            value = self.scalars.apply(op.name, [operand(v, among) for v in op.operands], among)
+        return Computed(lambda: value)
+
+    # -- maps ------------------------------------------------------------------------------
+
+    def map_by(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
+        """A map that work-groups or work-items share out."""
+        axes = self.axes_of(op)
+        if missing := [axis for axis in axes if axis not in self.free]:
+            raise TileError.at(
+                op, f"{op.pattern()} stands in a map that shares out {missing[0]} already"
+            )
+        size = expression(leading(as_array(op.input, op.pattern())))
+        with self.shared(axes, size, axes[0][-1]) as i:
+            self._step(op, scope, places, i)
+
+    def axes_of(self, op: Any) -> tuple[str, ...]:
+        """The axes along which a map is shared out."""
+        match op:
+            case maps.MapGlbOp():
+                return f"group.{AXES[op.dim.data]}", f"local.{AXES[op.dim.data]}"
+            case maps.MapWrgOp():
+                return (f"group.{AXES[op.dim.data]}",)
+            case maps.MapLclOp():
+                return (f"local.{AXES[op.dim.data]}",)
+            case maps.MapWarpOp():
+                return ("warp",)
+            case _:
+                return ("lane",)
+
+    def map_seq(
+        self, op: Any, scope: Scope, places: Sequence[View], role: LoopRole = SERIAL
+    ) -> None:
+        """A map by one work-item."""
+        size = expression(leading(as_array(op.input, op.pattern())))
+        with self.span(role, size, "i") as i:
+            self._step(op, scope, places, i)
+
+    def map_unroll(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
+        """A map without a loop."""
+        self.map_seq(op, scope, places, UNROLL)
+
+    def map_vec(self, op: maps.MapVecOp, scope: Scope, places: Sequence[View]) -> None:
+        """A map by vector instructions."""
+        assert isinstance(op.input.type, VectorType)
+        with self.span(VECTOR, Expr.const(op.input.type.get_shape()[0]), "lane") as lane:
+            self._step(op, scope, places, lane)
+
+    def _step(self, op: FunctionOp, scope: Scope, places: Sequence[View], i: Expr) -> None:
+        element = Access(scope[op.operands[0]], i, origin=op)
+        self.body(op, scope, [element], [Access(place, i, origin=op) for place in places])
+
+    def slide(self, op: maps.MapSeqSlideOp, scope: Scope, places: Sequence[View]) -> None:
+        """Windows that move through registers: only what is new in each is loaded."""
+        size, step = op.size.data.value, op.step.data.value
+        t = as_array(op.input, "map_seq_slide")
+        (window_type,) = op.block.arg_types
+        if size is None or step is None:
+            raise OpenSizeError.at(
+                op,
+                f"map_seq_slide({op.size.data}, {op.step.data}) keeps its windows in registers, so "
+                f"that {op.size.data if size is None else op.step.data} must be a number",
+            )
+        window = self.allocate(window_type, PRIVATE, op.block.args[0].name_hint or "window")
+        source, element = scope[op.input], element_of(t)
+        kept = max(0, size - step)
+
+        def load(first: int, last: int, base: Expr) -> None:
+            for k in range(first, last):
+                place = Access(window, Expr.const(k), origin=op)
+                self.copy(Access(source, base + k, origin=op), [place], element, role=UNROLL)
+
+        load(0, kept, Expr())
+        assert isinstance(op.result.type, TensorType)
+        with self.span(SERIAL, expression(leading(op.result.type)), "i") as i:
+            load(kept, size, i * step)
+            self.body(op, scope, [window], [Access(place, i, origin=op) for place in places])
+            for k in range(kept):
+                moved = Access(window, Expr.const(k + step))
+                self.copy(moved, [Access(window, Expr.const(k))], element, role=UNROLL)
+
+    # -- reductions ------------------------------------------------------------------------
+
+    def reduce(self, op: Any, scope: Scope) -> View:
+        """A reduction by one work-item, in an accumulator."""
+        if self.lanes:
+            self.tell(
+                op,
+                f"{op.pattern()} is done for each number of a vector apart; map_seq in place of "
+                "the map around it keeps what it gives",
+            )
+        role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
+        t = op.initial.type
+        require_seen(op)
+        total = self.keep(op, t, "acc")
+        self.copy(scope[op.initial], [total], t)
+        with self.elements(op, scope, role) as element:
+            arguments = [total, element]
+            if self._may_overwrite(op):
+                self.body(op, scope, arguments, [total])
+            else:
+                new = self.keep(op, t, "next")
+                self.body(op, scope, arguments, [new])
+                self.copy(new, [total], t)
+        return total
+
+    @contextmanager
+    def elements(self, op: Any, scope: Scope, role: LoopRole) -> Generator[View]:
+        """Each element that is reduced; of vectors that a map computes, each is computed once."""
+        numbers = op.input.owner
+        made = numbers.input.owner if isinstance(numbers, layout.AsScalarOp) else None
+        if made is None or not computes_vectors(made) or made.result not in scope:
+            with self.span(role, expression(leading(as_array(op.input, op.pattern()))), "k") as k:
+                yield Access(scope[op.input], k, origin=op)
+            return
+        t = as_array(made.result, op.pattern())
+        assert isinstance(t.element_type, VectorType)
+        with self.span(role, expression(leading(t)), "k") as k:
+            lanes = self.allocate(t.element_type, PRIVATE, "lanes")
+            self.body(made, scope, [Access(scope[made.input], k, origin=op)], [lanes])
+            with self.span(UNROLL, Expr.const(t.element_type.get_shape()[0]), "lane") as lane:
+                yield Access(lanes, lane, origin=op)
+
+    def _may_overwrite(self, op: Any) -> bool:
+        """Whether a reduction may change its accumulator while it computes the next one.
+
+        Numbers are all read before one is written; an array must be mapped element by element.
+        """
+        total = op.block.args[0]
+        if isinstance(total.type, TensorType):
+            return all(is_elementwise(use.operation, op.yielded) for use in total.uses)
+        origins = self.router.origins(op.yielded, op.block)
+        return not any(is_compound(origin.type) for origin, _ in origins)
+
+    def iterate(self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]) -> None:
+        """A function applied again and again."""
+        value, count = scope[op.initial], op.count.data.value
+        steps = list(op.steps())
+        if not steps and (count is None or count > MOST_WRITTEN_OUT):
+            self._iterate_in_loop(op, scope, places)
+            return
+        t = op.initial.type
+        found: list[tuple[Mapping[str, Any], Attribute]] = [*steps] or [({}, t)] * (count or 0)
+        for k, (sizes, t) in enumerate(found):
+            bound = op.clone()
+            bind(bound, sizes)
+            last = k + 1 == len(found)
+            to = list(places) if last else [self.keep(op, t, "iterated")]
+            self.body(bound, scope, [value], to)
+            value = to[0]
+        if not found:
+            self.copy(value, places, t)
+
+    def _iterate_in_loop(
+        self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]
+    ) -> None:
+        t = op.initial.type
+        now, new = (self.keep(op, t, hint) for hint in ("iterated", "next"))
+        self.copy(scope[op.initial], [now], t)
+        with self.span(SERIAL, expression(op.count.data), "time"):
+            self.body(op, scope, [now], [new])
+            self.copy(new, [now], t)
+        self.copy(now, places, t)
+
+    def search(self, op: reductions.SearchOp, scope: Scope) -> View:
+        """By halves or from the first element on, until the function gives 0."""
+        t = as_array(op.input, "search")
+        size = expression(leading(t))
+        low, high, found = (self.allocate(i32, PRIVATE, h) for h in ("low", "high", "found"))
+        for place, start in ((low, Expr()), (high, size), (found, Expr.const(-1))):
+            self.write(self._as_i32(start), [place])
+        binary = op.order.data == Order.binary
+        steps = Expr.const(size.value.bit_length() if size.value is not None else 32)
+        with (
+            self.span(SERIAL, steps if binary else size, "step"),
+            self.where(self._is_less(self.read(low), self.read(high))),
+        ):
+            at = self.as_index(low, i32)
+            if binary:
+                at = floordiv(at + self.as_index(high, i32), 2)
+            inside = maximum(0, minimum(at, size - 1))
+            side = self.read(self.body(op, scope, [Access(scope[op.input], inside, origin=op)]))
+            zero = self.scalars.constant(0, side.type)
+            after = self._as_i32(at + 1)
+            is_here = self.emit(arith.CmpiOp(side, zero, "eq"))
+            is_after = self.emit(arith.CmpiOp(side, zero, "sgt"))
+            here = self._as_i32(at)
+            choose = self.scalars.select
+            self.write(choose(is_here, here, self.read(found)), [found])
+            new_low = choose(is_here, self.read(high), choose(is_after, after, self.read(low)))
+            self.write(
+                choose(is_after, self.read(high), choose(is_here, self.read(high), here)), [high]
+            )
+            self.write(new_low, [low])
+        result = self.allocate(op.result.type, PRIVATE, "result")
+        self.copy(scope[op.default], [result], op.result.type)
+        with self.where(self._is_less(self._as_i32(Expr.const(-1)), self.read(found))):
+            at = self.as_index(found, i32)
+            self.copy(Access(scope[op.input], at), [result], op.result.type)
+        return result
+
+    def _as_i32(self, expr: Expr) -> SSAValue:
+        return self.emit(arith.IndexCastOp(self.index(expr), i32))
+
+    def _is_less(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.emit(arith.CmpiOp(a, b, "slt"))
+
+    def let(self, op: values.LetOp, scope: Scope, places: Sequence[View]) -> None:
+        """A function applied to a value."""
+        self.body(op, scope, [scope[op.value]], places)
+
+    def scatter(self, op: layout.ScatterOp, scope: Scope, places: Sequence[View]) -> None:
+        """A permutation that cannot be undone by an index expression."""
+        to = [views.Reorder(place, op.map.data) for place in places]
+        self.copy(scope[op.input], to, op.input.type)
+
+
+COMPUTING: dict[type[Operation], Callable[[LiftCode, Any, Scope, Sequence[View]], None]] = {
+    **dict.fromkeys((maps.MapGlbOp, maps.MapWrgOp, *SHARED), LiftCode.map_by),
+    maps.MapSeqOp: LiftCode.map_seq,
+    maps.MapSeqUnrollOp: LiftCode.map_unroll,
+    maps.MapVecOp: LiftCode.map_vec,
+    maps.MapSeqSlideOp: LiftCode.slide,
+    reductions.IterateOp: LiftCode.iterate,
+    values.LetOp: LiftCode.let,
+    layout.ScatterOp: LiftCode.scatter,
+}
+"""The ops that write their results."""
+
+KEEPING: dict[type[Operation], Callable[[LiftCode, Any, Scope], View]] = {
+    **dict.fromkeys(reductions.REDUCE_OPS, LiftCode.reduce),
+    reductions.SearchOp: LiftCode.search,
+}
+"""The ops that keep their results in memory of their own."""

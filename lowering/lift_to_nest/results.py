@@ -1,0 +1,75 @@
+"""Facts about the results of patterns: in which memory, for whom, by vectors or not."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiledialect.dialects.lift import maps, memory, values
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, maps_own
+from tiledialect.errors import TileError
+from tiledialect.lowering.lift_to_nest.output_views import Routes
+from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE
+
+SPACES: dict[type[Operation], IntegerAttr] = {
+    memory.ToGlobalOp: GLOBAL,
+    memory.ToLocalOp: LOCAL,
+    memory.ToPrivateOp: PRIVATE,
+}
+
+
+def is_compound(t: Attribute) -> bool:
+    """Whether values of a type are more than one number."""
+    return not isinstance(t, IndexType) and (
+        isinstance(t, TensorType | VectorType) or hasattr(t, "types")
+    )
+
+
+def is_elementwise(op: Operation, result: SSAValue) -> bool:
+    """Whether the result is what a map gives for the elements of the array that an op takes."""
+    if isinstance(op, values.ZipOp):
+        return all(is_elementwise(use.operation, result) for use in op.result.uses)
+    return isinstance(op, maps.MapBase) and op.result is result
+
+
+def space_of(op: Operation) -> IntegerAttr:
+    """In which memory the result of an op is kept; a number is in global memory where it ends."""
+    for use in op.results[0].uses:
+        space = SPACES.get(type(use.operation))
+        if space is not None and (space != GLOBAL or is_compound(op.results[0].type)):
+            return space
+    return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
+
+
+def require_seen(op: LiftOp) -> None:
+    """Refuse a result that is read where others have computed it, but cannot see what they did."""
+    alone = maps_own(op)
+    for inner in op.walk():
+        if isinstance(inner, BY_GROUPS) and not alone:
+            raise TileError.at(
+                inner,
+                f"what {inner.pattern()} gives is read in the same kernel by other work-groups, "
+                "which cannot wait for it",
+            )
+        if isinstance(inner, SHARED) and space_of(op) == PRIVATE and not alone:
+            raise TileError.at(
+                inner,
+                f"what {inner.pattern()} gives is read by other work-items, "
+                "but kept in private memory",
+            )
+
+
+def writes_vectors(op: Operation, found: Routes) -> bool:
+    """Whether a map computes vectors that are only written: a view would be read by numbers."""
+    result = op.results[0]
+    return result in found.places and result not in found.read and computes_vectors(op)
+
+
+def computes_vectors(op: Operation | Block) -> TypeGuard[maps.MapOp]:
+    """Whether a map computes with vectors."""
+    return isinstance(op, maps.MapOp) and any(
+        isinstance(v.type, VectorType) for x in op.body.walk() for v in x.results
+    )

@@ -1,0 +1,74 @@
+"""How the accesses of a kernel were found, from the last view to memory, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tiledialect.index.integer import Condition, Expr
+from tiledialect.lowering.lift_to_nest.views import Component, Path
+
+
+@dataclass(frozen=True)
+class Step:
+    """A view, and the path into it."""
+
+    view: str
+    path: Path
+    pattern: str = ""
+    """The pattern of the program that the view is for, if there is one."""
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        """The indices of the path."""
+        return tuple(str(step) for step in self.path if not isinstance(step, Component))
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The components of tuples in the path."""
+        return tuple(str(step) for step in self.path if isinstance(step, Component))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How an access was found: the views from the last to memory, and the path into each."""
+
+    memory: str
+    what: str
+    steps: tuple[Step, ...]
+    end: Expr | Condition
+    """The flat index; or where the access is to one of two views, and else to the other."""
+
+    @property
+    def title(self) -> str:
+        """What happens to what."""
+        return f"{self.memory} is {self.what}"
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether one of two views is accessed."""
+        return not isinstance(self.end, Expr)
+
+    def __str__(self) -> str:
+        """A line for each view; the last index is the flat one."""
+        lines = [(s.view, f"[{', '.join(map(str, s.path))}]") for s in self.steps]
+        if self.is_choice:
+            lines.append(("choice", f"where {self.end}"))
+        elif len(self.steps[-1].path) > 1:
+            lines.append(("", f"[{self.end}]"))
+        width = max(len(view) for view, _ in lines)
+        return "\n".join([f"{self.title}:", *(f"  {v:{width}}  {path}" for v, path in lines)])
+
+
+Traces = Mapping[str, Sequence[Trace]]
+"""The accesses of kernels, by their names."""
+
+
+def views_text(traces: Traces) -> str:
+    """How the accesses of some kernels are found, as comments of MLIR."""
+    texts = [
+        text
+        for name, found in traces.items()
+        for text in (f"In {name}", *dict.fromkeys(map(str, found)))
+    ]
+    return "\n".join(f"// {line}" for text in texts for line in text.splitlines())

@@ -1,0 +1,4 @@
+"""Helpers on nests: scopes of indices, builders, registers, index expressions as values.
+
+Read `scope` first, then `builder`.
+"""

@@ -1,0 +1,44 @@
+"""How accesses of a nest go through memory, loop by loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.lowering.nest.utils.builder import GLOBAL
+from tiledialect.lowering.nest.utils.scope import NestScope
+
+
+def loops_around(op: Operation) -> Iterator[ForOp]:
+    """The loops around an op, innermost first."""
+    return (x for x in ancestors(op) if isinstance(x, ForOp))
+
+
+def times(op: Operation) -> int:
+    """How often an op is run, as far as that is known."""
+    return prod(loop.extent or 1 for loop in loops_around(op))
+
+
+def value_of(op: LoadOp | StoreOp) -> SSAValue:
+    """What is loaded, or stored."""
+    return op.result if isinstance(op, LoadOp) else op.value
+
+
+def is_wide(op: LoadOp | StoreOp) -> bool:
+    """Whether an access is to neighbours in global memory, whatever the indices."""
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    is_plain = op.condition is None and t.memory_space == GLOBAL
+    return is_plain and isinstance(value_of(op).type, VectorType)
+
+
+def moved_by(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> int | None:
+    """How many elements a step of a loop moves an access; None if that is no number."""
+    name, place = scope.name(loop.index), scope.address(op)
+    return (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value

@@ -1,0 +1,100 @@
+"""What the ops of a nest say, taken apart once for all steps that are written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.index.integer import Condition, Expr, Variable
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import flat_strides
+
+AccessOp = LoadOp | StoreOp | FragmentOp | PrefetchOp
+
+
+@dataclass(frozen=True)
+class Access:
+    """What an op reads or writes: expressions of its index operands ``d0``, ``d1``, …."""
+
+    memory: SSAValue
+    operands: tuple[SSAValue, ...]
+    place: Expr
+    """Where in its array that is, as one number."""
+    factors: tuple[tuple[SSAValue, int], ...] | None
+    """The place without its constant as operands times numbers, if it is a sum of such."""
+    condition: Condition
+    value: SSAValue | None
+    """What is stored, or what is loaded where the condition does not hold."""
+    lanes: int
+
+
+def access_of(op: AccessOp) -> Access:
+    """What an op accesses."""
+    memory, operands = op.memory, tuple(op.indices)
+    t = memory.type
+    assert isinstance(t, MemRefType)
+    place = Expr()
+    for expr, stride in zip(op.access.data, flat_strides(t), strict=True):
+        place += expr * stride
+    value, lanes, condition = None, 1, None
+    if isinstance(op, LoadOp):
+        value, lanes, condition = op.default, lanes_of(op.result), op.condition
+    elif isinstance(op, StoreOp):
+        value, lanes, condition = op.value, lanes_of(op.value), op.condition
+    condition = ALWAYS if condition is None or condition.data == ALWAYS else condition.data
+    factors = _factors(place, operands)
+    return Access(memory, operands, place, factors, condition, value, lanes)
+
+
+def _factors(place: Expr, operands: Sequence[SSAValue]) -> tuple[tuple[SSAValue, int], ...] | None:
+    """The operands of which a place is a sum, with what they are multiplied with."""
+    values = {f"d{k}": v for k, v in enumerate(operands)}
+    found: list[tuple[SSAValue, int]] = []
+    for product, factor in place.moving:
+        if len(product) != 1 or not isinstance(product[0], Variable):
+            return None
+        found.append((values[product[0].name], factor))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop whose ends are expressions of its index operands ``d0``, ``d1``, …."""
+
+    operands: tuple[SSAValue, ...]
+    bounds: tuple[Expr, ...]
+    extent: int | None
+    is_written_out: bool
+
+
+def loop_of(op: ForOp) -> Loop:
+    """What loop an op is."""
+    return Loop(tuple(op.indices), op.bounds.data, op.extent, op.is_written_out)
+
+
+@dataclass(frozen=True)
+class Body:
+    """The ops of a block, and the buffers among them."""
+
+    ops: tuple[Operation, ...]
+    buffers: tuple[SSAValue, ...]
+
+
+def body_of(block: Block) -> Body:
+    """What is in a block."""
+    ops = tuple(block.ops)
+    return Body(ops, tuple(op.result for op in ops if isinstance(op, BufferOp)))
+
+
+def stored_in(block: Block) -> set[SSAValue]:
+    """The buffers that something in a block stores to."""
+    return {op.memory for op in ops_of(block, StoreOp)}

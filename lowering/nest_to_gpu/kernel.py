@@ -1,0 +1,255 @@
+"""A function of the kernel level while its nest is lowered: blocks, values and what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from xdsl.dialects import gpu, vector
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import Pure
+
+from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp
+from tiledialect.dialects.nest.memory import StoreOp
+from tiledialect.errors import TileError
+from tiledialect.index.integer import Condition, Expr, map_expressions
+from tiledialect.lowering.nest.utils.index_values import IndexValues
+from tiledialect.lowering.nest.utils.registers import Chunk, Registers
+from tiledialect.lowering.nest.utils.scope import facts_of
+from tiledialect.lowering.nest.utils.unrolled_accesses import (
+    AccessOp,
+    access_of,
+    body_of,
+    loop_of,
+    stored_in,
+)
+
+Lowering = Callable[["GpuKernel", Operation], None]
+"""How an op of a nest is lowered."""
+
+
+class Plain(NamedTuple):
+    """An op on values."""
+
+    operands: tuple[SSAValue, ...]
+    results: tuple[SSAValue, ...]
+    types: tuple[Attribute, ...]
+    """Those of the results."""
+    kind: int | None
+    """What such an op and others that are equal but for operands have in common; None: nothing."""
+
+
+class GpuKernel:
+    """A function of the kernel level while its nest is lowered: what its values have become."""
+
+    def __init__(
+        self,
+        function: gpu.FuncOp,
+        lowerings: Mapping[type[Operation], Lowering],
+        global_alignment: int = 0,
+        *,
+        asynchronous: bool = False,
+    ):
+        self.function = function
+        self.lowerings = lowerings
+        """How each op is lowered; the others stay as they are."""
+        self.asynchronous = asynchronous
+        """Whether the device copies to local memory by itself."""
+        self.global_alignment = global_alignment
+        """On how many bytes the arguments' memory is aligned."""
+        old = function.body.block
+        self.block = Block(arg_types=old.arg_types)
+        self.indices = IndexValues(self.block)
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.exprs: dict[SSAValue, Expr] = {}
+        self.registers: dict[SSAValue, Registers] = {}
+        self.versions: dict[SSAValue, int] = {}
+        """How often each memory has been written so far; those not here never are."""
+        self.copies: dict[StoreOp, Sequence[Operation]] = {}
+        """What is loaded only to be stored in an asynchronous buffer: lowered with the store."""
+        self.later: set[Operation] = set()
+        self.open_groups: dict[str, Expr] = {}
+        """The number of the work-group along each axis that has any number of groups."""
+        self.known: dict[tuple[object, ...], SSAValue] = {}
+        """The loads and pure ops that were emitted in the blocks being built."""
+        self.noted: list[list[tuple[object, ...]]] = [[]]
+        """Those of them that were emitted in each of the blocks."""
+        # Ops are taken apart once for all steps that are written out.
+        self.access, self.loop = cache(access_of), cache(loop_of)
+        self.body, self.stored_in = cache(body_of), cache(stored_in)
+        self.plain = cache(self._plain)
+        self.kinds: dict[tuple[object, ...], int] = {}
+        """A number for all pure ops that are the same but for their operands."""
+        self.places: dict[tuple[object, ...], Expr] = {}
+        """What an access's place is without its number, by what its operands are without theirs."""
+        for a, b in zip(old.args, self.block.args, strict=True):
+            b.name_hint = a.name_hint
+            self.values[a] = b
+        sizes = [self.expr_of(a) for a in old.args if isinstance(a.type, IndexType)]
+        self.indices.here.env = self.indices.here.env.assume(facts_of(function, sizes))
+
+    # -- blocks ----------------------------------------------------------------------------
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Add an op with one result."""
+        self.indices.here.block.add_op(op)
+        return op.results[0]
+
+    def walk(self, block: Block) -> None:
+        """Lower the ops of a block to the end of the one being built."""
+        body = self.body(block)
+        for op in body.ops:
+            if op not in self.later:
+                self.lower(op)
+        # What a step of a loop keeps is gone after it, also where the loop stands once more.
+        for buffer in body.buffers:
+            self.registers.pop(buffer, None)
+
+    def lower(self, op: Operation) -> None:
+        """Lower an op."""
+        self.lowerings.get(type(op), GpuKernel.keep)(self, op)
+
+    def keep(self, op: Operation) -> None:
+        """An op on values stays as it is."""
+        plain = self.plain(op)
+        get, key = self.values.get, None
+        operands = [get(v, v) for v in plain.operands]
+        if plain.kind is not None:
+            key = (plain.kind, *operands)
+            if (found := self.known.get(key)) is not None:
+                self.values[plain.results[0]] = found
+                return
+        new = type(op).create(
+            operands=operands,
+            result_types=plain.types,
+            properties=op.properties,
+            attributes=op.attributes,
+            location=op.location,
+        )
+        self.indices.here.block.add_op(new)
+        for a, b in zip(plain.results, new.results, strict=True):
+            b.name_hint = a.name_hint
+            self.values[a] = b
+        if key is not None:
+            self.note(key, new.results[0])
+
+    def _plain(self, op: Operation) -> Plain:
+        """An op without regions, taken apart."""
+        if op.regions:
+            raise TileError.at(op, f"{op.name} cannot stand in a nest")
+        results = tuple(op.results)
+        return Plain(tuple(op.operands), results, tuple(r.type for r in results), self._kind(op))
+
+    def _kind(self, op: Operation) -> int | None:
+        """The number of a pure op with one result."""
+        # In xDSL shuffles have no effects, but are not pure.
+        is_pure = op.has_trait(Pure) or isinstance(op, vector.ShuffleOp)
+        if not is_pure or len(op.results) != 1:
+            return None
+        what = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
+        return self.kinds.setdefault(what, len(self.kinds))
+
+    def enter(self, block: Block) -> None:
+        """Build a block inside."""
+        self.indices.enter(block)
+        self.noted.append([])
+
+    def leave(self) -> None:
+        """Go on with the block outside."""
+        self.indices.leave()
+        for key in self.noted.pop():
+            del self.known[key]
+
+    # -- indices ---------------------------------------------------------------------------
+
+    def expr_of(self, value: SSAValue) -> Expr:
+        """What an index operand is."""
+        if value not in self.exprs:
+            # In a loop that is written out, the same op gives another value in each step.
+            hint, value = value.name_hint or "index", self.values[value]
+            if value not in self.exprs:
+                self.exprs[value] = self.indices.variable(value, hint)
+        return self.exprs[value]
+
+    def numbered(self, op: IndexedOp) -> dict[SSAValue, Expr]:
+        """What the index operands of an op are."""
+        return {v: self.expr_of(v) for v in op.indices}
+
+    # -- what is known ---------------------------------------------------------------------
+
+    def note(self, key: tuple[object, ...], value: SSAValue) -> None:
+        """Note the value of what was emitted here: it is there in blocks inside, too."""
+        self.known[key] = value
+        self.noted[-1].append(key)
+
+    def read(self, places: Sequence[tuple[SSAValue, Chunk]]) -> list[SSAValue]:
+        """What is in registers."""
+        return [self.registers[b].read(c.place, c.lanes, self.emit) for b, c in places]
+
+    def write(self, places: Sequence[tuple[SSAValue, Chunk]], values: Sequence[SSAValue]) -> None:
+        """Put values into registers."""
+        for (buffer, chunk), value in zip(places, values, strict=True):
+            value.name_hint = buffer.name_hint
+            self.registers[buffer].write(chunk.place, value)
+
+    def forget(self, block: Block) -> None:
+        """Loads before a loop that writes their memory say nothing inside it or after it."""
+        for memory in self.stored_in(block) & self.versions.keys():
+            self.versions[memory] += 1
+
+    def forget_all(self) -> None:
+        """Loads before other work-items write say nothing after it."""
+        for memory in self.versions:
+            self.versions[memory] += 1
+
+    # -- accesses --------------------------------------------------------------------------
+
+    def here(self, operands: Sequence[SSAValue]) -> dict[str, Expr]:
+        """What the operands ``d0``, ``d1``, … of an expression are here."""
+        return {f"d{k}": self.expr_of(v) for k, v in enumerate(operands)}
+
+    def at(self, operands: Sequence[SSAValue], exprs: Sequence[Expr]) -> list[Expr]:
+        """Expressions of operands ``d0``, ``d1``, …, with what these are here."""
+        here = self.here(operands)
+        return [e.substitute(here) for e in exprs]
+
+    def address(self, op: AccessOp) -> Expr:
+        """Where in its array an access is."""
+        access = self.access(op)
+        if access.factors is None:
+            return self.indices.simplify(*self.at(access.operands, [access.place]))
+        number = access.place.constant
+        for value, factor in access.factors:
+            expr = self.exprs[value] if value in self.exprs else self.expr_of(value)
+            if (steps := expr.value) is None:
+                return self._moving_address(op, access.place.constant, access.factors)
+            number += factor * steps
+        # So are most: registers.
+        return Expr.const(number)
+
+    def _moving_address(
+        self, op: AccessOp, number: int, factors: Sequence[tuple[SSAValue, int]]
+    ) -> Expr:
+        """A number and values times factors: steps that are written out differ in numbers alone."""
+        moving: list[Expr] = []
+        for value, factor in factors:
+            expr = self.expr_of(value)
+            number += factor * expr.constant
+            moving.append(expr.moving)
+        key = (op, *moving)
+        if key not in self.places:
+            # The rest is added up once.
+            terms = (e * factor for e, (_, factor) in zip(moving, factors, strict=True))
+            self.places[key] = sum(terms, Expr())
+        return self.indices.simplify(self.places[key].plus(number))
+
+    def condition(self, op: AccessOp) -> Condition:
+        """When an access happens."""
+        access = self.access(op)
+        if access.condition is ALWAYS:
+            return ALWAYS
+        here = self.here(access.operands)
+        condition = map_expressions(access.condition, lambda e: e.substitute(here))
+        return self.indices.simplify_condition(condition)

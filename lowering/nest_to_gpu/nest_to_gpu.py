@@ -1,0 +1,129 @@
+"""nest-to-gpu: nests to the upstream dialects of the kernel level."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects import arith, gpu, scf
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tiledialect.dialects.nest import Nest
+from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
+from tiledialect.dialects.nest.indexed import IndexOp
+from tiledialect.dialects.nest.instruction import FragmentOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.dialects.tile.constants import constant_integer
+from tiledialect.index.integer import Expr
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.target_spec import is_gpu, limit
+from tiledialect.lowering.nest_to_gpu import async_copies as copies
+from tiledialect.lowering.nest_to_gpu import control as control
+from tiledialect.lowering.nest_to_gpu import memory as memory
+from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel, Lowering
+
+GPU_ALIGNMENT = 16
+"""On how many bytes buffers on a GPU are aligned; arrays in a CPU's memory need not be."""
+
+ASYNCHRONOUS = 80
+"""From which compute capability on NVIDIA's GPUs copy to local memory by themselves."""
+
+
+def _grid_size(kernel: GpuKernel, op: Operation) -> None:
+    """How many work-groups there are: at least one."""
+    assert isinstance(op, gpu.GridDimOp)
+    value = kernel.values[op.result] = kernel.emit(op.clone())
+    value.name_hint = op.result.name_hint
+    expr = kernel.exprs[op.result] = kernel.indices.variable(value, value.name_hint or "groups")
+    here = kernel.indices.here
+    here.env = here.env.with_range(str(expr), 1, None)
+
+
+def _index(kernel: GpuKernel, op: Operation) -> None:
+    """The value of an expression."""
+    assert isinstance(op, IndexOp)
+    (expr,) = op.exprs_of(kernel.numbered(op), op.expr)
+    kernel.exprs[op.result] = expr = kernel.indices.simplify(expr)
+    kernel.values[op.result] = kernel.indices.value(expr)
+
+
+def _constant(kernel: GpuKernel, op: Operation) -> None:
+    """A constant, which is a number in expressions if it is an index."""
+    assert isinstance(op, arith.ConstantOp)
+    number = constant_integer(op.result)
+    if number is not None and isinstance(op.result.type, IndexType):
+        kernel.exprs[op.result] = Expr.const(number)
+    kernel.keep(op)
+
+
+def _barrier(kernel: GpuKernel, op: Operation) -> None:
+    """A barrier, after which others have written."""
+    kernel.forget_all()
+    kernel.keep(op)
+
+
+def _nothing(kernel: GpuKernel, op: Operation) -> None:
+    """What goes with the op around it."""
+
+
+LOWERINGS: dict[type[Operation], Lowering] = {
+    ForOp: control.loop,
+    IfOp: control.branch,
+    scf.IfOp: control.where,
+    scf.YieldOp: _nothing,
+    BufferOp: memory.buffer,
+    LoadOp: memory.load,
+    StoreOp: copies.store_or_copy,
+    FragmentOp: memory.fragment,
+    PrefetchOp: memory.prefetch,
+    CommitOp: copies.commit,
+    WaitOp: copies.wait,
+    gpu.BarrierOp: _barrier,
+    gpu.GridDimOp: _grid_size,
+    arith.ConstantOp: _constant,
+    IndexOp: _index,
+}
+"""How each op of a nest is lowered; the others stay as they are."""
+
+OF_NESTS = tuple(kind for kind in LOWERINGS if kind.dialect_name() == Nest.name)
+"""The ops of which a function has one that is to be lowered."""
+
+
+def lower_function(kernel: GpuKernel) -> None:
+    """Put what the nest is lowered to in the place of a function's body."""
+    old = kernel.function.body.block
+    for op in ops_of(old, StoreOp):
+        kernel.versions[op.memory] = 0
+        if kernel.asynchronous and (chain := copies.loaded_to_be_stored(op)):
+            kernel.copies[op] = chain
+    kernel.later = {x for chain in kernel.copies.values() for x in chain}
+    memory.flatten_arguments(kernel)
+    kernel.walk(old)
+    kernel.function.body.detach_block(old)
+    old.erase(safe_erase=False)
+    kernel.function.body.add_block(kernel.block)
+
+
+class NestToGpuPass(ModulePass):
+    """Lowers nests in `gpu.func`s to `gpu`, `scf`, `memref`, `vector` and `arith`.
+
+    Parallel loops become the numbers of work-groups and work-items, serial ones `scf.for`;
+    unrolled ones and vectors that are left are written out. A private buffer that is accessed at
+    written out places alone becomes values, and what two places load from the same address is
+    loaded once. Index expressions are computed in the outermost block where they can be. What is
+    loaded to be stored in an `async` buffer is copied by itself on NVIDIA's GPUs of compute
+    capability 8.0; elsewhere it is loaded and stored.
+    """
+
+    name = "nest-to-gpu"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every kernel."""
+        alignment = GPU_ALIGNMENT if is_gpu(op) else 0
+        asynchronous = limit(op, "compute_capability", 0) >= ASYNCHRONOUS
+        for function in ops_of(op, gpu.FuncOp):
+            if ops_of(function, *OF_NESTS):
+                kernel = GpuKernel(function, LOWERINGS, alignment, asynchronous=asynchronous)
+                lower_function(kernel)

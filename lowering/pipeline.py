@@ -1,0 +1,233 @@
+"""The list of passes, stage by stage: tile-compile, tile-to-gpu, lift-to-gpu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+
+from tiledialect.api.options import Fusion
+from tiledialect.dialects.tile.schedule_text import read_schedules
+from tiledialect.ir.target_spec import is_gpu, limit, platform
+from tiledialect.lowering.gpu.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
+from tiledialect.lowering.gpu.gpu_broadcast_halves import GpuBroadcastHalvesPass
+from tiledialect.lowering.gpu.gpu_count_copies import GpuCountCopiesPass
+from tiledialect.lowering.gpu.gpu_load_ahead import GpuLoadAheadPass
+from tiledialect.lowering.gpu.gpu_share_rows import GpuShareRowsPass
+from tiledialect.lowering.gpu.gpu_widen_bf16 import GpuWidenBf16Pass
+from tiledialect.lowering.gpu.math_polynomial_approximation import APPROXIMATES
+from tiledialect.lowering.host.gpu_arena import GpuArenaPass
+from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
+from tiledialect.lowering.nest.nest_bound_loops import NestBoundLoopsPass
+from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
+from tiledialect.lowering.nest.nest_interleave_stores import NestInterleaveStoresPass
+from tiledialect.lowering.nest.nest_join_kernels import NestJoinKernelsPass
+from tiledialect.lowering.nest.nest_peel import NestPeelPass
+from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
+from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
+from tiledialect.lowering.nest.nest_prefetch_streams import NestPrefetchStreamsPass
+from tiledialect.lowering.nest.nest_share_memory import NestShareMemoryPass
+from tiledialect.lowering.nest.nest_split_tiles import NestSplitTilesPass
+from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
+from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
+from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NestToGpuPass
+from tiledialect.lowering.quirks.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
+from tiledialect.lowering.quirks.gpu_split_sincos import SPLITS_SINCOS, GpuSplitSincosPass
+from tiledialect.lowering.quirks.nest_free_barriers import FREES_BARRIERS, NestFreeBarriersPass
+from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.passes.algebra.tile_factor_sums import TileFactorSumsPass
+from tiledialect.passes.algebra.tile_one_hot import TileOneHotPass
+from tiledialect.passes.algebra.tile_scan import TileScanPass
+from tiledialect.passes.algebra.tile_split_product import TileSplitProductPass
+from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
+from tiledialect.passes.fuse.tile_fuse import TileFusePass
+from tiledialect.passes.lift.lift_lower import LiftLowerPass
+from tiledialect.passes.lift.lift_numbers_to_tile import LiftNumbersToTilePass
+from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
+from tiledialect.passes.normalize.tile_broadcast import TileBroadcastPass
+from tiledialect.passes.normalize.tile_decompose import TileDecomposePass
+from tiledialect.passes.normalize.tile_defract import TileDefractPass
+from tiledialect.passes.normalize.tile_reduce import TileReducePass
+from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
+from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.specialize.tile_narrow_operands import TileNarrowOperandsPass
+from tiledialect.passes.specialize.tile_widen import TileWidenPass
+from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
+from tiledialect.passes.split.tile_split_rows import TileSplitRowsPass
+from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
+from tiledialect.passes.split.tile_split_scatter import TileSplitScatterPass
+from tiledialect.schedule.default_schedule import LOCAL_SIZE
+
+MODELLED = Fusion()
+"""Fusion decided by the cost model."""
+
+TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
+"""Platforms whose kernels are faster with cache hints: those for CPUs that are built with Clang."""
+
+HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
+"""Passes that add cache hints: non-temporal stores and prefetches."""
+
+
+def pipeline(
+    local_size: int, schedules: tuple[str, ...] = (), fusion: Fusion = MODELLED
+) -> tuple[ModulePass, ...]:
+    """Passes from specialized functions to the kernel level."""
+    whole = _whole(schedules)
+    return (
+        # specialize
+        TileWidenPass(),
+        LiftNumbersToTilePass(),
+        CanonicalizePass(),
+        CommonSubexpressionElimination(),
+        # normalize, with the algebra of sums
+        TileDecomposePass(),
+        TileFactorSumsPass(),
+        TileBroadcastPass(),
+        TileBoundsPass(),
+        TileOneHotPass(),
+        TileScanPass(),
+        TileSplitScanPass(),
+        TileSplitScatterPass(keep=whole),
+        TileReducePass(),
+        TileDefractPass(),
+        TileNarrowOperandsPass(),
+        TileSplitProductPass(keep=whole),
+        TileWinogradPass(keep=whole),
+        # split
+        TileSplitRowsPass(keep=whole),
+        TileSplitReductionPass(keep=whole),
+        # fuse
+        TileFusePass(**vars(fusion)),
+        # schedule
+        TileJoinAxesPass(schedules),
+        TileLoopTilingPass(local_size, schedules),
+        LiftLowerPass(),
+        # lower
+        LiftToNestPass(local_size),
+        TileToGpuPass(),
+        GpuArenaPass(),
+    )
+
+
+def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
+    """Passes from functions of patterns with open sizes to the kernel level."""
+    return (
+        CanonicalizePass(),
+        CommonSubexpressionElimination(),
+        LiftLowerPass(),
+        LiftToNestPass(local_size, index_width),
+        TileToGpuPass(),
+    )
+
+
+def nest_passes(
+    *, hints: bool = False, edges: bool = False, free: bool = False
+) -> tuple[ModulePass, ...]:
+    """Passes from nests to the kernel level.
+
+    With ``hints``, those about caches too; with ``free``, no barrier is left in a branch.
+    """
+    return (
+        # nest
+        NestBoundLoopsPass(numbers=True),
+        *((NestJoinKernelsPass(),) if edges else ()),
+        NestPipelinePass(),
+        NestPeelPass(copies=False, branches=not edges, edges=edges),
+        *((NestSplitTilesPass(),) if edges else ()),
+        NestInterleaveStoresPass(),
+        NestHalveVectorsPass(),
+        NestVectorizePass(),
+        NestBoundLoopsPass(),
+        NestShareMemoryPass(),
+        NestBarriersPass(),
+        *((NestFreeBarriersPass(),) if free else ()),
+        *(HINTS if hints else ()),
+        # kernel level
+        NestToGpuPass(),
+        *((GpuShareRowsPass(),) if edges else ()),
+        GpuCountCopiesPass(),
+        GpuLoadAheadPass(),
+        GpuWidenBf16Pass(),
+    )
+
+
+def kernel_passes(module: ModuleOp) -> tuple[ModulePass, ...]:
+    """Passes over the kernel level for the module's device."""
+    name, polynomials = platform(module), APPROXIMATES.get(platform(module) or "")
+    return (
+        *((GpuBroadcastHalvesPass(),) if not is_gpu(module) else ()),
+        *((polynomials,) if polynomials is not None else ()),
+        *((ArithShareReciprocalsPass(),) if name in SHARES else ()),
+        *((GpuKeepLoopsPass(),) if name in KEEPS_LOOPS else ()),
+        *((GpuSplitSincosPass(),) if name in SPLITS_SINCOS else ()),
+    )
+
+
+def lower_nests(ctx: Context, op: ModuleOp) -> None:
+    """Lower all nests to the kernel level."""
+    hints, free = platform(op) in TAKES_HINTS, platform(op) in FREES_BARRIERS
+    passes = nest_passes(hints=hints, edges=not is_gpu(op), free=free)
+    PassPipeline((*passes, *kernel_passes(op))).apply(ctx, op)
+
+
+def local_size_of(module: ModuleOp) -> int:
+    """Most work-items of a work-group, where a program leaves it open."""
+    return min(LOCAL_SIZE, limit(module, "max_work_group_size", LOCAL_SIZE))
+
+
+def _whole(schedules: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of contractions that are scheduled as a whole, and so not split."""
+    names = {name for text in schedules for name in read_schedules(text)}
+    return tuple(sorted(name for name in names if f"{name}_parts" not in names))
+
+
+class TileCompilePass(ModulePass):
+    """Runs all passes from specialized functions to the kernel level, for the module's device."""
+
+    name = "tile-compile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Compile every function."""
+        PassPipeline(pipeline(local_size_of(op))).apply(ctx, op)
+
+
+class TileToGpuPass(ModulePass):
+    """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
+
+    Runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-share-rows`,
+    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, and the device's own passes.
+    """
+
+    name = "tile-to-gpu"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every function that has tile ops."""
+        TileToNestPass().apply(ctx, op)
+        lower_nests(ctx, op)
+
+
+@dataclass(frozen=True)
+class LiftToGpuPass(ModulePass):
+    """Lowers functions of low-level patterns to `gpu.module`s and host functions.
+
+    Runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-share-rows`,
+    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, and the device's own passes.
+    """
+
+    name = "lift-to-gpu"
+
+    local_size: int = LOCAL_SIZE
+    """Most work-items of a work-group, where the program leaves it open."""
+
+    index_width: int | None = None
+    """The bits of the index arithmetic; by default 64 if a size is open."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every function that has patterns."""
+        LiftToNestPass(self.local_size, self.index_width).apply(ctx, op)
+        lower_nests(ctx, op)

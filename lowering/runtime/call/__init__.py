@@ -1,0 +1,4 @@
+"""Calls: plans and arrays in, launches and arrays out.
+
+Read `launch` first.
+"""

@@ -1,0 +1,111 @@
+"""Finds out by the first calls which threads are to execute a plan: the device's or the caller's.
+
+A device's own threads share the work, but must be woken and waited for, which takes longer than
+many a small kernel. Some devices have queues whose commands the calling thread executes at once,
+alone. Which is faster depends on the kernels, on the number of threads and on how soon they wake,
+and is measured where it matters: where a call takes little time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.call.arrays import Array
+from tiledialect.lowering.runtime.call.launch import HostRun
+from tiledialect.lowering.runtime.device.queue_state import Lane, lane_in_caller
+from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.specialization import Specialization
+
+WARM = 6
+"""The calls before the trial, of which the first take longer than any later one."""
+ROUNDS = 9
+"""How often each way is timed at least; the fastest call counts, as what disturbs it adds to it."""
+MOST = 60
+"""How often at most."""
+AGAIN, NEAR = 3, 1.05
+"""How many of the calls take how many times as long at most, the fastest included, for that to be
+what a call takes: of those that are all disturbed, each takes another time."""
+CLEARLY = 0.9
+"""Of the time on the device's threads, how much the caller may take for it to be the faster."""
+SHORT = 20e-6
+"""The seconds a launch above which the caller does not try alone.
+
+It would save few of a hundred of them, while Python's other threads wait for it.
+"""
+
+
+class Calls:
+    """How to call a plan."""
+
+    def __init__(self, plan: Plan, run: Callable[[Any], Any]):
+        self.plan = plan
+        self.run = run
+        """Gives the results; it may be another one from a call on."""
+
+
+def calls_on_host(
+    specialization: Specialization, lane: Lane, kind: Callable[..., Any] | None
+) -> Calls:
+    """How to call it with NumPy arrays, on the lane or by the calling thread alone.
+
+    The results are ``kind`` of the outputs, or where that is None the only output.
+    """
+    shared = specialization.executable(lane, on_host=True)
+    caller = lane_in_caller(lane.device)
+    if caller is None or not shared.by_pointers or not shared.launches:
+        return Calls(shared.plan, shared.host_run(kind))
+
+    def alone() -> HostRun:
+        return specialization.executable(caller, on_host=True).host_run(kind)
+
+    return Trial(shared.plan, shared.host_run(kind), alone, len(shared.launches))
+
+
+class Trial(Calls):
+    """Calls of a plan for NumPy arrays, of which the first are timed."""
+
+    def __init__(
+        self, plan: Plan, shared: HostRun, in_caller: Callable[[], HostRun], launches: int
+    ):
+        super().__init__(plan, self._shared)
+        self._make_alone = in_caller
+        self._ways = {"shared": shared}
+        self._times: dict[str, list[float]] = {"shared": [], "alone": []}
+        self._limit = SHORT * launches
+
+    def _shared(self, arrays: Sequence[Array]) -> Any:
+        results = self._timed("shared", arrays)
+        times = self._times["shared"]
+        if len(times) >= WARM:
+            is_long = min(times) > self._limit
+            self.run = self._ways["shared"] if is_long else self._alone
+        return results
+
+    def _alone(self, arrays: Sequence[Array]) -> Any:
+        try:
+            if "alone" not in self._ways:
+                self._ways["alone"] = self._make_alone()
+            results = self._timed("alone", arrays)
+        except TileError:
+            # Whatever is wrong with such a queue, there is the other.
+            self.run = self._ways["shared"]
+            return self.run(arrays)
+        self.run = self._shared
+        if len(self._times["alone"]) >= ROUNDS and all(map(_is_known, self._times.values())):
+            shared, alone = map(min, self._times.values())
+            self.run = self._ways["alone" if alone < CLEARLY * shared else "shared"]
+        return results
+
+    def _timed(self, way: str, arrays: Sequence[Array]) -> Any:
+        start = perf_counter()
+        results = self._ways[way](arrays)
+        self._times[way].append(perf_counter() - start)
+        return results
+
+
+def _is_known(times: Sequence[float]) -> bool:
+    """Whether a few calls took about as long as the fastest, or there are enough of them."""
+    return len(times) >= MOST or sorted(times)[AGAIN - 1] <= NEAR * min(times)

@@ -1,0 +1,126 @@
+"""Calls with NumPy arrays on devices that take addresses, written out for each plan.
+
+A small call takes little more than a launch, and every step of Python shows beside it: a loop over
+three arguments takes a tenth of that. So what a plan needs is written down as a function without
+loops, in which nothing is asked that is the same at every call, and the last event alone is waited
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+
+from tiledialect.lowering.runtime.call.host_arrays import pointer
+from tiledialect.lowering.runtime.device.devices import SURVIVE_FORKS, check_process
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.call.launch import Executable, HostRun
+
+
+def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun:
+    """A function that runs a plan of launches on arrays where they are.
+
+    It gives ``kind`` of the outputs, or where that is None the only output.
+    """
+    plan, lane, launches = executable.plan, executable.lane, executable.launches
+    outputs = range(len(plan.inputs), plan.first_slot)
+
+    def prepared(kernels: Iterable[cl.Kernel], addresses: list[int | None]) -> list[Any]:
+        """Each kernel and what sets its arguments; last the addresses that these are by now."""
+        return [*(part for kernel in kernels for part in (kernel, kernel.set_arg)), addresses]
+
+    def made() -> list[Any]:
+        return prepared(map(executable.kernel_of, launches), [None] * plan.first_slot)
+
+    own = prepared(executable.kernels, executable.addresses) if plan.slots else None
+
+    names: dict[str, Any] = {
+        **{f"shape{k}": t.shape for k, t in zip(outputs, plan.outputs, strict=True)},
+        **{f"dtype{k}": dtype for k, dtype in zip(outputs, executable.dtypes, strict=True)},
+        **{f"global{k}": launch.global_size for k, launch in enumerate(launches)},
+        **{f"local{k}": launch.local_size for k, launch in enumerate(launches)},
+        **{"executable": executable, "lane": lane, "lock": lane.lock, "queue": lane.queue},
+        **{"kernels": own, "free": list[Any](), "made": made, "kind": kind, "cl": cl},
+        **{"aside": lambda: executable.aside().host_run(kind), "unknown": [None] * plan.first_slot},
+        **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
+    }
+    exec("\n".join(_function(executable, is_single=kind is None)), names)
+    return names["run"]
+
+
+def _function(executable: Executable, is_single: bool) -> list[str]:
+    """The text of the function.
+
+    Where a call gives all arguments, it takes kernels that no other uses now. Intermediates are
+    there once: of the calls that need them, one at a time runs. What is enqueued keeps its
+    arguments. A call that is left early may not have noted all that its kernels were given.
+    """
+    plan = executable.plan
+    steps = _steps(executable)
+    outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.first_slot))
+    if plan.slots:
+        test = "if executable.generation != lane.generation:"
+        steps = ["lane.is_busy = True", test, "    executable.bind()", *steps]
+        forget = [
+            "    executable.generation = -1",
+            "    raise",
+            "finally:",
+            "    lane.is_busy = False",
+        ]
+        steps = ["try:", *_indented(steps), "except BaseException:", *forget]
+        steps = ["if lane.is_busy:", "    return aside()(arrays)", *steps]
+        steps = ["with lock:", *_indented(steps)]
+    else:
+        take = ["    kernels = free.pop()", "except IndexError:", "    kernels = made()"]
+        # Making others takes longer, and pyopencl drops an interrupt meanwhile.
+        forget = ["    kernels[-1][:] = unknown", "    free.append(kernels)", "    raise"]
+        steps = ["try:", *_indented(steps), "except BaseException:", *forget]
+        steps = ["try:", *take, *steps, "free.append(kernels)"]
+    survives = executable.lane.device.short_platform in SURVIVE_FORKS
+    body = [
+        *([] if survives else ["check(lane.device)"]),
+        "try:",
+        *_indented(steps),
+        "except BaseException as error:",
+        "    raise executable.left_early(error) from None",
+        f"return {outputs}" if is_single else f"return kind({outputs})",
+    ]
+    return ["def run(arrays):", *_indented(body)]
+
+
+def _steps(executable: Executable) -> list[str]:
+    """From the arrays to the outputs, which are ``t`` with their numbers; ``p`` point to them."""
+    plan, launches = executable.plan, executable.launches
+    inputs, tensors = range(len(plan.inputs)), range(plan.first_slot)
+    lines = [f"({', '.join(f't{k}' for k in inputs)},) = arrays"] if inputs else []
+    lines += [f"t{k} = new(shape{k}, dtype{k})" for k in tensors[len(inputs) :]]
+    places: dict[int, list[str]] = {}
+    for k, launch in enumerate(launches):
+        for at, number in executable.varying(launch):
+            places.setdefault(number, []).append(f"set{k}({at}, p{number})")
+    parts = "".join(f"kernel{k}, set{k}, " for k in range(len(launches)))
+    lines += [
+        f"{parts}last = kernels",
+        "try:",
+        *(f"    p{k} = address(t{k})" for k in tensors),
+        "except ValueError:",
+        # One of them is read-only.
+        *(f"    p{k} = pointer(t{k})" for k in tensors),
+    ]
+    for k, setters in places.items():
+        # Most arrays of most calls are where those of the last call were.
+        lines += [f"at = p{k}.svm_ptr", f"if at != last[{k}]:"]
+        lines += _indented([*setters, f"last[{k}] = at"])
+    for k in range(len(launches)):
+        # By place: names are a tenth of a small call.
+        lines += [f"event = cl.enqueue_nd_range_kernel(queue, kernel{k}, global{k}, local{k})"]
+    is_done = executable.lane.is_synchronous or not launches
+    return lines if is_done else [*lines, "event.wait()"]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

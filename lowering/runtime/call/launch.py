@@ -1,0 +1,455 @@
+"""Executes plans on OpenCL queues."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyopencl as cl
+
+from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.call.arrays import Array, check_shape
+from tiledialect.lowering.runtime.call.copies import copy_bytes
+from tiledialect.lowering.runtime.call.generated_calls import straight
+from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
+from tiledialect.lowering.runtime.device.devices import Device, check_process
+from tiledialect.lowering.runtime.device.queue_state import Lane
+from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan
+from tiledialect.lowering.runtime.program.program import Built
+
+if TYPE_CHECKING:
+    import pyopencl.array as cla
+
+Result = TypeVar("Result")
+
+BYTE = np.dtype(np.uint8)
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """One launch of a kernel, as the device measured it."""
+
+    kernel: str
+    seconds: float
+    nbytes: int
+    """The sizes of the buffers that it takes, together."""
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+
+    def line(self, width: int) -> str:
+        """The time, the rate and the sizes, in a table whose names are so wide."""
+        rate = self.nbytes / self.seconds / 1e9 if self.seconds else 0.0
+        sizes = ("x".join(map(str, size)) for size in (self.global_size, self.local_size))
+        time = f"{self.seconds * 1e6:10.1f} us {rate:8.2f} GB/s"
+        return f"{self.kernel:{width}} {time}  {' / '.join(sizes)}"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a call did on the device."""
+
+    device: Device
+    kernels: tuple[KernelTime, ...]
+    """The launches in order, each with its median time."""
+    peak_memory: int
+    """Bytes of device memory: inputs, outputs and intermediates."""
+    runs: int = 1
+    """Of how many calls the times are the medians."""
+
+    @property
+    def seconds(self) -> float:
+        """The time in kernels."""
+        return sum(k.seconds for k in self.kernels)
+
+    def __str__(self) -> str:
+        """The kernels' times and the memory, as a table."""
+        width = max([len(k.kernel) for k in self.kernels], default=len("kernels"))
+        lines = [f"{self.device}, median of {self.runs}", *(k.line(width) for k in self.kernels)]
+        lines.append(f"{'kernels':{width}} {self.seconds * 1e6:10.1f} us")
+        return "\n".join([*lines, f"peak memory {format_bytes(self.peak_memory)}"])
+
+
+Memory = Any
+"""What a kernel is given for a tensor: a buffer, or an address of the host's."""
+HostRun = Callable[[Sequence[Array]], Any]
+"""Gives the outputs for NumPy arrays."""
+FEW = 64
+"""The launches of a plan up to which its calls are written out, which takes 60 us for each."""
+Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
+"""Enqueues a step of a plan, given what differs by call, after some events."""
+
+
+class Executable:
+    """A plan that is ready to run on a lane.
+
+    It takes NumPy arrays or pyopencl ones, as said when it is made. NumPy arrays are worked on in
+    place where the device computes in the host's memory, else copied through buffers of the lane.
+    """
+
+    def __init__(self, plan: Plan, built: Mapping[str, Built], lane: Lane, on_host: bool):
+        check_sizes(plan, lane.device)
+        self.plan = plan
+        self.built = built
+        """What the device made of each kernel."""
+        self.lane = lane
+        self.in_place = on_host and lane.device.uses_host_memory
+        self.staged = on_host and not self.in_place
+        are_launches = all(isinstance(step, Launch) for step in plan.steps)
+        takes_pointers = lane.takes_pointers and not lane.out_of_order
+        self.by_pointers = self.in_place and takes_pointers and are_launches
+        """Whether kernels are given where NumPy arrays are; copies are from buffers to buffers."""
+        self.fixed = 0 if self.staged else plan.first_slot
+        """The number of the first buffer that is the same at every call."""
+        tensors = range(self.fixed, plan.first_slot)
+        order = sorted(tensors, key=lambda k: -plan.sizes[k])
+        self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
+        """The lane's scratch: what intermediates are in, then copies of tensors, largest first."""
+        first = len(self.scratch_sizes) - len(order)
+        self.places = {k: first + place for place, k in enumerate(order)}
+        self.buffers: dict[int, cl.Buffer] = {}
+        """The buffers that stay the same: of a slot, its whole allocation."""
+        self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, plan.first_slot)}
+        """Where in their allocations the slots begin; kernels are given it by the plan."""
+        self.generation = -1
+        """The lane's when the kernels were given its buffers; before, and unknown, -1."""
+        self.addresses: list[int | None] = [None] * plan.first_slot
+        """Where the arrays are that calls that are written out last gave the kernels."""
+        self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
+        self.launches = [step for step in plan.steps if isinstance(step, Launch)]
+
+    @cached_property
+    def kernels(self) -> list[cl.Kernel]:
+        """Those of the launches.
+
+        Calls that are written out may need none of them, and drivers keep kilobytes for each
+        kernel that was ever made.
+        """
+        return [*map(self.kernel_of, self.launches)]
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """How to enqueue the steps."""
+        kernels = iter(self.kernels)
+        return [
+            self._copying(step) if isinstance(step, Copy) else self._launching(step, next(kernels))
+            for step in self.plan.steps
+        ]
+
+    def kernel_of(self, launch: Launch) -> cl.Kernel:
+        """A new kernel for a launch, which is given the numbers among its arguments."""
+        built = self.built[launch.kernel]
+        kernel = cl.Kernel(built.program, built.name)
+        for position, arg in enumerate(launch.args):
+            if not isinstance(arg, int):
+                kernel.set_arg(position, arg.number)
+        return kernel
+
+    def _launching(self, launch: Launch, kernel: cl.Kernel) -> Step:
+        """How to enqueue a kernel."""
+        queue, global_size, local_size = self.lane.queue, launch.global_size, launch.local_size
+        varying = self.varying(launch)
+
+        def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
+            for position, number in varying:
+                kernel.set_arg(position, given[number])
+            # By place: names are a tenth of a small call.
+            return cl.enqueue_nd_range_kernel(
+                queue, kernel, global_size, local_size, None, wait_for
+            )
+
+        return enqueue
+
+    def varying(self, launch: Launch) -> list[tuple[int, int]]:
+        """The places of the arguments that differ by call, and the numbers of their tensors."""
+        args = enumerate(launch.args)
+        return [(at, arg) for at, arg in args if isinstance(arg, int) and arg < self.fixed]
+
+    def _copying(self, copy: Copy) -> Step:
+        queue, source, target = self.lane.queue, copy.source, copy.target
+        from_ = copy.source_offset + self.starts.get(source, 0)
+        to = copy.target_offset + self.starts.get(target, 0)
+
+        def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
+            end = given[target] if target < self.fixed else self.buffers[target]
+            start = given[source] if source < self.fixed else self.buffers[source]
+            return copy_bytes(queue, end, start, copy.nbytes, to, from_, wait_for)
+
+        return enqueue
+
+    def bind(self) -> None:
+        """Give the kernels the buffers that stay the same; called with the lane's lock held."""
+        lane = self.lane
+        lane.ensure(self.scratch_sizes)
+        if self.generation == lane.generation:
+            return
+        self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
+        for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
+            self.buffers[k] = lane.scratch[slot.allocation]
+        for launch, kernel in zip(self.launches, self.kernels, strict=True):
+            for position, arg in enumerate(launch.args):
+                if isinstance(arg, int) and arg >= self.fixed:
+                    kernel.set_arg(position, self.buffers[arg])
+        self.addresses[:] = [None] * len(self.addresses)
+        self.generation = lane.generation
+
+    def _enqueue(
+        self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
+    ) -> list[cl.Event]:
+        """Enqueue the steps after some events; ``given`` is what differs by call."""
+        events: list[cl.Event] = []
+        out_of_order = self.lane.out_of_order
+        for enqueue in self.steps:
+            events.append(enqueue(given, wait_for))
+            # What comes later comes after the first step.
+            wait_for = None
+            if out_of_order:
+                cl.enqueue_barrier(self.lane.queue)
+        return events
+
+    # -- NumPy arrays ------------------------------------------------------------------------
+
+    @cached_property
+    def on_host(self) -> HostRun:
+        """Gives the outputs, when they are there, for contiguous arrays of the plan's types."""
+        return self.host_run(lambda *outputs: list(outputs))
+
+    def host_run(self, kind: Callable[..., Any] | None) -> HostRun:
+        """The same that gives ``kind`` of the outputs; the only output where that is None."""
+        if self.by_pointers and len(self.launches) <= FEW:
+            return straight(self, kind)
+
+        def run(arrays: Sequence[Array]) -> Any:
+            outputs, _ = self._guarded(Executable._host, arrays)
+            return outputs[0] if kind is None else kind(*outputs)
+
+        return run
+
+    def profile(self, arrays: Sequence[Array], repeat: int = 1) -> tuple[list[Array], Profile]:
+        """The same, ``repeat`` times, with the median times of the launches.
+
+        The lane's queue must have profiling enabled.
+        """
+        outputs: list[Array] = []
+        seconds: list[list[float]] = []
+        for _ in range(repeat):
+            outputs, events = self._guarded(Executable._profiled, arrays)
+            seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
+        times = tuple(
+            self._time(step, median(run[k] for run in seconds))
+            for k, step in enumerate(self.plan.steps)
+            if isinstance(step, Launch)
+        )
+        return outputs, Profile(self.lane.device, times, self.plan.peak_memory, repeat)
+
+    def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+        # What the kernels are given here, calls that are written out do not know of.
+        self.generation = -1
+        return self._host(arrays)
+
+    def _time(self, launch: Launch, seconds: float) -> KernelTime:
+        numbers = {arg for arg in launch.args if isinstance(arg, int)}
+        nbytes = sum(self.plan.sizes[k] for k in numbers)
+        return KernelTime(launch.kernel, seconds, nbytes, launch.global_size, launch.local_size)
+
+    def aside(self) -> Executable:
+        """The same with memory and kernels of its own, on the same queue.
+
+        A signal's handler, or a finalizer, may call a function in the midst of another call of
+        its thread, which no lock can keep out.
+        """
+        lane = Lane(self.lane.queue, self.lane.is_synchronous)
+        return Executable(self.plan, self.built, lane, self.in_place or self.staged)
+
+    def _guarded(self, run: Callable[[Executable, Sequence[Any]], Result], arrays: Any) -> Result:
+        """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""
+        check_process(self.lane.device)
+        try:
+            lane = self.lane
+            with lane.lock:
+                if lane.is_busy:
+                    return self.aside()._guarded(run, arrays)
+                try:
+                    lane.is_busy = True
+                    if self.generation != lane.generation or lane.is_simulator:
+                        self.bind()
+                    return run(self, arrays)
+                finally:
+                    lane.is_busy = False
+        except BaseException as error:
+            raise self.left_early(error) from None
+
+    def left_early(self, error: BaseException) -> BaseException:
+        """The error of a call, as users see it, when nothing runs any more."""
+        # What still runs works on the arrays' memory, which goes when this is left.
+        self.lane.finish()
+        if isinstance(error, cl.Error):
+            return refusal(error, self.lane.device, self.plan)
+        return out_of_memory(self.plan) if isinstance(error, MemoryError) else error
+
+    def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+        shapes = zip(self.plan.outputs, self.dtypes, strict=True)
+        outputs = [np.empty(t.shape, dtype) for t, dtype in shapes]
+        return outputs, self._run_on_host(arrays, outputs)
+
+    @cached_property
+    def _run_on_host(self) -> Callable[[Sequence[Array], Sequence[Array]], list[cl.Event]]:
+        if self.staged:
+            return self._staged
+        return self._by_pointers if self.by_pointers else self._in_place
+
+    def _by_pointers(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        events = self._enqueue([pointer(array) for array in (*arrays, *outputs)])
+        for event in events[-1:]:
+            event.wait()
+        return events
+
+    def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        lane = self.lane
+        buffers = [*wrapped(lane, arrays), *(around(lane, array) for array in outputs)]
+        events = self._enqueue(buffers)
+        if not events:
+            return events
+        for buffer, array in zip(buffers[len(arrays) :], outputs, strict=True):
+            if array.nbytes:
+                # Mapping is what makes the results visible; unmapping what was only read from is
+                # no work, so that nothing waits for it.
+                view, _ = cl.enqueue_map_buffer(
+                    lane.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
+                )
+                view.base.release(lane.queue)
+        return events
+
+    def _staged(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
+        queue = self.lane.queue
+        copies = [
+            cl.enqueue_copy(queue, self.buffers[k], array, is_blocking=False)
+            for k, array in enumerate(arrays)
+            if array.nbytes
+        ]
+        events = self._enqueue(())
+        for k, array in enumerate(outputs, len(arrays)):
+            if array.nbytes:
+                cl.enqueue_copy(queue, array, self.buffers[k])
+        del copies
+        return events
+
+    # -- pyopencl arrays ---------------------------------------------------------------------
+
+    def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
+        """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""
+        return self._guarded(Executable._on_device, arrays)
+
+    def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
+        lane = self.lane
+        allocator: Any = (arrays[0].allocator if arrays else None) or lane.pool or lane.allocate
+        outputs = [_with_memory(parts, allocator) for parts in self._parts_of_outputs]
+        if lane.is_simulator:
+            for output in outputs:
+                if output.base_data:
+                    lane.renew(output.base_data)
+        buffers: list[Any] = [a.base_data or lane.allocate(0) for a in (*arrays, *outputs)]
+        # The arrays may still be written to by commands of other queues.
+        pending: list[cl.Event] = []
+        others: set[cl.CommandQueue] = set()
+        for array in arrays:
+            pending += array.events
+            if array.queue is not lane.queue and array.queue is not None:
+                others.add(array.queue)
+        if events := self._enqueue(buffers, pending or None):
+            for output in outputs:
+                output.events.append(events[-1])
+            for queue in others and others - {lane.queue}:
+                # Its next commands may overwrite what is still read here.
+                cl.enqueue_barrier(queue, wait_for=events[-1:])
+        return outputs
+
+    @cached_property
+    def _parts_of_outputs(self) -> list[dict[str, Any]]:
+        """What the outputs are made of as pyopencl arrays, but for their memory."""
+        import pyopencl.array as cla
+
+        lane, nothing = self.lane, self.lane.allocate(0)
+        return [
+            vars(cla.Array(lane.queue, t.shape, dtype, data=nothing))
+            for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
+        ]
+
+
+def _with_memory(parts: dict[str, Any], allocator: Callable[[int], cl.Buffer]) -> cla.Array:
+    """A pyopencl array of these parts that has memory of its own.
+
+    That takes a twentieth of the time that pyopencl takes to make an array anew.
+    """
+    array = object.__new__(sys.modules["pyopencl.array"].Array)
+    own = parts.copy()
+    own["events"] = []
+    own["allocator"] = allocator
+    nbytes = own["nbytes"]
+    own["base_data"] = allocator(nbytes) if nbytes else None
+    array.__dict__ = own
+    return array
+
+
+# -- refusals --------------------------------------------------------------------------------
+
+
+def format_bytes(size: int) -> str:
+    """``size`` for people: ``1.5 MiB``."""
+    value, unit = float(size), "bytes"
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{size} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+
+
+def check_sizes(plan: Plan, device: Device) -> None:
+    """Raise a TileError if a tensor, or all together, are larger than the device allows."""
+    for tensor in (*plan.inputs, *plan.outputs):
+        check_shape(tensor.name, tensor.shape, np.dtype(tensor.dtype))
+    largest = format_bytes(device.max_mem_alloc_size)
+    tensors = (*plan.inputs, *plan.outputs)
+    for name, size in (*((str(t), t.nbytes) for t in tensors), *plan.intermediates):
+        if size > device.max_mem_alloc_size:
+            raise TileError(
+                f"{name} takes {format_bytes(size)}, but "
+                f"{device} holds at most {largest} in one tensor"
+            )
+    if plan.peak_memory > device.global_mem_size:
+        parts = {str(t): t.nbytes for t in tensors} | {"intermediates": sum(plan.allocations)}
+        largest = max(parts, key=lambda name: parts[name])
+        raise TileError(
+            f"this takes {format_bytes(plan.peak_memory)} of memory, of which {largest} "
+            f"{format_bytes(parts[largest])}, but {device} has "
+            f"{format_bytes(device.global_mem_size)}"
+        )
+
+
+REASONS: dict[int, str] = {
+    cl.status_code.OUT_OF_HOST_MEMORY: "it is out of memory",
+    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE: "it is out of memory",
+    cl.status_code.OUT_OF_RESOURCES: "it is out of resources",
+    cl.status_code.INVALID_BUFFER_SIZE: "a tensor is too large for it",
+    cl.status_code.INVALID_WORK_GROUP_SIZE: "a work-group is too large for it",
+    cl.status_code.INVALID_WORK_ITEM_SIZE: "a work-group is too large for it",
+}
+
+
+def out_of_memory(plan: Plan) -> TileError:
+    """What it means that the process cannot get the memory for the outputs."""
+    outputs = ", ".join(map(str, plan.outputs))
+    size = format_bytes(sum(t.nbytes for t in plan.outputs))
+    return TileError(f"there is not enough memory for the results ({outputs}): {size}")
+
+
+def refusal(error: cl.Error, device: Device, plan: Plan) -> TileError:
+    """What the device's error means to the user."""
+    # Errors that pyopencl makes by itself have no code.
+    reason = REASONS.get(getattr(error, "code", 0), str(error).partition("\n")[0])
+    needed, there = format_bytes(plan.peak_memory), format_bytes(device.global_mem_size)
+    return TileError(f"{device} cannot run this: {reason} (memory needed: {needed} of {there})")

@@ -1,0 +1,187 @@
+"""Tries devices: one that does not compute all that programs may ask for is not offered.
+
+A driver may refuse programs, compute wrongly, never finish, or end the process that tries it, so
+each device is tried in a process of its own, which says what it tries before it does. What comes
+out is kept on disk for the device, its driver and this machine, and costs nothing afterwards.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tiledialect import disk
+from tiledialect.lowering.runtime import child_process as child
+from tiledialect.lowering.runtime.progress import progress
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from tiledialect.lowering.runtime.device.devices import Device
+
+TIME_LIMIT = 30.0
+"""The seconds that a device may take for a part of it, if it has a processor."""
+FIRST = "the first kernel"
+DRIVERS = ("CL_CONFIG_", "POCL_")
+"""Begins the variables that tell drivers how to compile, and what a device has."""
+FILES = (child.POCL_CACHE,)
+"""The variables among them that only say where files are."""
+COMMAND = "from tiledialect.lowering.runtime.device.probe import main; main()"
+
+SOURCES = (
+    *("lowering/opencl/*.py", "lowering/nest/utils/scalars.py", "lowering/gpu/gpu_widen_bf16.py"),
+    *("lowering/gpu/math_polynomial_approximation.py", "lowering/quirks/*.py"),
+    *(f"lowering/runtime/device/{name}.py" for name in ("battery", "battery_run")),
+    "lowering/runtime/program/build.py",
+    *(f"tiledialect/dialects/tile/{name}.py" for name in ("elementwise", "numeric")),
+)
+"""The files that decide what is tried: where they differ, devices are tried anew."""
+
+
+def reasons(devices: Mapping[Device, cl.Device]) -> dict[Device, str]:
+    """Why each device cannot be used; empty if it can. Tries those of which nothing is kept."""
+    found = {device: _kept(device) for device in devices}
+    if new := [device for device, reason in found.items() if reason is None]:
+        names = " and ".join(device.id for device in new)
+        text = f"trying what {names} can compute, once"
+        # All at once: a good part of the time goes to loading their compilers.
+        with progress(text), ThreadPoolExecutor(len(new)) as pool:
+            outcomes = [*pool.map(_tried, new)]
+        for device, outcome in zip(new, outcomes, strict=True):
+            # Where no process can be started, this one must take the risk.
+            reason = _tried_here(device, devices[device]) if outcome is None else outcome
+            found[device] = reason
+            kept = {"device": str(device), "reason": reason}
+            disk.write(_path(device), json.dumps(kept).encode())
+    return {device: reason or "" for device, reason in found.items()}
+
+
+def forget_failures() -> None:
+    """Have the devices tried again that could not be used: the cause may be gone."""
+    for path in _folder().glob("*"):
+        if _reason_in(path):
+            path.unlink(missing_ok=True)
+
+
+def share(folder: Path) -> None:
+    """Have another cache folder hold what is kept of the devices."""
+    with suppress(OSError):
+        shutil.copytree(_folder(), folder / "devices", dirs_exist_ok=True)
+
+
+# -- what is kept ----------------------------------------------------------------------------
+
+
+def _folder() -> Path:
+    return disk.folder() / "devices"
+
+
+def _path(device: Device) -> Path:
+    identity = (device.id, device.name, device.platform, device.version, device.driver)
+    text = repr((*identity, device.extensions, _sources(), machine()))
+    return _folder() / hashlib.sha256(text.encode()).hexdigest()
+
+
+def _kept(device: Device) -> str | None:
+    return _reason_in(_path(device))
+
+
+def _reason_in(path: Path) -> str | None:
+    """What the file says of a device; None if there is no sound one."""
+    try:
+        reason = json.loads(disk.read(path) or b"null")["reason"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return reason if isinstance(reason, str) else None
+
+
+@cache
+def _sources() -> str:
+    """Tells what is tried by this version of the package from what others try."""
+    import tiledialect
+    from tiledialect import lowering
+
+    digest = hashlib.sha256(tiledialect.__version__.encode())
+    roots = {"tiledialect": tiledialect.__path__, "lowering": lowering.__path__}
+    for pattern in SOURCES:
+        package, _, rest = pattern.partition("/")
+        for path in sorted(Path(roots[package][0]).glob(rest)):
+            digest.update(disk.read(path) or b"")
+    return digest.hexdigest()
+
+
+@cache
+def machine() -> str:
+    """The processor, and what drivers are told: they decide what a driver's compiler does."""
+    told = [
+        f"{k}={v}"
+        for k, v in sorted(os.environ.items())
+        if k.startswith(DRIVERS) and k not in FILES
+    ]
+    return "\n".join([_processor(), *told])
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            # All processors are listed; the first will do.
+            first = file.read(8192).split("\n\n")[0]
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    wanted = ("vendor_id", "cpu family", "model", "model name", "flags", "CPU", "Features")
+    lines = [line for line in first.splitlines() if line.startswith(wanted)]
+    return "\n".join([platform.machine(), *lines])
+
+
+# -- another process -------------------------------------------------------------------------
+
+
+def _tried(device: Device) -> str | None:
+    """Why a device cannot be used, empty if it can; None if no process can be started."""
+    with ExitStack() as stack:
+        process = child.start(COMMAND, (device.id, ""), stack)
+        if process is None:
+            return None
+        report = process.report(TIME_LIMIT, FIRST)
+        if report.tried and not process.was_interrupted:
+            again = child.start(COMMAND, (device.id, report.tried), stack)
+            # The part that it fails in, if one does alone.
+            parts = again.report(TIME_LIMIT, FIRST).reason if again else ""
+            return parts or report.reason
+        return report.reason
+
+
+def _tried_here(device: Device, opencl: cl.Device) -> str:
+    from tiledialect.lowering.runtime.device.battery_run import first_fault
+
+    return first_fault(device, opencl)
+
+
+def main() -> None:
+    """Try the device that the command line names, and print what is tried and what comes out.
+
+    With the name of a batch or a case, its smallest parts are tried one by one.
+    """
+    # It ends before garbage counts.
+    gc.disable()
+    from tiledialect.lowering.runtime.device.battery_run import first_fault
+    from tiledialect.lowering.runtime.device.devices import every_device
+
+    reason = "is found no more"
+    for device, opencl in every_device().items():
+        if device.id == sys.argv[1]:
+            reason = first_fault(device, opencl, sys.argv[2], lambda name: child.say(tries=name))
+    child.say(reason=reason)
+    # A driver that fails while it is unloaded has worked until then.
+    os._exit(0)

@@ -1,0 +1,121 @@
+"""Command queues, with what all that runs on one of them shares."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+from pyopencl.tools import ImmediateAllocator, MemoryPool
+
+from tiledialect.ir.target_spec import SIMULATOR
+from tiledialect.lowering.runtime.device.devices import Device, device_of, queue_in_caller
+
+NOTHING = np.empty(0, np.uint8)
+
+
+class Lane:
+    """A command queue with what its plans share: a lock, and memory.
+
+    Commands of a lane run in order, so that a buffer can serve one plan after the other.
+    """
+
+    def __init__(self, queue: cl.CommandQueue, is_synchronous: bool = False):
+        self.queue = queue
+        self.context = queue.context
+        self.device = device_of(queue.device)
+        self.lock = threading.RLock()
+        self.is_busy = False
+        """Whether a call is under way that uses the lane's memory."""
+        self.out_of_order = bool(
+            queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+        )
+        self.is_synchronous = is_synchronous
+        """Whether a command is done when the call that enqueues it returns."""
+        self.is_simulator = self.device.type == SIMULATOR
+        self.takes_pointers = _takes_pointers(queue.device)
+        self.scratch: list[cl.Buffer] = []
+        self.generation = 0
+        """Counts how often a buffer was replaced by a larger one."""
+        # A simulator knows where each buffer ends only if it is allocated for itself.
+        self.pool = None if self.is_simulator else _pool(queue)
+        """Where outputs on the device come from, and go back to when nobody has them any more."""
+
+    def ensure(self, sizes: Sequence[int]) -> None:
+        """Have a buffer of at least each of these sizes.
+
+        A simulator gets new ones of just these sizes, so that it sees every access beyond them
+        and every read of what was not written.
+        """
+        if self.is_simulator:
+            self.scratch.clear()
+        for k, size in enumerate(sizes):
+            if k < len(self.scratch) and self.scratch[k].size >= size:
+                continue
+            # The smaller one goes first, as there may not be room for both.
+            del self.scratch[k:]
+            self.generation += 1
+            for missing in sizes[k:]:
+                self.scratch.append(self.allocate(missing))
+            break
+
+    def allocate(self, size: int) -> cl.Buffer:
+        """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
+        try:
+            buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(1, size))
+        except cl.MemoryError:
+            if self.pool is None or not self.pool.held_blocks:
+                raise
+            self.pool.free_held()
+            return self.allocate(size)
+        self.renew(buffer)
+        return buffer
+
+    def renew(self, buffer: Any) -> None:
+        """Have a simulator know nothing of what was in the place of this new buffer."""
+        if self.is_simulator:
+            # What Oclgrind knows of a freed buffer, its size too, sticks to the one in its place,
+            # until the host writes to it: then it knows as many bytes as are written, here none.
+            cl.enqueue_copy(self.queue, buffer, NOTHING)
+
+    def finish(self) -> None:
+        """Wait until nothing runs any more, however often the user interrupts that."""
+        while True:
+            try:
+                self.queue.finish()
+                return
+            except KeyboardInterrupt:
+                continue
+            except cl.Error:
+                return
+
+
+def _takes_pointers(device: cl.Device) -> bool:
+    """Whether kernels may be given any address of the process, with no buffer around it."""
+    try:
+        capabilities = device.svm_capabilities
+    except cl.Error:
+        # Devices from before OpenCL 2.0 do not know the question.
+        return False
+    return bool(capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM)
+
+
+def _pool(queue: cl.CommandQueue) -> MemoryPool:
+    """A pool that rounds sizes up by a tenth of a percent at most."""
+    return MemoryPool(ImmediateAllocator(queue), leading_bits_in_bin_id=10)
+
+
+@lru_cache(maxsize=32)
+def lane_of(queue: cl.CommandQueue) -> Lane:
+    """The lane of a queue."""
+    return Lane(queue)
+
+
+@cache
+def lane_in_caller(device: Device) -> Lane | None:
+    """The lane of which the calling thread executes the commands; None if the device has none."""
+    queue = queue_in_caller(device)
+    return None if queue is None else Lane(queue, is_synchronous=True)

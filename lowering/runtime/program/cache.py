@@ -1,0 +1,129 @@
+"""Compiled programs kept on disk.
+
+An entry is one file: a line that names the format and the checksum of the rest, the plan as a
+line of JSON, a line of JSON that says which kernels each binary is of and how long it is, and the
+device's binaries. What cannot be read, or is not what it says, counts as not there; where nothing
+can be written, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import tiledialect
+from tiledialect import disk
+from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.plan_checks import check_plan
+from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.records import WRONG, from_json, to_json
+
+ENTRIES = 4096
+"""How many entries are kept; of more, those that were used longest ago go."""
+
+
+def _state_of_files() -> str | None:
+    """Tells the files of the package and xDSL's version from others.
+
+    None if a file was changed since the package was imported: nobody knows then what is running.
+    """
+    from importlib.metadata import version
+
+    from tiledialect import lowering, passes
+
+    state = hashlib.sha256(version("xdsl").encode())
+    for package in (tiledialect, passes, lowering):
+        for path in sorted(Path(package.__path__[0]).rglob("*")):
+            if path.suffix in (".py", ".lark"):
+                status = path.stat()
+                if status.st_ctime_ns > tiledialect.LOADED:
+                    return None
+                state.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return state.hexdigest()
+
+
+@cache
+def _state() -> str | None:
+    return _state_of_files()
+
+
+def key(*parts: str) -> str | None:
+    """The name of the entry for what ``parts`` say, with this very package; None: keep nothing."""
+    state = _state()
+    if state is None:
+        return None
+    digest = hashlib.sha256(state.encode())
+    for part in parts:
+        digest.update(f"{len(part)} ".encode())
+        digest.update(part.encode())
+    return digest.hexdigest()
+
+
+def _path(name: str) -> Path:
+    return disk.folder() / name[:2] / name
+
+
+@dataclass(frozen=True)
+class Binary:
+    """The code that a device's compiler made of some kernels of a plan."""
+
+    names: Mapping[str, str]
+    """The names in it of the kernels of the plan."""
+    code: bytes
+
+
+def load(name: str | None) -> tuple[Plan, tuple[Binary, ...]] | None:
+    """The plan and binaries kept under ``name``; None if there is no sound entry."""
+    if name is None or (rest := disk.read_sealed(_path(name))) is None:
+        return None
+    text, _, rest = rest.partition(b"\n")
+    head, _, codes = rest.partition(b"\n")
+    try:
+        plan = from_json(Plan, text.decode())
+        check_plan(plan)
+        binaries = _binaries(json.loads(head), codes, Texts.of(plan.source).kernels)
+    except WRONG:
+        return None
+    with suppress(OSError):
+        os.utime(_path(name))
+    return plan, binaries
+
+
+def _binaries(
+    head: Sequence[tuple[Mapping[str, str], int]], codes: bytes, kernels: Container[str]
+) -> tuple[Binary, ...]:
+    """The binaries that the head tells of; a ValueError if they are not those of the kernels."""
+    start, found = 0, list[Binary]()
+    for names, size in head:
+        if not all(name in kernels for name in names) or size < 0:
+            raise ValueError("a binary is of other kernels")
+        found.append(Binary({k: str(v) for k, v in names.items()}, codes[start : start + size]))
+        start += size
+    if start != len(codes):
+        raise ValueError("binaries are longer or shorter than they are said to be")
+    return tuple(found)
+
+
+def store(name: str | None, plan: Plan, binaries: Sequence[Binary]) -> None:
+    """Keep a plan and binaries under ``name``, if the folder can be written."""
+    # What was compiled while files changed is of no known state.
+    if name is None or _state_of_files() != _state():
+        return
+    head = json.dumps([(b.names, len(b.code)) for b in binaries])
+    codes = b"".join(b.code for b in binaries)
+    disk.write_sealed(_path(name), f"{to_json(plan)}\n{head}\n".encode() + codes)
+    prune(ENTRIES)
+
+
+def prune(limit: int) -> None:
+    """Remove the entries used longest ago until there are ``limit``."""
+    with suppress(OSError):
+        entries = [(path.stat().st_mtime, path) for path in disk.folder().glob("??/*")]
+        for _, path in sorted(entries)[: max(0, len(entries) - limit)]:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,147 @@
+"""Compiles programs.
+
+What this imports takes longer to load than a plan that is kept on disk: those who find one there
+do without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from tiledialect.errors import TileError
+from tiledialect.ir.signature import find_function
+from tiledialect.lowering.compilation import (
+    OPEN_PASSES,
+    close,
+    compile_module,
+    compile_open,
+    warnings_of,
+)
+from tiledialect.lowering.host.given_kernels import lowered_kernels
+from tiledialect.lowering.lift_to_nest.sizes import (
+    OpenSizeError,
+    index_width,
+    is_open,
+)
+from tiledialect.lowering.nest.nest_barriers import DivergenceError
+from tiledialect.lowering.pipeline import local_size_of, pipeline
+from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.plan_building import make_plan
+from tiledialect.lowering.runtime.program.program import Program, Types
+from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
+from tiledialect.passes.fuse.tile_fuse import TileFusePass
+from tiledialect.passes.lift.lift_lower import LiftLowerPass
+from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
+from tiledialect.passes.specialize.tile_specialize import specialize
+from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
+from tiledialect.schedule.default_schedule import LOCAL_SIZE
+from tiledialect.schedule.search.size_transfer import beside
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.lift_to_nest.view_drawing import Views
+
+
+def compiled(program: Program, types: Types, device: Device) -> Plan:
+    """The plan for inputs of these types on a device."""
+    module = lowered(program, types, device)
+    return replace(make_plan(module, program.result_name), warnings=warnings_of(module))
+
+
+def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:
+    """A program's module for inputs of these types on a device, after a pass: by default the last.
+
+    That gives kernels and the host function. Kernels of patterns serve all sizes that the
+    function leaves open.
+    """
+    target = target_system_spec(device)
+    if program.is_lowered:
+        return lowered_kernels(program.module, program.name, types, target)
+    if program.is_chosen and not program.is_scheduled:
+        raise TileError(
+            f"{program.name} is of Lift's patterns alone, whose kernels have no schedules and are "
+            "not fused: who does what is decided by rewrite rules, see docs/rewriting.md"
+        )
+    if leaves_sizes_open(program) and (after is None or after in OPEN_PASSES):
+        found = _opened(program, types, target, after)
+        if found is not None:
+            return found if after is not None else close(found, program.name, types)
+    given = program.module, program.name, types, target, program.gradients, after
+    with beside(program.neighbours):
+        return compile_module(*given, program.schedules, program.fusion)
+
+
+def explained(program: Program, types: Types, device: Device) -> str:
+    """Why a program has the kernels and schedules that it has on a device."""
+    names = [p.name for p in pipeline(LOCAL_SIZE)]
+    first = names.index(TileWinogradPass.name)
+    module = lowered(program, types, device, names[first - 1])
+    reasons: list[str] = []
+    with beside(program.neighbours):
+        _explain(module, program, reasons, first)
+    return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
+
+
+def _explain(module: ModuleOp, program: Program, reasons: list[str], first: int) -> None:
+    """Run the passes that choose, from one on, and note their reasons."""
+    for step in pipeline(local_size_of(module), program.schedules, program.fusion)[first:]:
+        match step:
+            case TileWinogradPass() | TileSplitReductionPass():
+                reasons += replace(step, explain=True).choose(module)
+            case TileFusePass():
+                replace(step, explain=True).apply(Context(), module)
+            case TileLoopTilingPass():
+                reasons += replace(step, explain=True).schedule(module)
+            case LiftLowerPass():
+                step.apply(Context(), module)
+                from tiledialect.lowering.lift_to_nest.explanation import patterns_explained
+
+                reasons += patterns_explained(module, local_size_of(module))
+                break
+            case _:
+                step.apply(Context(), module)
+
+
+def leaves_sizes_open(program: Program) -> bool:
+    """Whether the patterns of a program leave sizes open."""
+    return not program.is_scheduled and is_open(find_function(program.module, program.name))
+
+
+def views(program: Program, types: Types | None, device: Device) -> Views:
+    """How the kernels of patterns access memory; for all sizes if there are no types."""
+    from tiledialect.lowering.lift_to_nest.view_drawing import views_of
+
+    target = target_system_spec(device)
+    if types is None:
+        module = compile_open(program.module, program.name, 64, target, "lift-lower")
+        return views_of(module, local_size_of(module))
+    module = lowered(program, types, device, "lift-lower")
+    try:
+        return views_of(module, local_size_of(module))
+    except OpenSizeError:
+        given = program.module, program.name, types, target, program.gradients, "lift-lower"
+        module = compile_module(*given, program.schedules, program.fusion)
+        return views_of(module, local_size_of(module))
+
+
+def _opened(
+    program: Program, types: Types, target: Attribute, after: str | None
+) -> ModuleOp | None:
+    """The module for inputs of all sizes, if there is one."""
+    checked = find_function(program.module, program.name).clone()
+    specialize(checked, types)
+    key = target, index_width(checked), after
+    if key not in program.opened:
+        try:
+            program.opened[key] = compile_open(
+                program.module, program.name, index_width(checked), target, after
+            )
+        except (OpenSizeError, DivergenceError):
+            # Of sizes that are known it may be, too, that all work-items come to a barrier.
+            program.opened[key] = None
+    return program.opened[key]

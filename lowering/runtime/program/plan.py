@@ -1,0 +1,144 @@
+"""Plans: what a call makes the device do, resolved ahead of every call.
+
+A plan is plain data, so that it can be kept on disk. Its buffers have numbers: first the inputs,
+then the outputs, then the slots, which hold the intermediates: parts of allocations that serve all
+calls. Slots that are not needed at the same time may overlap: the commands run in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import prod
+from typing import Any
+
+import ml_dtypes as ml_dtypes  # NumPy knows bfloat16 by it.
+import numpy as np
+
+from tiledialect.ir.names import from_hint
+from tiledialect.lazy import lazy
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or output."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    """The NumPy name of the element type: ``float32``."""
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}{list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number given to a kernel."""
+
+    dtype: str
+    value: int | float
+
+    @property
+    def number(self) -> Any:
+        """The scalar of NumPy that kernels take."""
+        return np.array(self.value).astype(self.dtype)[()]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel over a range of work-items; an argument is a scalar or a buffer's number.
+
+    Of a slot a kernel is given the allocation, and after it, if that is not 0, which element of it
+    is the slot's first.
+    """
+
+    kernel: str
+    global_size: tuple[int, int, int]
+    local_size: tuple[int, int, int]
+    args: tuple[int | Scalar, ...]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Some bytes of one buffer to another, between places that are given in bytes."""
+
+    target: int
+    source: int
+    nbytes: int
+    target_offset: int = 0
+    source_offset: int = 0
+
+
+Step = Launch | Copy
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A part of an allocation, in bytes."""
+
+    allocation: int
+    offset: int
+    nbytes: int
+
+    def overlaps(self, other: Slot) -> bool:
+        """Do they have a byte in common?"""
+        return (
+            self.allocation == other.allocation
+            and self.offset < other.offset + other.nbytes
+            and other.offset < self.offset + self.nbytes
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a call does on the device."""
+
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    allocations: tuple[int, ...]
+    """The sizes in bytes of what is allocated for intermediates."""
+    slots: tuple[Slot, ...]
+    steps: tuple[Step, ...]
+    source: str
+    """The OpenCL C text of the kernels."""
+    warnings: tuple[str, ...] = ()
+    """What the author of the program may not expect of it."""
+    largest: tuple[str, ...] = ()
+    """What the largest intermediate in each allocation is called."""
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """The names of the outputs, in order."""
+        return tuple(t.name for t in self.outputs)
+
+    @property
+    def first_slot(self) -> int:
+        """The number of the first slot: buffers before it are inputs and outputs."""
+        return len(self.inputs) + len(self.outputs)
+
+    @lazy
+    def sizes(self) -> tuple[int, ...]:
+        """The size in bytes of every buffer."""
+        tensors = (*self.inputs, *self.outputs)
+        return (*(t.nbytes for t in tensors), *(slot.nbytes for slot in self.slots))
+
+    @property
+    def intermediates(self) -> tuple[tuple[str, int], ...]:
+        """What the largest intermediate in each allocation is called, and its bytes."""
+        found: list[tuple[str, int]] = []
+        for k, (name, size) in enumerate(zip_longest(self.largest, self.allocations)):
+            own = max((slot.nbytes for slot in self.slots if slot.allocation == k), default=size)
+            found.append((from_hint(name) if name else "an intermediate tensor", own))
+        return tuple(found)
+
+    @property
+    def peak_memory(self) -> int:
+        """The bytes of device memory that a call holds: inputs, outputs and intermediates."""
+        tensors = (*self.inputs, *self.outputs)
+        return sum(t.nbytes for t in tensors) + sum(self.allocations)

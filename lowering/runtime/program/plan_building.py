@@ -1,0 +1,336 @@
+"""From host functions of the kernel level to plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+from tiledialect.ir.host_functions import (
+    ELEMENT_TYPE,
+    Kernels,
+    check_launch,
+    is_dense,
+    kernel_of,
+    reach,
+)
+from tiledialect.ir.signature import kernels_of
+from tiledialect.lowering.host.buffer_offsets import parts_of
+from tiledialect.lowering.host.host_memory import ALIASES, nbytes, root
+from tiledialect.lowering.opencl.function import Function, access
+from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
+from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
+
+
+def make_plan(module: ModuleOp, name: str) -> Plan:
+    """The plan of the host function ``name`` of a module of the kernel level.
+
+    Raises a TileError for what the host cannot do, and the printer's for its kernels.
+    """
+    program = Program()
+    host = None
+    for op in module.ops:
+        if isinstance(op, gpu.ModuleOp):
+            program.add(op)
+        elif isinstance(op, func.FuncOp) and op.sym_name.data == name:
+            host = op
+    if host is None or not host.body.blocks:
+        raise TileError(f"there is no host function {name} here")
+    source = program.text if program.functions else ""
+    return _Host(host, kernels_of(module)).plan(source)
+
+
+class _Host:
+    """Goes through a host function's ops in order."""
+
+    def __init__(self, host: func.FuncOp, kernels: Kernels):
+        block, returned = host.body.block, host.body.block.last_op
+        if not isinstance(returned, func.ReturnOp):
+            raise _unsupported(host, "the host function does not return")
+        self.host = host
+        self.kernels = kernels
+        self.returned_by = returned
+        self.returned = returned.operands
+        self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
+        self.outputs = self._tensors(host.res_attrs, returned.operands, "res")
+        self.first_output = len(self.inputs)
+        self.first_slot = len(self.inputs) + len(self.outputs)
+        self.owned = self._owned()
+        self.numbers: dict[SSAValue, int] = {arg: k for k, arg in enumerate(block.args)}
+        """The buffer that holds each memref."""
+        self.constants: dict[SSAValue, int | float] = {}
+        self.allocations: dict[SSAValue, int] = {}
+        """The number of each allocation that is no output."""
+        self.sizes: list[int] = []
+        """The sizes in bytes of these."""
+        self.largest: dict[int, tuple[int, str]] = {}
+        """The size and name of the largest intermediate in each."""
+        self.slots: dict[int, Slot] = {}
+        """The parts of allocations, by number."""
+        self.slot_numbers: dict[Slot, int] = {}
+        """Their numbers."""
+        self.steps: list[Step] = []
+
+    def plan(self, source: str) -> Plan:
+        for op in self.host.body.block.ops:
+            self._visit(op)
+        for k, (value, tensor) in enumerate(zip(self.returned, self.outputs, strict=True)):
+            number, found = self.first_output + k, self.numbers[value]
+            if found != number and tensor.nbytes:
+                # What is an input, or returned twice, is copied, so that no output is an alias;
+                # so is a part of a buffer.
+                offset = self._span(self.returned_by, value)[0]
+                self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
+        sizes, slots, steps = tuple(self.sizes), tuple(self.slots.values()), tuple(self.steps)
+        names = tuple(self.largest.get(k, (0, ""))[1] for k in range(len(sizes)))
+        return Plan(self.inputs, self.outputs, sizes, slots, steps, source, largest=names)
+
+    def _owned(self) -> dict[SSAValue, int]:
+        """The allocations that are outputs as they are, with the numbers of these."""
+        owned: dict[SSAValue, int] = {}
+        for k, value in enumerate(self.returned):
+            source = root(value)
+            if isinstance(source.owner, gpu.AllocOp):
+                whole = 0, _nbytes(source.owner, source)
+                if self._span(self.returned_by, value) == whole:
+                    owned.setdefault(source, self.first_output + k)
+        return owned
+
+    def _span(self, op: Operation, value: SSAValue) -> tuple[int, int]:
+        """Where in its buffer a memref begins and ends, in bytes; it must be without gaps."""
+        t = _memref(op, value.type)
+        offset = t.get_offset()
+        if offset is None or not is_dense(t):
+            raise _unsupported(op, f"the host needs memrefs without gaps at known places, not {t}")
+        start = offset * np.dtype(_dtype(op, t.element_type)).itemsize
+        end = start + _nbytes(op, value)
+        source = root(value)
+        if start < 0 or end > _nbytes(op, source):
+            raise _unsupported(op, f"the view {t} reaches beyond its buffer, {source.type}")
+        return start, end
+
+    def _check_reach(self, op: Operation, value: SSAValue) -> None:
+        """Refuse a memref that is not within its buffer; what a cast leaves open is."""
+        t = value.type
+        assert isinstance(t, MemRefType)
+        if not t.has_static_shape():
+            return
+        found, size = reach(t), _nbytes(op, root(value))
+        itemsize = np.dtype(_dtype(op, t.element_type)).itemsize
+        if found is None:
+            raise _unsupported(op, f"the host needs memrefs at known places, not {t}")
+        if found[0] < 0 or found[1] * itemsize > size:
+            raise _unsupported(op, f"{t} reaches beyond its buffer, {root(value).type}")
+
+    def _tensors(
+        self, attrs: ArrayAttr[Attribute] | None, values: Any, kind: str
+    ) -> tuple[Tensor, ...]:
+        entries = list(attrs) if attrs is not None else []
+        found: list[Tensor] = []
+        for k, value in enumerate(values):
+            data: dict[str, Attribute] = getattr(entries[k], "data", {}) if entries else {}
+            name = data.get("tile.name")
+            if not isinstance(name, StringAttr):
+                name = StringAttr(value.name_hint or f"{kind}{k}")
+            t = _memref(self.host, value.type)
+            dtype = _dtype(self.host, data.get(ELEMENT_TYPE, t.element_type))
+            found.append(Tensor(name.data, t.get_shape(), dtype))
+        return tuple(found)
+
+    def _visit(self, op: Operation) -> None:
+        visit = VISITS.get(type(op))
+        if visit is None:
+            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+            raise _unsupported(op, f"the host cannot execute {name}")
+        visit(self, op)
+
+    def constant(self, op: arith.ConstantOp) -> None:
+        if isinstance(op.value, IntegerAttr | FloatAttr):
+            self.constants[op.result] = op.value.value.data
+        else:
+            raise _unsupported(op, "a constant of the host must be a number")
+
+    def alloc(self, op: gpu.AllocOp) -> None:
+        if op.result in self.owned:
+            self.numbers[op.result] = self.owned[op.result]
+            return
+        number, size = len(self.sizes), _nbytes(op, op.result)
+        self.allocations[op.result] = number
+        self.sizes.append(size)
+        if not all(isinstance(use.operation, WITHIN) for use in op.result.uses):
+            self.numbers[op.result] = self._slot(number, 0, size, op.result)
+
+    def part(self, op: memref.ViewOp) -> None:
+        allocation = self.allocations.get(op.source)
+        offset, size = self.constants.get(op.byte_shift), _nbytes(op, op.result)
+        if allocation is None or not isinstance(offset, int):
+            raise _unsupported(op, "the host needs views of allocations at known places")
+        if offset < 0 or offset + size > self.sizes[allocation]:
+            t = op.result.type
+            raise _unsupported(op, f"the view {t} reaches beyond its buffer, {op.source.type}")
+        self.numbers[op.result] = self._slot(allocation, offset, size, op.result)
+
+    def _slot(self, allocation: int, offset: int, size: int, value: SSAValue) -> int:
+        if size > self.largest.get(allocation, (0, ""))[0]:
+            self.largest[allocation] = size, value.name_hint or ""
+        slot = Slot(allocation, offset, size)
+        number = self.slot_numbers.setdefault(slot, self.first_slot + len(self.slots))
+        self.slots[number] = slot
+        return number
+
+    def _overlap(self, a: int, b: int) -> bool:
+        """Do the buffers of these numbers have memory in common?"""
+        slots = self.slots
+        return a == b or (a in slots and b in slots and slots[a].overlaps(slots[b]))
+
+    def alias(self, op: Operation) -> None:
+        if isinstance(op, memref.ReinterpretCastOp):
+            t = _memref(op, op.result.type)
+            strides, offset = t.get_strides(), t.get_offset()
+            written = list(op.static_strides.get_values()), list(op.static_offsets.get_values())
+            if written != (list(strides or ()), [offset]):
+                raise _unsupported(op, f"offset and strides are not those of its type, {t}")
+        self.numbers[op.results[0]] = self.numbers[op.operands[0]]
+
+    def memcpy(self, op: gpu.MemcpyOp) -> None:
+        target, source = self.numbers[op.dst], self.numbers[op.src]
+        to, end = self._span(op, op.dst)
+        start, stop = self._span(op, op.src)
+        if to == end or (target, to) == (source, start):
+            return
+        inside = to < stop and start < end
+        if inside if target == source else self._overlap(target, source):
+            raise _unsupported(op, "what is copied overlaps its place")
+        self.steps.append(Copy(target, source, stop - start, to, start))
+
+    def launch(self, op: gpu.LaunchFuncOp) -> None:
+        if op.dynamicSharedMemorySize is not None:
+            raise _unsupported(op, "the host has no dynamic workgroup memory")
+        groups = [self._size(op, v) for v in (op.gridSizeX, op.gridSizeY, op.gridSizeZ)]
+        x, y, z = (self._size(op, v) for v in (op.blockSizeX, op.blockSizeY, op.blockSizeZ))
+        kernel = kernel_of(op, self.kernels)
+        module = kernel.parent_op()
+        assert isinstance(module, gpu.ModuleOp)
+        functions = kernel_functions(module)
+        check_launch(op, kernel, groups, (x, y, z))
+        self._check_apart(op, kernel, functions)
+        # What writes no elements may have as many work-items as these would have rows.
+        writes = any(access(p, functions).writes for p in kernel.body.block.args)
+        if 0 in (*groups, x, y, z) or not writes:
+            return
+        parts = parts_of(kernel)
+        args: list[int | Scalar] = []
+        for k, value in enumerate(op.kernelOperands):
+            args.append(self._argument(op, value, index_bits(module)))
+            start = self._start(value)
+            if k in parts:
+                args.append(Scalar("int64", start))
+            elif start:
+                raise _unsupported(op, f"{op.kernel} takes a whole buffer, not {value.type} in one")
+        global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
+        self.steps.append(Launch(kernel.sym_name.data, global_size, (x, y, z), tuple(args)))
+
+    def _check_apart(
+        self, op: gpu.LaunchFuncOp, kernel: gpu.FuncOp, functions: dict[str, Function]
+    ) -> None:
+        """Refuse a buffer given twice that the kernel writes."""
+        parameters = kernel.body.block.args
+        buffers = [
+            (self.numbers[value], access(parameter, functions).writes)
+            for value, parameter in zip(op.kernelOperands, parameters, strict=True)
+            if value in self.numbers
+        ]
+        pairs = permutations(buffers, 2)
+        if any(writes and self._overlap(number, other) for (number, writes), (other, _) in pairs):
+            # The kernels' parameters are restrict.
+            raise _unsupported(op, f"{op.kernel} writes a buffer that is given to it twice")
+
+    def _start(self, value: SSAValue) -> int:
+        """With which of its elements a buffer begins in its allocation."""
+        slot = self.slots.get(self.numbers.get(value, 0))
+        if slot is None:
+            return 0
+        t = value.type
+        assert isinstance(t, MemRefType)
+        start, rest = divmod(slot.offset, np.dtype(_dtype(self.host, t.element_type)).itemsize)
+        if rest:
+            reason = f"byte {slot.offset} is not the start of an element of {t}"
+            raise _unsupported(self.host, reason)
+        return start
+
+    def _size(self, op: Operation, value: SSAValue) -> int:
+        size = self.constants.get(value)
+        if not isinstance(size, int):
+            raise _unsupported(op, "a launch needs constant sizes")
+        return size
+
+    def _argument(self, op: Operation, value: SSAValue, index_bits: int) -> int | Scalar:
+        if value in self.numbers:
+            self._check_reach(op, value)
+            return self.numbers[value]
+        if value not in self.constants:
+            raise _unsupported(op, "a kernel's argument is neither a buffer nor a constant")
+        integer = isinstance(value.type, IndexType)
+        dtype = f"int{index_bits}" if integer else _dtype(op, value.type)
+        return Scalar(dtype, self.constants[value])
+
+    def nothing(self, op: Operation) -> None:
+        pass
+
+
+WITHIN = (memref.ViewOp, gpu.DeallocOp)
+"""What is done with an allocation of which parts alone are used."""
+
+VISITS: dict[type[Operation], Callable[[_Host, Any], None]] = {
+    arith.ConstantOp: _Host.constant,
+    gpu.AllocOp: _Host.alloc,
+    gpu.DeallocOp: _Host.nothing,
+    gpu.LaunchFuncOp: _Host.launch,
+    gpu.MemcpyOp: _Host.memcpy,
+    memref.ViewOp: _Host.part,
+    gpu.WaitOp: _Host.nothing,
+    func.ReturnOp: _Host.nothing,
+    **dict.fromkeys(ALIASES, _Host.alias),
+}
+
+
+def _memref(op: Operation, t: Attribute) -> MemRefType[Attribute]:
+    if not isinstance(t, MemRefType) or DYNAMIC_INDEX in t.get_shape():
+        raise _unsupported(op, f"the host needs memrefs of static shape, not {t}")
+    return t
+
+
+def _nbytes(op: Operation, value: SSAValue) -> int:
+    t = _memref(op, value.type)
+    _dtype(op, t.element_type)
+    if not is_dense(t):
+        raise _unsupported(op, f"the host has no arrays with gaps, as {t}")
+    return nbytes(t)
+
+
+def _dtype(op: Operation, t: Attribute) -> str:
+    if t not in CONCRETE.values():
+        raise _unsupported(op, f"the host has no arrays of {t}")
+    return NUMPY_TYPES[t].name
+
+
+def _unsupported(op: Operation, reason: str) -> TileError:
+    return TileError.at(op, reason)

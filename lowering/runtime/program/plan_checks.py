@@ -1,0 +1,137 @@
+"""Checks that a plan read from disk is one that could have been made.
+
+What a file says reaches the device, so nothing of it is believed: every number must be of its
+kind and in its range, and every launch must fit the head of its kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
+from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
+
+DTYPES = frozenset(NUMPY_TYPES[t].name for t in CONCRETE.values())
+HEAD = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\(([^{;]*)\)\s*\{", re.M)
+"""The head of a kernel as it is printed: its name and its parameters."""
+POINTER = re.compile(r"(\w+) \*(?:restrict )?(\w+)$")
+"""A buffer among the parameters: the type of its elements, and its name."""
+ELEMENTS = {
+    **dict.fromkeys(("char", "uchar"), 1),
+    **dict.fromkeys(("short", "ushort", "half"), 2),
+    **dict.fromkeys(("int", "uint", "float"), 4),
+    **dict.fromkeys(("long", "ulong", "double"), 8),
+}
+"""The bytes of an element of these types."""
+
+Heads = Mapping[str, list[str]]
+
+
+def check_plan(plan: Plan) -> None:
+    """Raise a ValueError if ``make_plan`` does not make such plans."""
+    for tensor in (*plan.inputs, *plan.outputs):
+        _check_tensor(tensor)
+    _require(all(_natural(size) for size in plan.allocations), "the size of an allocation")
+    for slot in plan.slots:
+        _check_slot(plan, slot)
+    _require(isinstance(plan.source, str), "the source")  # pyright: ignore[reportUnnecessaryIsInstance]
+    heads = {m[1]: _parameters(m[2]) for m in HEAD.finditer(plan.source)}
+    for step in plan.steps:
+        if isinstance(step, Copy):
+            _check_copy(plan, step)
+        else:
+            _check_launch(plan, step, heads)
+
+
+def _require(good: bool, what: str) -> None:
+    if not good:
+        raise ValueError(f"a plan is wrong in {what}")
+
+
+def _natural(number: Any, least: int = 0) -> bool:
+    return type(number) is int and number >= least
+
+
+def _check_tensor(tensor: Tensor) -> None:
+    _require(isinstance(tensor.name, str), "a name")  # pyright: ignore[reportUnnecessaryIsInstance]
+    _require(all(_natural(size) for size in tensor.shape), f"the shape of {tensor.name}")
+    _require(tensor.dtype in DTYPES, f"the type of {tensor.name}")
+
+
+def _check_slot(plan: Plan, slot: Slot) -> None:
+    numbers = (slot.allocation, slot.offset, slot.nbytes)
+    _require(all(_natural(n) for n in numbers), "the place of an intermediate")
+    _require(slot.allocation < len(plan.allocations), "the allocation of an intermediate")
+    end = slot.offset + slot.nbytes
+    _require(end <= plan.allocations[slot.allocation], "the end of an intermediate")
+
+
+def _check_copy(plan: Plan, copy: Copy) -> None:
+    sizes = plan.sizes
+    _require(_natural(copy.nbytes, 1), "the size of a copy")
+    ends = ((copy.target, copy.target_offset), (copy.source, copy.source_offset))
+    for number, offset in ends:
+        _require(_natural(number) and number < len(sizes), "a buffer of a copy")
+        _require(_natural(offset) and offset + copy.nbytes <= sizes[number], "the end of a copy")
+    _require(copy.target >= len(plan.inputs), "a copy to an input")
+
+
+def _check_launch(plan: Plan, launch: Launch, heads: Heads) -> None:
+    _require(launch.kernel in heads, "the name of a kernel")
+    for whole, part in zip(launch.global_size, launch.local_size, strict=True):
+        _require(_natural(whole, 1) and _natural(part, 1) and whole % part == 0, "a size")
+    parameters = heads[launch.kernel]
+    _require(len(parameters) == len(launch.args), f"the arguments of {launch.kernel}")
+    for parameter, arg in zip(parameters, launch.args, strict=True):
+        _require(_fits(plan, parameter, arg), f"an argument of {launch.kernel}")
+    for k, arg in enumerate(launch.args):
+        starts = isinstance(arg, Scalar) or _starts(plan, arg, parameters[k:], launch.args[k + 1 :])
+        _require(starts, f"where an argument of {launch.kernel} begins")
+
+
+def _parameters(text: str) -> list[str]:
+    return [] if text.strip() in ("", "void") else text.split(",")
+
+
+def _fits(plan: Plan, parameter: str, arg: int | Scalar) -> bool:
+    if isinstance(arg, Scalar):
+        return "*" not in parameter and _is_number(arg)
+    if "*" not in parameter or not _natural(arg) or arg >= len(plan.sizes):
+        return False
+    # What a kernel may write is no input.
+    return arg >= len(plan.inputs) or parameter.lstrip().startswith("const ")
+
+
+def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[Any]) -> bool:
+    """Whether a kernel is told, by the argument after it, where a buffer begins."""
+    slot = number - plan.first_slot
+    offset = plan.slots[slot].offset if slot >= 0 else 0
+    pointer = POINTER.search(parameters[0])
+    # The start's name has a prefix where the program has another of that name.
+    following = "".join(parameters[1:2]).strip()
+    if pointer is None or not re.fullmatch(rf"long \w*{pointer[2]}_start", following):
+        return offset == 0
+    start = after[0].value if isinstance(after[0], Scalar) else None
+    return start is not None and start * ELEMENTS.get(pointer[1], 0) == offset
+
+
+def _is_number(scalar: Scalar) -> bool:
+    if scalar.dtype not in DTYPES or type(scalar.value) not in (int, float):
+        return False
+    kind = np.dtype(scalar.dtype)
+    if kind_of(kind) == "f":
+        return True
+    value = int(scalar.value)
+    low, high = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    # Constants of a signless type may stand for either half.
+    return value == scalar.value and low - high - 1 <= value <= 2 * high + 1
+
+
+def same_types(tensors: Iterable[Tensor], wanted: Iterable[tuple[tuple[int, ...], str]]) -> bool:
+    """Are the tensors of these shapes and element types?"""
+    return [(t.shape, t.dtype) for t in tensors] == list(wanted)

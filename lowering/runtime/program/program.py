@@ -1,0 +1,89 @@
+"""Programs: what is compiled, for which types and on which device is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyopencl as cl
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute
+
+from tiledialect.api.options import Fusion
+from tiledialect.ir.host_functions import is_lowered
+from tiledialect.ir.signature import find_function
+
+if TYPE_CHECKING:
+    from tiledialect.passes.gradient.tile_gradient import Gradient
+    from tiledialect.schedule.search.size_transfer import Neighbours
+
+Types = tuple[TensorType[Attribute], ...]
+
+
+KernelKey = tuple[cl.Context, str]
+"""The context of a kernel, and its text with that of what it uses, but for its name."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel as a device built it, maybe together with others."""
+
+    program: cl.Program
+    name: str
+    """The kernel's name there: of another plan it may have another one."""
+    code: bytes
+    """The binary that can be kept; empty if none can."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of a module, with the text that tells it from others."""
+
+    module: ModuleOp
+    name: str
+    text: str
+    gradients: tuple[Gradient, ...] = ()
+    """How often, and by what, the function is differentiated."""
+    schedules: tuple[str, ...] = ()
+    """Schedules for kernels, as `tile-loop-tiling` takes them."""
+    fusion: Fusion = field(default_factory=Fusion)
+    """What is fused, where the user decides."""
+    opened: dict[tuple[Attribute, int, str | None], ModuleOp | None] = field(
+        default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
+    )
+    """The modules for inputs of all sizes, for a target, with a width of indices, after a pass."""
+    built: dict[KernelKey, Built] = field(default_factory=dict[KernelKey, Built], compare=False)
+    """The kernels that devices built of texts, which may serve several types."""
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user has decided on schedules or on what is fused."""
+        return bool(self.schedules) or self.fusion != Fusion()
+
+    @cached_property
+    def is_lowered(self) -> bool:
+        """Whether it launches kernels that are there already."""
+        return is_lowered(find_function(self.module, self.name))
+
+    @cached_property
+    def is_scheduled(self) -> bool:
+        """Whether its kernels have schedules: what is of patterns alone has rules instead."""
+        from tiledialect.lowering.lift_to_nest.sizes import is_of_patterns
+
+        if self.is_lowered:
+            return False
+        return bool(self.gradients) or not is_of_patterns(find_function(self.module, self.name))
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The schedules that were found for other shapes."""
+        # What is on disk needs none of it.
+        from tiledialect.schedule.search.size_transfer import Neighbours
+
+        return Neighbours()
+
+    @property
+    def result_name(self) -> str:
+        """What the function is called in the end."""
+        return self.name + "_gradient" * len(self.gradients)

@@ -1,0 +1,183 @@
+"""Specializations: a function compiled for the types of its inputs and for a device."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+
+import pyopencl as cl
+
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
+from tiledialect.errors import TileError
+from tiledialect.ir.signature import type_text
+from tiledialect.ir.target_spec import SIMULATOR, precision_of
+from tiledialect.lowering.quirks.prelude import prelude
+from tiledialect.lowering.runtime.call.launch import Executable, check_sizes
+from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.device.probe import machine
+from tiledialect.lowering.runtime.device.queue_state import Lane
+from tiledialect.lowering.runtime.program import cache, isolation
+from tiledialect.lowering.runtime.program.build import (
+    binary_of,
+    build_options,
+    build_program,
+    load_program,
+)
+from tiledialect.lowering.runtime.program.cache import Binary
+from tiledialect.lowering.runtime.program.garbage import no_collection
+from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.plan_checks import same_types
+from tiledialect.lowering.runtime.program.program import Built, Program, Types
+from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.progress import progress
+from tiledialect.schedule import instructions
+
+KEEP_KERNELS = ("pocl",)
+"""Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
+
+
+_building = threading.RLock()
+"""Of several threads that want a program, one builds it; building is one at a time in any case."""
+
+
+class UnsoundError(TileError):
+    """Kernels that are given, or their schedules, end the process that has them, or hang."""
+
+
+class Specialization:
+    """A plan, and what the device made of its kernels; kept on disk."""
+
+    def __init__(self, program: Program, types: Types, device: Device):
+        spec = target_system_spec(device)
+        self.name = program.result_name
+        self.built = program.built
+        self.program = program
+        self.is_sound = False
+        """Whether its kernels are known to hurt no process: those of the compiler's schedules are
+        taken to be so."""
+        self.device = device
+        exact = precision_of(program.module) == "exact"
+        self.options = build_options(device.short_platform, exact=exact)
+        self.key = cache.key(
+            *(program.text, program.name, repr(program.gradients), *program.schedules),
+            *(*map(str, types), str(spec), *self.options, repr(instructions.table())),
+            *(device.platform, device.name, device.version, device.driver, machine()),
+        )
+        stored = cache.load(self.key)
+        wanted = ((t.get_shape(), NUMPY_TYPES[t.element_type].name) for t in types)
+        if stored and not same_types(stored[0].inputs, wanted):
+            stored = None
+        self.plan: Plan
+        self.binaries: tuple[Binary, ...]
+        if stored is None:
+            text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
+            with progress(text), no_collection():
+                from tiledialect.lowering.runtime.program.compiling import compiled
+
+                self.plan, self.binaries = compiled(program, types, device), ()
+        else:
+            self.plan, self.binaries = stored
+        self.is_kept = stored is not None
+        """Whether it is on disk."""
+
+    def executable(self, lane: Lane, on_host: bool) -> Executable:
+        """The plan ready to run on a lane of the device."""
+        check_double(self.plan, self.device)
+        check_sizes(self.plan, self.device)
+        with _building:
+            self._check_sound()
+            return Executable(self.plan, self._programs(lane), lane, on_host)
+
+    def _check_sound(self) -> None:
+        """Have kernels that a user gives, or their schedules, tried in another process, once.
+
+        Raises a TileError if they end it, or do not finish. Binaries are kept of sound ones alone.
+        """
+        if self.is_sound or self.binaries or self.device.type == SIMULATOR:
+            return
+        given = given_schedules(self.program)
+        if self.plan.source and (given or self.program.is_lowered):
+            own = self.device
+            source = prelude(own.short_platform, own.compute_capability) + self.plan.source
+            what = "schedules" if given else "kernels"
+            with progress(f"{own.id} tries the {what} of {self.name}"):
+                found = isolation.find(isolation.Kernels(own, self.options, source, self.plan))
+            if found.reason:
+                named = {k: v for k, v in given.items() if found.tried.endswith(f"_{k}")} or given
+                texts = "".join(f"\n  {name}: {text}" for name, text in named.items())
+                by = f", by the schedule{texts}" if given else f", by the kernels of {self.name}"
+                raise UnsoundError(f"{own} {found.reason}{by}")
+        self.is_sound = True
+
+    def _programs(self, lane: Lane) -> dict[str, Built]:
+        """What the device made of each kernel; those that are new to it are built together."""
+        texts = Texts.of(self.plan.source)
+        keys = {name: (lane.context, texts.meaning(name)) for name in texts.kernels}
+        for binary in self.binaries:
+            if any(keys[name] not in self.built for name in binary.names):
+                if (program := self._loaded(lane, binary)) is None:
+                    continue
+                for name, called in binary.names.items():
+                    self.built.setdefault(keys[name], Built(program, called, binary.code))
+        if missing := [name for name, key in keys.items() if key not in self.built]:
+            program, code = self._build(lane, texts.of_kernels(missing), missing)
+            self.built.update((keys[name], Built(program, name, code)) for name in missing)
+        found = {name: self.built[key] for name, key in keys.items()}
+        if missing or not self.is_kept:
+            self.binaries = binaries_of(found)
+            cache.store(self.key, self.plan, self.binaries)
+            self.is_kept = True
+        return found
+
+    def _build(self, lane: Lane, text: str, kernels: Sequence[str]) -> tuple[cl.Program, bytes]:
+        """What the device makes of some kernels, and what of that can be kept."""
+        own, device = self.device, lane.queue.device
+        try:
+            with progress(f"{own.id} builds the kernels of {self.name}"):
+                source = prelude(own.short_platform, own.compute_capability) + text
+                program = build_program(source, lane.context, device, self.options)
+        except TileError as error:
+            raise TileError(f"{own} refuses the program:\n{error}") from None
+        if own.short_platform in KEEP_KERNELS:
+            return program, b""
+        binary = Binary({name: name for name in kernels}, binary_of(program, device))
+        # A program that was built keeps what its compiler worked with, four times as much.
+        return (binary.code and self._loaded(lane, binary)) or program, binary.code
+
+    def _loaded(self, lane: Lane, binary: Binary) -> cl.Program | None:
+        """The program of a binary; None if the device does not take it (any more)."""
+        device, kernels = lane.queue.device, {*binary.names.values()}
+        try:
+            return load_program(binary.code, lane.context, device, self.options, kernels)
+        except TileError:
+            return None
+
+
+def given_schedules(program: Program) -> dict[str, str]:
+    """The schedules that a user, or a search, gives to kernels of a program, by their names."""
+    written = {
+        name: schedule_text(kernel)
+        for name, kernel in named_kernels(program.module).items()
+        if kernel.schedule is not None
+    }
+    return written | {k: v for text in program.schedules for k, v in read_schedules(text).items()}
+
+
+def binaries_of(found: Mapping[str, Built]) -> tuple[Binary, ...]:
+    """What is kept of the programs that kernels are in."""
+    by_code: dict[bytes, dict[str, str]] = {}
+    for name, built in found.items():
+        if built.code:
+            by_code.setdefault(built.code, {})[name] = built.name
+    return tuple(Binary(names, code) for code, names in by_code.items())
+
+
+def check_double(plan: Plan, device: Device) -> None:
+    """Raise a TileError if the kernels need double precision and the device has none."""
+    if device.fp64 or not re.search(r"\bdouble\d*\b", plan.source):
+        return
+    wide = [t.name for t in plan.inputs if t.dtype == "float64"]
+    inputs = f"{', '.join(wide)} given as float64" if wide else "a computation in float64"
+    raise TileError(f"{device} has no double precision, which is needed for {inputs}")

@@ -1,0 +1,134 @@
+"""The loops of a kernel of elements, which may take those of contractions of few points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Condition, Expr, both, less, less_equal
+from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE, combined
+from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
+from tiledialect.lowering.tile_to_nest.kernel import KernelNest
+
+
+class TapElements(Elements):
+    """Elements, those of contractions too: what their points read is loaded there."""
+
+    def _compute(self, op: Operation) -> SSAValue:
+        if not isinstance(op, ContractionOp):
+            return super()._compute(op)
+        if is_copy(op):
+            return self._placed(op.result, self.coordinates, self.condition)
+        scalars, t = self.nest.scalars, accumulator_type(op)
+        aggregation, total = op.aggregation.data, None
+        if aggregation is not Aggregation.assign:
+            total = scalars.constant(neutral(aggregation, t), t)
+        for point in _points(op, self.coordinates):
+            value = self._at_point(op, point)
+            total = value if total is None else AGGREGATE[aggregation](scalars, t, total, value)
+        assert total is not None
+        return scalars.convert(total, t, element_type(op.result))
+
+    def _placed(
+        self,
+        value: SSAValue,
+        coordinates: Sequence[Expr],
+        condition: Condition,
+        otherwise: SSAValue | None = None,
+    ) -> SSAValue:
+        """The element of a copy: of the memory that it comes from, read past copies of copies."""
+        op = value.owner
+        if isinstance(value, BlockArgument):
+            return self.nest.load(self.memory(value), coordinates, condition, otherwise)
+        if not isinstance(op, ContractionOp) or not is_copy(op):
+            # What an element is on which nothing lands, at the kernel's own coordinates.
+            return self.at(value)
+        (point,) = _points(op, coordinates)
+        places, tests = self._tests(op, point, coordinates)
+        if op.default is not None:
+            otherwise = self._placed(op.default, coordinates, condition, otherwise)
+        return self._placed(op.inputs[0], places[0], both(condition, *tests), otherwise)
+
+    def _tests(
+        self, op: ContractionOp, point: Mapping[str, Expr], coordinates: Sequence[Expr]
+    ) -> tuple[list[list[Expr]], list[Condition]]:
+        """Where a point reads, and what holds if it is one of the contraction's."""
+        places = [[_at(e, point) for e in access.data] for access in op.accesses]
+        tests: list[Condition] = []
+        for e, coordinate in zip(op.output.data, coordinates, strict=True):
+            if not e.names:
+                tests += [less_equal(int(e.constant), coordinate)]
+                tests += [less_equal(coordinate, int(e.constant))]
+        for value, place in zip(op.inputs, places, strict=True):
+            tests += _inside(place, static_shape(value))
+        for constraint in op.constraints:
+            c = constraint.data
+            tests += _inside([_at(c.expr, point)], [int(c.bound.constant)])
+        return places, tests
+
+    def _at_point(self, op: ContractionOp, point: Mapping[str, Expr]) -> SSAValue:
+        """What is combined at a point; 0 where it is none of the contraction's."""
+        places, tests = self._tests(op, point, self.coordinates)
+        condition = both(self.condition, *tests)
+
+        def read(k: int) -> SSAValue:
+            return self._read(op.inputs[k], places[k], condition)
+
+        return combined(op, self.nest.scalars, accumulator_type(op), read)
+
+    def _read(self, value: SSAValue, place: Sequence[Expr], condition: Condition) -> SSAValue:
+        """The element of what is in memory, or computed of that: 0 where memory is not read."""
+        if isinstance(value, BlockArgument):
+            return self.nest.load(self.memory(value), place, condition)
+        return Elements(self.nest, self.memory, tuple(place), condition).at(value)
+
+
+def _points(op: ContractionOp, coordinates: Sequence[Expr]) -> list[dict[str, Expr]]:
+    """The indices of the points that aggregate into an element."""
+    own = {
+        name: index_at(e, coordinate)
+        for e, coordinate in zip(op.output.data, coordinates, strict=True)
+        for name in e.names
+    }
+    summed = {name: r for name, r in ranges_of(op).items() if name not in own}
+    numbers = product(*(range(r.lower, r.upper) for r in summed.values()))
+    return [own | dict(zip(summed, map(Expr.const, point), strict=True)) for point in numbers]
+
+
+def _at(e: IndexExpr, point: Mapping[str, Expr]) -> Expr:
+    return Expr.of(e).substitute(point)
+
+
+def _inside(place: Sequence[Expr], shape: Sequence[int]) -> list[Condition]:
+    return [both(less_equal(0, c), less(c, size)) for c, size in zip(place, shape, strict=True)]
+
+
+def elementwise_nest(nest: KernelNest) -> None:
+    """The loops of a kernel whose points are the elements of the outputs."""
+    axes = [IndexExpr.of(name) for name in nest.ranges]
+
+    def enter(k: int) -> None:
+        known = [a for a in axes if nest.is_known(nest.values[str(a.variable)])]
+        coordinates = nest.at(known)
+        inside = both(
+            *(
+                less(c, nest.ranges[str(a.variable)].upper)
+                for c, a in zip(coordinates, known, strict=True)
+            )
+        )
+        with nest.nest.when(inside):
+            if k == len(nest.leaves):
+                nest.store_outputs(TapElements(nest.nest, nest.memory, nest.at(axes)))
+                return
+            with nest.loops([k]):
+                enter(k + 1)
+
+    enter(0)

@@ -1,0 +1,104 @@
+"""Parts of aggregates that work-items share, and how local memory brings them together."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from math import prod
+from typing import TYPE_CHECKING, TypeVar
+
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.index.integer import Condition, Expr, both, equal, floordiv, less, mod
+from tiledialect.lowering.nest.utils.builder import LOCAL
+from tiledialect.schedule.loops import Role
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
+
+T = TypeVar("T")
+
+
+class Parts:
+    """The parts of aggregates, of which so many neighbours hold the same, and memory for them.
+
+    Neighbouring work-items have neighbouring places there, of a whole vector where aggregates lie
+    in vectors: so no two of them meet in a bank.
+    """
+
+    def __init__(self, accumulator: Accumulator, parts: int, lanes: int):
+        self.accumulator = accumulator
+        self.nest, self.kernel = accumulator.nest, accumulator.kernel
+        self.places, self.parts = accumulator.places, parts
+        shared = self.places.shared
+        others = [k for k in self.kernel.local_leaves if k not in shared]
+        self.rows = prod(self.kernel.leaves[k].extent for k in others)
+        self.row, item = self.kernel.linear_id(others), self.kernel.linear_id(shared)
+        self.own, self.lane = floordiv(item, lanes), mod(item, lanes)
+        self.is_first = equal(self.lane, 0)
+
+    def exchange(self) -> None:
+        """Hand out the parts to the neighbours that hold the same: each takes one of them."""
+        buffer = self._buffer(self.parts)
+        self._put(buffer, self.own)
+        self._take(buffer, mod(self.lane, self.parts))
+
+    def tree(self, *, everywhere: bool) -> None:
+        """Aggregate the parts, half by half, and hand out the whole if all are to have it.
+
+        What a work-item has so far stays in registers, until it gives that away: it is written
+        once, and read once. Each step reads what the one before wrote and writes elsewhere, so
+        that it waits once.
+        """
+        half, own = 1 << (self.parts - 1).bit_length() >> 1, self.own
+        given = self._buffer(half)
+        other = self._buffer(max(half // 2, 1)) if half > 1 or everywhere else given
+        self._put(given, own - half, less(half - 1, own))
+        while half:
+            left = half // 2
+            with self.nest.when(both(self.is_first, less(own, half))):
+                with self.nest.when(less(own + half, self.parts)):
+                    self._add(given, own)
+                if left or everywhere:
+                    self._put(other, own - left, less(left - 1, own))
+            half, given, other = left, other, given
+        if everywhere:
+            self._take(given, Expr())
+
+    def _buffer(self, parts: int) -> SSAValue:
+        """Local memory for so many parts of each aggregate."""
+        tile = [self.kernel.leaves[k].extent for k in self.places.moving]
+        size = self._ordered(tile, self.rows, parts)
+        return self.nest.buffer(self.accumulator.type, size, LOCAL, "partial")
+
+    def _place(self, part: Expr) -> list[Expr]:
+        """Where a part of the aggregate of the loops being built is."""
+        return self._ordered(self.places.joined[: len(self.places.moving)], self.row, part)
+
+    def _ordered(self, tile: list[T], row: T, part: T) -> list[T]:
+        """The axes of local memory, the fastest last."""
+        moving, leaves = self.places.moving, self.kernel.leaves
+        is_vector = bool(moving) and leaves[moving[-1]].role is Role.VECTOR
+        inner = len(tile) - is_vector
+        fastest = next(iter(self.kernel.lanes()), None)
+        items = [row, part] if fastest in self.places.shared else [part, row]
+        return [*tile[:inner], *items, *tile[inner:]]
+
+    def _put(self, buffer: SSAValue, part: Expr, condition: Condition = ALWAYS) -> None:
+        """Write what a work-item has, under a condition; of neighbours with the same the first."""
+        with self.nest.when(both(self.is_first, condition)), self._loops():
+            self.nest.store(self.accumulator.total(), buffer, self._place(part))
+
+    def _add(self, buffer: SSAValue, part: Expr) -> None:
+        with self._loops():
+            other = self.nest.load(buffer, self._place(part))
+            total = self.accumulator.joined(self.accumulator.total(), other)
+            self.nest.store(total, self.accumulator.buffer, self.places.joined)
+
+    def _take(self, buffer: SSAValue, part: Expr) -> None:
+        with self._loops():
+            value = self.nest.load(buffer, self._place(part))
+            self.nest.store(value, self.accumulator.buffer, self.places.joined)
+
+    def _loops(self) -> AbstractContextManager[None]:
+        return self.kernel.loops(self.places.moving)

@@ -1,0 +1,244 @@
+"""The function of a scheduled `tile.kernel` while its nest is built, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.dialects.tile.structure.small_stencils import inner_copies
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Condition, Expr, both, less, less_equal
+from tiledialect.lowering.nest.utils.builder import GLOBAL, NestBuilder, memory_type
+from tiledialect.lowering.tile_to_nest.elements import Elements
+from tiledialect.passes.views.concatenation import is_completed
+from tiledialect.schedule.footprint import index_values, step_name
+from tiledialect.schedule.loops import PARALLEL, Role, Schedule
+from tiledialect.schedule.output_box import leaves_unwritten
+
+
+def buffer_type(t: Attribute) -> MemRefType[Attribute]:
+    """The memref in global memory that holds a tensor."""
+    assert isinstance(t, TensorType)
+    return memory_type(t.element_type, t.get_shape(), GLOBAL)
+
+
+def kernel_function(
+    name: str, body: Block, grid: Sequence[int] | None, block: Sequence[int]
+) -> gpu.FuncOp:
+    """The kernel of a body that has all ops but the last; the grid, if it is known, is a hint."""
+    body.add_op(gpu.ReturnOp([]))
+    # What does not fit an i32 fits no device either; the runtime says so.
+    known = grid if grid is not None and max(grid) < 2**31 else None
+    return gpu.FuncOp(
+        name,
+        (list(body.arg_types), []),
+        Region(body),
+        kernel=True,
+        known_block_size=block,
+        known_grid_size=known,
+    )
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """A kernel function and the sizes of its grid, in groups, and of its groups, in work-items."""
+
+    function: gpu.FuncOp
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+
+class KernelNest:
+    """The function of a kernel while it is built: where its loops are, and what they know."""
+
+    def __init__(self, kernel: KernelOp, schedule: Schedule):
+        self.kernel = kernel
+        self.schedule = schedule
+        self.leaves = schedule.leaves
+        self.ranges = {index.name: index.range for index in kernel.indices}
+        self.values = index_values(self.ranges, self.leaves)
+        """The indices as affine expressions of the steps of the leaves."""
+        self.steps: dict[str, Expr] = {}
+        """The steps of the leaves whose loops are being built."""
+        self.work_item_names: set[str] = set()
+        """The names that differ between the work-items of a group."""
+        inputs = read_inputs(kernel)
+        tensors = (*(kernel.block.args[k] for k in inputs), *kernel.yield_op.values)
+        self.block = Block(arg_types=[buffer_type(v.type) for v in tensors])
+        self.nest = NestBuilder(self.block)
+        for argument, tensor in zip(self.block.args, tensors, strict=True):
+            argument.name_hint = tensor.name_hint
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        self.buffers.update(zip(tensors[: len(inputs)], self.block.args, strict=False))
+        self.outputs = self.block.args[len(inputs) :]
+
+    # -- indices ---------------------------------------------------------------------------
+
+    def expr(self, affine: IndexExpr) -> Expr:
+        """An affine expression of steps as one of the loops' indices."""
+        return Expr.of(affine).substitute(self.steps)
+
+    def at(self, access: Sequence[IndexExpr]) -> tuple[Expr, ...]:
+        """The coordinates that index expressions of the kernel's indices have here."""
+        return tuple(self.expr(e.substitute(self.values)) for e in access)
+
+    def is_known(self, affine: IndexExpr) -> bool:
+        """Whether the loops of all steps in an expression are being built."""
+        return set(affine.names) <= self.steps.keys()
+
+    def is_uniform(self, names: Iterable[str]) -> bool:
+        """Whether steps are the same in all work-items of a group."""
+        found = {n for name in names for n in self.steps[name].names}
+        return found.isdisjoint(self.work_item_names)
+
+    @contextmanager
+    def loops(self, numbers: Sequence[int], role: Role | None = None) -> Generator[None]:
+        """The loops of some leaves, outermost first; with another role if that is given."""
+        before = dict(self.steps)
+        with ExitStack() as stack:
+            for k in numbers:
+                leaf = self.leaves[k]
+                own = LoopRole(leaf.role, leaf.axis) if role is None else LoopRole(role)
+                step = stack.enter_context(self.nest.loop(own, leaf.extent, leaf.index))
+                self.steps[step_name(k)] = step
+                if leaf.role is Role.LOCAL:
+                    self.work_item_names |= set(step.names)
+            yield
+        self.steps = before
+
+    @contextmanager
+    def at_steps(self, steps: Mapping[str, Expr]) -> Generator[None]:
+        """Where leaves have these steps, whatever those of the loops being built."""
+        before = self.steps
+        self.steps = {**before, **steps}
+        yield
+        self.steps = before
+
+    def lanes(self) -> Iterator[int]:
+        """The leaves that work-items run, from that of neighbouring work-items on."""
+        for axis in "xyz":
+            for k in reversed(self.local_leaves):
+                if self.leaves[k].axis == axis and self.leaves[k].extent > 1:
+                    yield k
+
+    def linear_id(self, numbers: Sequence[int]) -> Expr:
+        """The number of a work-item among those that differ in the steps of these leaves.
+
+        Neighbours along x are neighbours.
+        """
+        total = Expr()
+        for axis in "zyx":
+            for k in numbers:
+                if self.leaves[k].axis == axis:
+                    total = total * self.leaves[k].extent + self.steps[step_name(k)]
+        return total
+
+    @property
+    def parallel(self) -> int:
+        """How many leaves are work-groups' and work-items'; they come first."""
+        return sum(leaf.role in PARALLEL for leaf in self.leaves)
+
+    @property
+    def local_leaves(self) -> tuple[int, ...]:
+        """The numbers of the leaves that work-items run."""
+        return tuple(k for k, leaf in enumerate(self.leaves) if leaf.role is Role.LOCAL)
+
+    def in_bounds(self, coordinates: Sequence[Expr], shape: Sequence[int]) -> Condition:
+        """That coordinates are inside a tensor."""
+        return both(
+            *(
+                both(less_equal(0, c), less(c, size))
+                for c, size in zip(coordinates, shape, strict=True)
+            )
+        )
+
+    def memory(self, value: SSAValue) -> SSAValue:
+        """Where a tensor lies that can be read at any element."""
+        if value not in self.buffers:
+            raise TileError(
+                f"{name_of(value)} is read at other elements than its own: "
+                "it cannot be computed in the same kernel"
+            )
+        return self.buffers[value]
+
+    # -- what is computed ------------------------------------------------------------------
+
+    def store_outputs(self, elements: Elements) -> None:
+        """Write what the kernel yields at the coordinates of ``elements``."""
+        parts = self.kernel.parts
+        written = {part.op for own in parts.values() for part in own}
+        needed = {v for v in self.kernel.yield_op.values if v not in parts}
+        needed |= {part.value for own in parts.values() for part in own}
+        for op in reversed(self.kernel.block.ops):
+            if not isinstance(op, ContractionOp | ScanOp) and not needed.isdisjoint(op.results):
+                needed.update(op.operands)
+        # In order, so that a long chain is no deep recursion.
+        inner = inner_copies(self.kernel.contractions) if self.kernel.axes is None else ()
+        for op in self.kernel.block.ops:
+            if op in inner or op in written:
+                continue
+            if not isinstance(op, ConstantOp | YieldOp) and op.results[0] in needed:
+                elements.at(op.results[0])
+        axes = {f"d{k}": c for k, c in enumerate(elements.coordinates)}
+        for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):
+            for part in parts.get(value, ()):
+                place = [Expr.of(e).substitute(axes) for e in part.places]
+                self.nest.store(elements.at(part.value), buffer, place, elements.condition)
+            if value not in parts:
+                self.nest.store(
+                    elements.at(value), buffer, elements.coordinates, elements.condition
+                )
+
+    def finish(self, name: str) -> KernelLaunch:
+        """End the function; how it is launched."""
+        grid, block = self.schedule.extents(Role.GROUP), self.schedule.extents(Role.LOCAL)
+        return KernelLaunch(kernel_function(name, self.block, grid, block), grid, block)
+
+
+def read_inputs(kernel: KernelOp) -> list[int]:
+    """The numbers of the inputs that a kernel reads: not what its result starts as."""
+    start = start_of(kernel)
+    return [k for k in range(len(kernel.inputs)) if k != start]
+
+
+def start_of(kernel: KernelOp) -> int | None:
+    """Which input a kernel's result is at first, if it leaves elements of that unwritten.
+
+    None, too, where later kernels write all of these.
+
+    Raises a TileError if nothing says what these are, or if it goes on with such a contraction's
+    elements.
+    """
+    op = kernel.contraction
+    if op is None or not leaves_unwritten(op.space(), ranges_of(op)):
+        return None
+    name = name_of(op.result)
+    others = [use.operation for use in op.result.uses if not isinstance(use.operation, YieldOp)]
+    if others or list(kernel.yield_op.values) != [op.result]:
+        raise TileError.at(
+            op, f"nothing lands on some elements of {name}: it must be alone in its kernel"
+        )
+    for k, value in enumerate(kernel.inputs):
+        if kernel.block.args[k] is op.default and value.type == kernel.outputs[0].type:
+            return k
+    if is_completed(op):
+        return None
+    raise TileError.at(
+        op,
+        f"nothing lands on some elements of {name}: it needs a default in memory, "
+        "of its type (tile-fuse gives it one)",
+    )

@@ -1,0 +1,502 @@
+"""A row kernel in a nest: phases over the same rows, one after another.
+
+The loops up to the first one over an axis that is aggregated stand around everything, as in a
+contraction's nest. Inside, the contractions that need no other's result form the first phase:
+loops over the rest of the row aggregate all of them, then the aggregates of lanes and work-items
+are joined. Those that need these results are the next phase, and so on; last, loops over the row
+write the results. Sums of exponentials are in the phase of their maximum, and sums of deviations in
+that of their mean, where a group shares a row that it does not keep (`online.py`, `moments.py`).
+What lies between is computed at each point where it is needed, again in each phase, unless the
+schedule keeps it. Inputs are read through their stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache, cached_property, partial
+from math import prod
+
+from xdsl.dialects import math
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from tiledialect.analysis.online_sums import maximum_of, numbers
+from tiledialect.analysis.row_passes import NO_PASS, Pass, joined, operands, passes_of
+from tiledialect.analysis.welford_sums import Deviation, Moment
+from tiledialect.dialects.tile.aggregation import accumulator_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.structure.row_axes import Map, Rows, reduced_by
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index import sets
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Expr, equal
+from tiledialect.lowering.gpu.math_polynomial_approximation import NOT_POSITIVE
+from tiledialect.lowering.nest.utils.builder import PRIVATE
+from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places, combined
+from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
+from tiledialect.lowering.tile_to_nest.guards import Guards, Test
+from tiledialect.lowering.tile_to_nest.kernel import KernelNest
+from tiledialect.lowering.tile_to_nest.nan_propagation import loses_nan
+from tiledialect.lowering.tile_to_nest.online_sums import Step, scale_to, step
+from tiledialect.lowering.tile_to_nest.row_vector_tails import RowTail
+from tiledialect.lowering.tile_to_nest.staging import Staging
+from tiledialect.lowering.tile_to_nest.vector_tails import LastRows
+from tiledialect.lowering.tile_to_nest.welford_sums import Guesses
+from tiledialect.schedule.footprint import step_name
+from tiledialect.schedule.loops import Role, first_written_out, summed_beside
+
+NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
+
+FEW_POINTS = 4
+"""After fewer points of a lane no mean is guessed anew, if there are loops of more."""
+MOST_POINTS = 1 << 24
+"""How many points of a lane are counted at most: one more is none in f32."""
+
+
+class RowNest:
+    """Builds the loops of a kernel with axes."""
+
+    def __init__(self, kernel: KernelNest, rows: Rows):
+        self.kernel = kernel
+        self.nest = kernel.nest
+        self.leaves = kernel.leaves
+        self.rows = rows
+        self.reduced = kernel.kernel.reduced
+        body = kernel.kernel.block.ops
+        self.ops = [op for op in body if not isinstance(op, ConstantOp | YieldOp)]
+        self.aggregates: dict[SSAValue, Accumulator] = {}
+        self.kept: dict[SSAValue, SSAValue] = {}
+        """Where values are kept that have been computed."""
+        self.shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
+        """Whether a group shares a row."""
+        self.guards = Guards(kernel, share=self.shared, last=LastRows.of(kernel, self.first))
+        self.tail = RowTail.of(kernel, rows)
+        accesses = [
+            [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
+        ]
+        values = [value for value, _ in self.reads]
+        self.staging = Staging(kernel, values, accesses, [None] * len(values))
+
+    # -- what is computed when -------------------------------------------------------------
+
+    @cached_property
+    def reads(self) -> dict[tuple[SSAValue, Map], int]:
+        """The inputs and where they are read, numbered."""
+        found = (
+            (value, m)
+            for op in self.ops
+            for value, m in zip(operands(op), self.rows.reads(op), strict=False)
+            if isinstance(value, BlockArgument)
+        )
+        return {key: number for number, key in enumerate(dict.fromkeys(found))}
+
+    @cached_property
+    def passes(self) -> list[Pass]:
+        """The contractions of each pass over the row: fewer where a group shares it unkept."""
+        found = passes_of(self.ops, self.rows.axes)
+        schedule = self.kernel.schedule
+        may_join = (self.shared or schedule.one_pass) and not schedule.stages
+        return joined(found, self.rows.axes, guess=self.may_guess) if may_join else found
+
+    @property
+    def may_guess(self) -> bool:
+        """Whether guesses of means can be in registers: no loop moves them. Points are counted."""
+        inside = (self.leaves[k] for k in range(self.first, len(self.leaves)))
+        moved = any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
+        return not moved and prod(self._points_of(self.first - 1)) <= MOST_POINTS
+
+    def needed(self, values: Iterable[SSAValue], own: Pass = NO_PASS) -> list[Operation]:
+        """The ops to do at a point for these values, in order; in a pass, as far as it knows."""
+        pending, found = list(values), set[Operation]()
+        while pending:
+            value = pending.pop()
+            op = value.owner
+            done = value in self.aggregates or value in self.kept
+            if isinstance(op, ContractionOp | ElementwiseOp) and not done and op not in found:
+                found.add(op)
+                pending += own.operands(op)
+        return [op for op in self.ops if op in found]
+
+    @cached_property
+    def to_keep(self) -> list[SSAValue]:
+        """The values that are computed once and kept."""
+        values = self.kernel.kernel.values
+        chosen = (values[stage.operand] for stage in self.kernel.schedule.stages)
+        return [v for v in chosen if not isinstance(v, BlockArgument)]
+
+    # -- what the schedule says ------------------------------------------------------------
+
+    @cached_property
+    def first(self) -> int:
+        """The number of the first leaf inside a work-item over an axis that is aggregated.
+
+        Rows that are written out around it are computed together, phase by phase, so that what one
+        waits for the others do, too. Without such a leaf, the number of the first of the innermost
+        leaves that are written out.
+        """
+        for k, leaf in enumerate(self.leaves):
+            if k >= self.kernel.parallel and leaf.index in self.reduced:
+                return max(self.kernel.parallel, first_written_out(self.leaves[:k]))
+        return first_written_out(self.leaves)
+
+    @cached_property
+    def tests(self) -> tuple[Test, ...]:
+        """What makes the loops' point one of the axes'."""
+        axes = self.rows.axes
+        space = IndexSpace(
+            tuple(IndexExpr.of(name) for name in axes), tuple(r.extent for r in axes.values())
+        )
+        reach = {name: self.guards.reach[name] for name in space.variables}
+        if self.tail is not None:
+            reach[self.tail.index] = self.kernel.ranges[self.tail.index]
+        return self.guards.tests(sets.guards(space, reach))
+
+    # -- building --------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """The whole kernel."""
+        self.guards.enter(self.staging.copy, self.first, self.tests, self._row)
+
+    def _row(self, tests: tuple[Test, ...]) -> None:
+        """All phases, and the results."""
+        buffers = {value: self._buffer(value) for value in self.to_keep}
+        for number, own in enumerate(self.passes):
+            self._pass(own, tests, buffers, number % 2 == 1)
+        self._results(tests, len(self.passes) % 2 == 1)
+
+    def _pass(
+        self, own: Pass, tests: tuple[Test, ...], buffers: dict[SSAValue, SSAValue], back: bool
+    ) -> None:
+        """A pass over the row; what it computes that is to be kept goes to buffers."""
+        accumulators = {op: self._accumulator(op) for op in own.contractions}
+        for accumulator in accumulators.values():
+            accumulator.start()
+        ops = self.needed((v for op in own.contractions for v in operands(op)), own)
+        guesses = self._guesses(own, accumulators, tests) if own.moments else None
+
+        def aggregate() -> None:
+            point = Point(self, own, accumulators, guesses)
+            for op in ops:
+                point.compute(op)
+                if (buffer := buffers.get(op.results[0])) is not None:
+                    value = op.results[0]
+                    self.nest.store(point.known[value], buffer, self.place(value))
+            point.aggregate(ops)
+
+        self._points(range(self.first, len(self.leaves)), tests, aggregate, back, guesses)
+        self._join(own, accumulators, guesses)
+        for op in ops:
+            if op.results[0] in buffers:
+                self.kept[op.results[0]] = buffers[op.results[0]]
+
+    def _join(
+        self,
+        own: Pass,
+        accumulators: dict[ContractionOp, Accumulator],
+        guesses: Guesses | None,
+    ) -> None:
+        """Join what lanes and work-items hold; first that of which others must know."""
+        copies = {op: accumulators[op].copied() for op in dict.fromkeys(own.sums.values())}
+        totals = dict.fromkeys(d.total for d in own.deviations.values())
+        for op in totals:
+            accumulators[op].join()
+            self.aggregates[op.result] = accumulators[op]
+        if guesses is not None:
+            guesses.finish(self._mean)
+        for op, accumulator in accumulators.items():
+            if (greatest := own.sums.get(op)) is not None:
+                scale_to(accumulators[greatest], copies[greatest], accumulator)
+            if op not in totals:
+                accumulator.join()
+                self.aggregates[op.result] = accumulator
+
+    def _guesses(
+        self, own: Pass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
+    ) -> Guesses:
+        """Guesses of means: the first numbers that each lane of a work-item reads."""
+        inside = range(self.first, len(self.leaves))
+        lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
+        points = None if tests else prod(self._points_of(self.guess_loop))
+        guesses = Guesses(own.moments, accumulators, points)
+        guesses.start()
+        at_first = self.kernel.at_steps({step_name(k): Expr() for k in inside if k not in lanes})
+        with self.staging.scope(), guesses.loops(), at_first, self.guards.branch(tests):
+            self._guess_first(own, guesses)
+        return guesses
+
+    def _guess_first(self, own: Pass, guesses: Guesses) -> None:
+        """Guess that means are the numbers here."""
+        point = Point(self)
+        for op in self.needed(d.x for d in own.deviations.values()):
+            point.compute(op)
+        for value, deviation in own.deviations.items():
+            assert isinstance(value.owner, Operation)
+            along = self.rows.reads(value.owner)[0]
+            guesses.guess_first(deviation, point.value(deviation.x, along))
+
+    def _mean(self, deviation: Deviation) -> SSAValue:
+        """The mean of the row, once its sum is there."""
+        point = Point(self)
+        for op in self.needed([deviation.mean]):
+            point.compute(op)
+        return point.value(deviation.mean, ())
+
+    @cached_property
+    def guess_loop(self) -> int:
+        """After each step of which leaf means are guessed anew; -1 if no leaf inside is a loop.
+
+        The innermost loop of whose steps each has some points for a lane, or the outermost.
+        """
+        loops = [
+            k for k in range(self.first, len(self.leaves)) if self.leaves[k].role is Role.SERIAL
+        ]
+        long = (k for k in reversed(loops) if prod(self._points_of(k)) >= FEW_POINTS)
+        return next(long, min(loops, default=-1))
+
+    def _points_of(self, k: int) -> list[int]:
+        """How many points for a lane the leaves inside a leaf have."""
+        outputs = set(self.rows.axes) - self.reduced
+        beside = summed_beside(self.leaves, outputs)
+        inside = range(max(k + 1, self.first), len(self.leaves))
+        return [
+            self.leaves[j].extent
+            for j in inside
+            if self.leaves[j].index not in outputs and j not in beside
+        ]
+
+    def _results(self, tests: tuple[Test, ...], back: bool) -> None:
+        """Write the results: together those that lie along the same axes."""
+        values = self.kernel.kernel.yield_op.values
+        groups: dict[frozenset[str], list[tuple[SSAValue, SSAValue]]] = {}
+        for value, buffer in zip(values, self.kernel.outputs, strict=True):
+            along = frozenset(a for a in self.rows.maps[value] if a in self.reduced)
+            groups.setdefault(along, []).append((value, buffer))
+        for along, pairs in groups.items():
+            absent = self.reduced - along
+            numbers = [
+                k for k in range(self.first, len(self.leaves)) if self.leaves[k].index not in absent
+            ]
+            own = tuple(t for t in tests if absent.isdisjoint(t.guard.expr.names))
+
+            def write(pairs: Sequence[tuple[SSAValue, SSAValue]] = pairs) -> None:
+                point = Point(self)
+                for op in self.needed(value for value, _ in pairs):
+                    point.compute(op)
+                for value, buffer in pairs:
+                    coordinates = self.coordinates(self.rows.maps[value])
+                    self.nest.store(point.value(value, ()), buffer, coordinates)
+
+            idle = [k for k in self.kernel.local_leaves if self.leaves[k].index in absent]
+            with self.nest.when(equal(self.kernel.linear_id(idle), 0)):
+                self._points(numbers, own, write, back)
+
+    def _points(
+        self,
+        numbers: Sequence[int],
+        tests: tuple[Test, ...],
+        do: Callable[[], None],
+        back: bool,
+        guesses: Guesses | None = None,
+    ) -> None:
+        """Loops of leaves over the points of a row, and what is done at each.
+
+        Every other phase goes ``back`` where a group shares the row: what was read last is still
+        in a cache. Not where loops go past a row's end, as only their last step has tests.
+        """
+        back = back and bool(self.kernel.local_leaves) and not tests
+
+        def enter(position: int, tests: tuple[Test, ...]) -> None:
+            k = numbers[position] if position < len(numbers) else len(self.leaves)
+            if k > self.first and len(numbers) == len(self.leaves) - self.first:
+                self.staging.copy(k)
+            branch, later = self.guards.passing(tests, k, points=True)
+            with branch:
+                if position == len(numbers):
+                    with self.tail.at_row() if self.tail else nullcontext():
+                        do()
+                    return
+                if self.tail is not None and k in self.tail.outer:
+                    self.tail.enter(k, lambda: enter(position + 1, later))
+                    return
+                with self.kernel.loops([k]), self.kernel.at_steps(turned(k)):
+                    enter(position + 1, later)
+                    if k == self.guess_loop and guesses is not None:
+                        guesses.move()
+
+        def turned(k: int) -> dict[str, Expr]:
+            """The step of a leaf, from the end where the phase goes back."""
+            if not back or self.leaves[k].role is not Role.SERIAL:
+                return {}
+            name = step_name(k)
+            return {name: self.leaves[k].extent - 1 - self.kernel.steps[name]}
+
+        with self.staging.scope():
+            enter(0, tests)
+            if self.guess_loop < 0 and guesses is not None:
+                guesses.move()
+
+    def _accumulator(self, op: ContractionOp) -> Accumulator:
+        """The accumulators of a contraction; on GPUs an instruction carries NaN."""
+        results = self.kernel.kernel.yield_op.values
+        loses = not self.kernel.local_leaves and loses_nan(op, self.ops, results, self.rows)
+        return Accumulator.of(op, self._places(op), op.result.name_hint or "acc", loses_nan=loses)
+
+    def _places(self, op: ContractionOp) -> Places:
+        """The accumulators of a contraction: it aggregates over all that is not its output's."""
+        outputs = set(self.rows.axes) - reduced_by(op, self.rows.axes)
+        return Places.of(self.kernel, self.first, outputs)
+
+    def _moving(self, value: SSAValue) -> list[int]:
+        """The leaves inside a work-item that move a value."""
+        inside = range(self.first, len(self.leaves))
+        return [k for k in inside if self.leaves[k].index in self.rows.maps[value]]
+
+    def _buffer(self, value: SSAValue) -> SSAValue:
+        """Private memory for the elements of a value that a work-item needs."""
+        tail = self.tail
+        extents = [tail.extent(k) if tail else self.leaves[k].extent for k in self._moving(value)]
+        hint = f"{value.name_hint or 'value'}_kept"
+        buffer = self.nest.buffer(element_type(value), extents, PRIVATE, hint)
+        if not any(self.leaves[k].role is Role.SERIAL for k in self._moving(value)):
+            # Registers that loops fill must hold something before; memory is written, then read.
+            with self.kernel.loops(self._moving(value)):
+                zero = self.nest.scalars.constant(0, element_type(value))
+                self.nest.store(zero, buffer, self.place(value))
+        return buffer
+
+    def place(self, value: SSAValue) -> list[Expr]:
+        """Where a kept value is at the loops being built."""
+        return [self.kernel.steps[step_name(k)] for k in self._moving(value)]
+
+    def coordinates(self, m: Map) -> tuple[Expr, ...]:
+        """Where the loops being built are in a value."""
+        return self.kernel.at([IndexExpr.of(a or 0) for a in m])
+
+
+class Point:
+    """The elements of a row kernel's values at a point; what was emitted is reused."""
+
+    def __init__(
+        self,
+        rows: RowNest,
+        own: Pass = NO_PASS,
+        accumulators: Mapping[ContractionOp, Accumulator] = NO_ACCUMULATORS,
+        guesses: Guesses | None = None,
+    ):
+        self.rows = rows
+        self.nest = rows.nest
+        self.own = own
+        self.accumulators = accumulators
+        self.guesses = guesses
+        self.known: dict[SSAValue, SSAValue] = {}
+        self.inputs: dict[int, SSAValue] = {}
+        self.steps: dict[Accumulator, Step] = {}
+        self.coordinates = cache(rows.coordinates)
+
+    def value(self, value: SSAValue, m: Map) -> SSAValue:
+        """The element of a value; of an input at the axes ``m``."""
+        if isinstance(value, BlockArgument):
+            number = self.rows.reads[value, m]
+            if number not in self.inputs:
+                self.inputs[number] = self.rows.staging.read(number)
+                self.inputs[number].name_hint = value.name_hint
+            return self.inputs[number]
+        if value not in self.known:
+            self.known[value] = self._read(value)
+        return self.known[value]
+
+    def _read(self, value: SSAValue) -> SSAValue:
+        """The element of a value that is there already."""
+        if (buffer := self.rows.kept.get(value)) is not None:
+            return self.nest.load(buffer, self.rows.place(value))
+        accumulator = self.rows.aggregates[value]
+        return self.nest.scalars.convert(accumulator.total(), accumulator.type, element_type(value))
+
+    def compute(self, op: Operation) -> None:
+        """Do an op whose operands are there; or what is done before a maximum or mean is known."""
+        (result,) = op.results
+        greatest, deviation = maximum_of(result), self.own.deviations.get(result)
+        if greatest is not None and greatest in self.own.sums.values():
+            self.step(op, self.accumulators[greatest])
+            return
+        if deviation is not None and self.guesses is not None:
+            x = self.value(deviation.x, self.rows.rows.reads(op)[0])
+            self.known[result] = self.guesses.difference(deviation, x)
+            return
+        if isinstance(op, ContractionOp):
+            t = accumulator_type(op)
+            element = self.nest.scalars.convert(self.combined(op, t), t, element_type(result))
+        else:
+            coordinates = self.coordinates(self.rows.rows.maps[result])
+            elements = Elements(self.nest, self.rows.kernel.memory, coordinates)
+            for value, m in zip(operands(op), self.rows.rows.reads(op), strict=False):
+                if not isinstance(value.owner, ConstantOp):
+                    elements.known[value] = self.value(value, m)
+            element = elements.at(result)
+            if isinstance(element.owner, math.ExpOp) and self._is_below(result):
+                element.owner.attributes[NOT_POSITIVE] = UnitAttr()
+        if element.name_hint is None:
+            element.name_hint = result.name_hint
+        self.known[result] = element
+
+    def _is_below(self, exponential: SSAValue) -> bool:
+        """Whether it is one of the difference to the maximum of all such elements."""
+        greatest = maximum_of(exponential)
+        if greatest is None:
+            return False
+        assert isinstance(exponential.owner, Operation)
+        below = exponential.owner.operands[0].owner
+        assert isinstance(below, Operation)
+        reads = self.rows.rows.reads
+        return reads(below)[0] == reads(greatest)[0]
+
+    def step(self, op: Operation, greatest: Accumulator) -> None:
+        """Do an exponential by a maximum that is not known yet."""
+        (x,) = numbers(op)
+        below = op.operands[0].owner
+        assert isinstance(below, Operation)
+        along = self.rows.rows.reads(below)[0]
+        self.steps[greatest] = step(greatest, self.value(x, along))
+        self.known[op.results[0]] = self.steps[greatest].exponential
+
+    def aggregate(self, ops: Sequence[Operation]) -> None:
+        """Aggregate what is here, once these ops are done."""
+        for op, accumulator in self.accumulators.items():
+            value, t = self.combined(op, accumulator.type), accumulator.type
+            if (greatest := self.own.sums.get(op)) is None:
+                tail = self.rows.tail
+                accumulator.add(tail.once(op, accumulator, value) if tail else value)
+            else:
+                step = self.steps[self.accumulators[greatest]]
+                accumulator.change(partial(step.added, self.nest.scalars, t, value=value))
+        if self.guesses is not None:
+            self.guesses.add(self.known.__getitem__, partial(self._weight, ops))
+
+    def _weight(self, ops: Sequence[Operation], moment: Moment) -> SSAValue:
+        """What a deviation is multiplied by in a sum: what is aggregated where it is 1."""
+        one, t = Point(self.rows), self.accumulators[moment.op].type
+        value = moment.deviations[0].value
+        one.inputs = self.inputs
+        one.known = {**self.known, value: self.nest.scalars.constant(1, t)}
+        changed = {value}
+        for op in ops:
+            if op.results[0] != value and not changed.isdisjoint(operands(op)):
+                changed.add(op.results[0])
+                one.compute(op)
+        return one.combined(moment.op, t)
+
+    def combined(self, op: ContractionOp, t: Attribute) -> SSAValue:
+        """What a contraction aggregates here, in an element type."""
+        maps = self.rows.rows.reads(op)
+        scalars = self.nest.scalars
+        return combined(op, scalars, t, lambda k: self.value(op.inputs[k], maps[k]))
+
+
+def row_nest(kernel: KernelNest) -> None:
+    """The loops of a kernel with axes."""
+    axes = kernel.kernel.axes
+    assert axes is not None
+    RowNest(kernel, Rows.of(kernel.kernel.block.ops, axes.ranges)).build()

@@ -1,0 +1,295 @@
+"""A scatter in a nest: each work-item owns some rows of some columns, and all indices are read.
+
+The loops over work-groups and work-items say which rows and columns are a work-item's own; the
+rows lie together. It sets them to 0, and goes through the indices in order. Where one names a row
+of its own, it adds the values to it, in memory. So nothing is added at the same time, and no
+atomic operations are needed, which OpenCL has for integers alone.
+
+The work-items of a group search together: each reads a share of a block of indices, and looks which
+of a few neighbours name a row of the group's. Few do: these are put down in a list, in order, and
+all go through that. A scatter in parts is one for each part of the indices, for groups of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.special import ScatterOp
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.index.integer import Condition, Expr, both, floordiv, less, less_equal, mod
+from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE
+from tiledialect.lowering.tile_to_nest.elements import element_type, static_shape
+from tiledialect.lowering.tile_to_nest.kernel import KernelNest
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.footprint import step_name
+from tiledialect.schedule.loops import Role
+from tiledialect.schedule.scatters import row_index, rows_of_item
+
+NEIGHBOURS = 16
+"""How many neighbours a work-item looks at."""
+COUNT = et.CONCRETE["i32"]
+"""The type of how many are found."""
+
+
+class ScatterNest:
+    """Builds the loops of a kernel with a scatter."""
+
+    def __init__(self, kernel: KernelNest, op: ScatterOp):
+        self.kernel = kernel
+        self.nest = kernel.nest
+        self.op = op
+        self.type = element_type(op.result)
+        self.shape = static_shape(op.result)
+        (self.output,) = kernel.outputs
+        self.inside = range(kernel.parallel, len(kernel.leaves))
+        self.axis, self.size = op.row_axis, static_shape(op.result)[op.row_axis]
+        self.row_name = row_index(self.axis)
+        self.columns = [k for k in self.inside if kernel.leaves[k].index != self.row_name]
+
+    def build(self) -> None:
+        """The whole kernel."""
+        with self.kernel.loops(range(self.kernel.parallel)):
+            with self.kernel.loops(self.inside):
+                at = self._coordinates()
+                zero = self.nest.scalars.constant(0, self.type)
+                self.nest.store(zero, self.output, at, self.kernel.in_bounds(at, self.shape))
+            if self.kernel.local_leaves:
+                Search(self).build()
+            else:
+                self._points()
+
+    def _coordinates(self, row: Expr | None = None) -> list[Expr]:
+        """Where the loops being built are in the result; in another row if that is given."""
+        own = [IndexExpr.of(f"d{axis}") for axis in range(len(self.shape))]
+        at = [*self.kernel.at(own)]
+        return at if row is None else [*at[: self.axis], row, *at[self.axis + 1 :]]
+
+    @property
+    def first(self) -> Expr:
+        """The number of the part's first index."""
+        return self._coordinates()[0] * self.op.part_size if self.axis else Expr()
+
+    def _points(self) -> None:
+        """The loops over the indices, in order."""
+        with self.nest.loop(LoopRole(Role.SERIAL), self.op.part_size, "point") as step:
+            point, there = self.point(step)
+            with self.nest.when(there):
+                index = self.nest.load(self.kernel.memory(self.op.indices), point)
+                row = self.position(self.row(index))
+                with self.nest.when(self.owns(row, range(self.kernel.parallel))):
+                    self.add(point, row)
+
+    def point(self, step: Expr) -> tuple[list[Expr], Condition]:
+        """Where an index of the part is, and whether there is one."""
+        shape = static_shape(self.op.indices)
+        number = self.first + step
+        there = both(less(step, self.op.part_size), less(number, prod(shape)))
+        point: list[Expr] = []
+        for size in reversed(shape[1:]):
+            point.insert(0, mod(number, size))
+            number = floordiv(number, size)
+        return [number, *point] if shape else [], there
+
+    def add(self, point: Sequence[Expr], row: Expr) -> None:
+        """Add the values at a point to a row of the work-item's own."""
+        with self.kernel.loops(self.columns):
+            at = self._coordinates(row)
+            rest = slice(self.axis + 1, None)
+            condition = self.kernel.in_bounds(at[rest], self.shape[rest])
+            value = self._value([*point, *at[rest]], condition)
+            before = self.nest.load(self.output, at, condition)
+            total = self.nest.scalars.apply("tile.add", [before, value], self.type)
+            self.nest.store(total, self.output, at, condition)
+
+    def _value(self, place: Sequence[Expr], condition: Condition) -> SSAValue:
+        """What is added at a place of the updates, which may be a number."""
+        updates = self.op.updates
+        if isinstance(updates.owner, ConstantOp):
+            return self.nest.scalars.constant(updates.owner.number, self.type)
+        place = place if static_shape(updates) else []
+        value = self.nest.load(self.kernel.memory(updates), place, condition)
+        return self.nest.scalars.convert(value, element_type(updates), self.type)
+
+    def row(self, index: SSAValue) -> SSAValue:
+        """The row that an index names, or -1, as an i64."""
+        scalars, size, t = self.nest.scalars, self.size, element_type(self.op.indices)
+        wide = t if et.is_wide(t) else et.CONCRETE["i32"]
+        index = scalars.convert(index, t, wide)
+        inside = scalars.compare("lt", index, scalars.constant(size, wide), wide)
+        if not et.is_unsigned(wide):
+            not_before = scalars.compare("ge", index, scalars.constant(0, wide), wide)
+            inside = scalars.emit(arith.AndIOp(inside, not_before))
+        signed = et.CONCRETE["i64"]
+        row = scalars.convert(index, wide, signed)
+        return scalars.select(inside, row, scalars.constant(-1, signed))
+
+    def position(self, row: SSAValue) -> Expr:
+        """A row as an index."""
+        index = self.nest.scalars.emit(arith.IndexCastOp(row, IndexType()))
+        return self.nest.named(index, "row", Range(-1, self.size))
+
+    def owns(self, row: Expr, leaves: Sequence[int]) -> Condition:
+        """Whether a row is of those of all work-items that have the same steps of these leaves."""
+        first, count = Expr(), rows_of_item(self.kernel.schedule, self.axis, self.size)
+        for k, leaf in enumerate(self.kernel.leaves[: self.kernel.parallel]):
+            if leaf.index == self.row_name and k in leaves:
+                first += self.kernel.steps[step_name(k)] * leaf.stride
+            elif leaf.index == self.row_name:
+                count += (leaf.extent - 1) * leaf.stride
+        return both(less_equal(0, row), less_equal(first, row), less(row, first + count))
+
+
+class Search:
+    """The search of all work-items of a group for the indices that name rows of their own.
+
+    They copy a block of indices to local memory. Each counts what it finds among ``NEIGHBOURS``;
+    from the counts before its own it knows where in the list to put that.
+    """
+
+    def __init__(self, scatter: ScatterNest):
+        self.scatter = scatter
+        self.kernel, self.nest = scatter.kernel, scatter.nest
+        local = self.kernel.local_leaves
+        self.items = prod(self.kernel.leaves[k].extent for k in local)
+        self.item = self.kernel.linear_id(local)
+        self.group = [k for k in range(self.kernel.parallel) if k not in local]
+        self.block = self.items * NEIGHBOURS
+        self.words = ceil_div(self.items, NEIGHBOURS)
+        self.row_type = et.CONCRETE["i64" if scatter.size > 1 << 31 else "i32"]
+        self.place_type = et.CONCRETE["ui16"] if self.block <= 1 << 16 else COUNT
+        self.rows, self.counts, self.sums, self.places = (
+            self.nest.buffer(t, shape, LOCAL, hint, pad=pad)
+            for t, shape, hint, pad in (
+                (self.row_type, [self.items, NEIGHBOURS], "rows", 1),
+                (COUNT, [self.words, NEIGHBOURS], "counts", 0),
+                (COUNT, [self.words], "sums", 0),
+                (self.place_type, [self.block], "places", 0),
+            )
+        )
+
+    def build(self) -> None:
+        """The loop over blocks of indices."""
+        serial = LoopRole(Role.SERIAL)
+        blocks = ceil_div(self.scatter.op.part_size, self.block)
+        with self.nest.loop(serial, blocks, "block") as block:
+            first = block * self.block
+            self._copy(first)
+            self._count()
+            total = self._list()
+            with (
+                self.nest.loop(serial, self.words, "chunk") as chunk,
+                self.nest.when(less(chunk * NEIGHBOURS**2, total)),
+                self.nest.loop(serial, NEIGHBOURS, "part") as part,
+                self.nest.when(less(chunk * NEIGHBOURS**2 + part * NEIGHBOURS, total)),
+                self.nest.loop(serial, NEIGHBOURS, "step") as step,
+            ):
+                number = chunk * NEIGHBOURS**2 + part * NEIGHBOURS + step
+                with self.nest.when(both(less(number, total), less(number, self.block))):
+                    self._add(first, number)
+
+    def _copy(self, first: Expr) -> None:
+        """The rows that the block's indices name."""
+        scalars, signed = self.nest.scalars, et.CONCRETE["i64"]
+        indices, t = self.scatter.op.indices, element_type(self.scatter.op.indices)
+        with self.nest.loop(LoopRole(Role.UNROLL), NEIGHBOURS, "step") as step:
+            place = step * self.items + self.item
+            point, there = self.scatter.point(first + place)
+            none = scalars.constant(-1, t)
+            index = self.nest.load(self.kernel.memory(indices), point, there, none)
+            row = scalars.convert(self.scatter.row(index), signed, self.row_type)
+            # No value says of unsigned indices that there are no more.
+            row = self._chosen(there, row, scalars.constant(-1, self.row_type))
+            self.nest.store(row, self.rows, [floordiv(place, NEIGHBOURS), mod(place, NEIGHBOURS)])
+
+    def _chosen(self, condition: Condition, value: SSAValue, other: SSAValue) -> SSAValue:
+        return self.nest.scalars.select(self.nest.truth(condition), value, other)
+
+    def _is_owned(self, item: Expr, step: Expr) -> Condition:
+        """Whether the group owns the row of an index of the block."""
+        return self.scatter.owns(self._row([item, step]), self.group)
+
+    def _row(self, place: Sequence[Expr]) -> Expr:
+        return self.scatter.position(self.nest.load(self.rows, place))
+
+    def _counter(self, start: SSAValue, hint: str) -> SSAValue:
+        """Memory of a work-item's own for a number."""
+        counter = self.nest.buffer(COUNT, [1], PRIVATE, hint)
+        self.nest.store(start, counter, [Expr()])
+        return counter
+
+    def _plus(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.nest.emit(arith.AddiOp(a, b))
+
+    def _increase(self, counter: SSAValue) -> SSAValue:
+        """Count one more; what it was before."""
+        before = self.nest.load(counter, [Expr()])
+        one = self.nest.scalars.constant(1, COUNT)
+        self.nest.store(self._plus(before, one), counter, [Expr()])
+        return before
+
+    def _count(self) -> None:
+        """How many the work-items of a word find before each one, and how many all of them."""
+        zero = self.nest.scalars.constant(0, COUNT)
+        counter = self._counter(zero, "count")
+        with (
+            self.nest.loop(LoopRole(Role.UNROLL), NEIGHBOURS, "step") as step,
+            self.nest.when(self._is_owned(self.item, step)),
+        ):
+            self._increase(counter)
+        self.nest.store(self.nest.load(counter, [Expr()]), self.counts, self.place)
+        with self.nest.when(less(self.item, self.words)):
+            total = zero
+            for k in range(NEIGHBOURS):
+                at, there = [self.item, Expr.const(k)], less(self.item * NEIGHBOURS + k, self.items)
+                count = self.nest.load(self.counts, at, there)
+                self.nest.store(total, self.counts, at)
+                total = self._plus(total, count)
+            self.nest.store(total, self.sums, [self.item])
+
+    @property
+    def place(self) -> list[Expr]:
+        """Where a work-item's count is."""
+        return [floordiv(self.item, NEIGHBOURS), mod(self.item, NEIGHBOURS)]
+
+    def _list(self) -> Expr:
+        """Put down where in the block an index names a row of the group's; how many do."""
+        zero = self.nest.scalars.constant(0, COUNT)
+        before, total = self.nest.load(self.counts, self.place), zero
+        for k in range(self.words):
+            count = self.nest.load(self.sums, [Expr.const(k)])
+            earlier = self._chosen(less(k, self.place[0]), count, zero)
+            before, total = self._plus(before, earlier), self._plus(total, count)
+        counter = self._counter(before, "next")
+        with (
+            self.nest.loop(LoopRole(Role.UNROLL), NEIGHBOURS, "step") as step,
+            self.nest.when(self._is_owned(self.item, step)),
+        ):
+            at = self._index(self._increase(counter), "at", self.block)
+            place = self.nest.index(self.item * NEIGHBOURS + step)
+            place = self.nest.emit(arith.IndexCastOp(place, COUNT))
+            place = self.nest.scalars.convert(place, COUNT, self.place_type)
+            self.nest.store(place, self.places, [at])
+        return self._index(total, "total", self.block + 1)
+
+    def _index(self, value: SSAValue, hint: str, end: int) -> Expr:
+        """A number as an index below ``end``."""
+        value = self.nest.emit(arith.IndexCastOp(value, IndexType()))
+        return self.nest.named(value, hint, Range(0, end))
+
+    def _add(self, first: Expr, number: Expr) -> None:
+        """Let the owner of a row add the values of the list's index of that number."""
+        place = self.nest.load(self.places, [number])
+        place = self.nest.scalars.convert(place, self.place_type, COUNT)
+        place = self._index(place, "place", self.block)
+        row = self._row([floordiv(place, NEIGHBOURS), mod(place, NEIGHBOURS)])
+        with self.nest.when(self.scatter.owns(row, range(self.kernel.parallel))):
+            point, _ = self.scatter.point(first + place)
+            self.scatter.add(point, row)

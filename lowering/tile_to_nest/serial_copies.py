@@ -1,0 +1,190 @@
+"""How one work-item copies a box: rows in vectors, and squares of rows that become columns.
+
+What vectors do not divide is moved in shorter ones. Where the rows of the tile are columns of the
+operand, a square of vectors is loaded, transposed in registers, and stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.nest.attributes import LoopRole
+from tiledialect.index.integer import Expr, both, less_equal
+from tiledialect.lowering.nest.utils.builder import NestBuilder
+from tiledialect.schedule.loops import Role
+
+Position = Mapping[int, Expr]
+"""Where along each dimension of a box something is."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Pieces of ``width`` neighbours, one after the other."""
+
+    start: int
+    count: int
+    width: int
+
+
+def runs(extent: int, width: int, start: int = 0) -> list[Run]:
+    """Pieces that make up ``extent``: as many of ``width`` as there can be, then of its halves."""
+    found: list[Run] = []
+    end = start + extent
+    while start < end:
+        count = (end - start) // width
+        if count:
+            found.append(Run(start, count, width))
+            start += count * width
+        width = width // 2 if width % 2 == 0 else 1
+    return found
+
+
+@dataclass(frozen=True)
+class LoneCopy:
+    """The copy of a box, whose dimensions are in the order of the tile, by one work-item."""
+
+    nest: NestBuilder
+    extents: Sequence[int]
+    order: Sequence[int]
+    """The dimensions in the order of the memory that is read."""
+    role: LoopRole
+    """What runs the steps."""
+    width: int
+    """How many neighbours are moved at once."""
+    move: Callable[[Position], None]
+    """Moves an element."""
+    row: Callable[[Position], tuple[Expr, int]]
+    """Where along an axis of memory a row begins, and how long this axis is."""
+    square: Callable[[Position, int], None] | None
+    """Moves a square of neighbouring rows and columns; None if that cannot be."""
+
+    def make(self) -> None:
+        """The loops, and what is moved in them."""
+        if not self.order:
+            self.move({})
+            return
+        row, column = self.order[-1], len(self.extents) - 1
+        with ExitStack() as stack:
+            position: dict[int, Expr] = {}
+            for d in self.order:
+                if d not in (row, column):
+                    extent = self.extents[d]
+                    position[d] = stack.enter_context(self.nest.loop(self.role, extent, "t"))
+            if row == column:
+                self._row(position, row)
+            else:
+                self._columns(position, row, column)
+
+    def _row(self, position: Position, row: int) -> None:
+        """A row of memory that is one of the tile's, too."""
+
+        def move(pieces: Sequence[Run]) -> None:
+            for run in pieces:
+                self._elements(position, {row: run})
+
+        self._where_inside(
+            {**position, row: Expr()},
+            row,
+            lambda first, count: move(runs(count, self.width, first)),
+            lambda first, count: move([Run(first, count, 1)]),
+        )
+
+    def _columns(self, position: Position, row: int, column: int) -> None:
+        """Rows of memory that are columns of the tile."""
+        across = runs(self.extents[column], self.width)
+
+        def one_by_one(first: int, count: int) -> None:
+            self._rest(position, row, Run(first, count, 1), column, Run(0, self.extents[column], 1))
+
+        def squares(first: int, count: int) -> None:
+            for run in across:
+                self._squares(position, row, Run(first, count, 1), column, run)
+
+        start = {**position, row: Expr(), column: Expr()}
+        self._where_inside(start, row, squares if self.square else one_by_one, one_by_one)
+
+    def _where_inside(
+        self,
+        start: Position,
+        row: int,
+        inside: Callable[[int, int], None],
+        outside: Callable[[int, int], None],
+    ) -> None:
+        """Parts of a row, each from where on and how long, by whether they are inside memory."""
+        extent = self.extents[row]
+        if self.width == 1 or self.role.role is not Role.SERIAL:
+            # What is written out tests each access, which costs less than a second body.
+            inside(0, extent)
+            return
+        begin, size = self.row(start)
+        if begin.value is None:
+            holds = both(less_equal(0, begin), less_equal(begin + extent, size))
+            self.nest.either(holds, lambda: inside(0, extent), lambda: outside(0, extent))
+            return
+        first = min(extent, max(0, -begin.value))
+        last = max(first, min(extent, size - begin.value))
+        for act, low, high in ((outside, 0, first), (inside, first, last), (outside, last, extent)):
+            if low < high:
+                act(low, high - low)
+
+    def _squares(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
+        """Some columns of the tile, whose elements are neighbours in memory."""
+        width, squares = across.width, along.count // across.width if across.width > 1 else 0
+        if squares and self.square is not None:
+            with (
+                self.nest.loop(self.role, across.count, "t") as t,
+                self.nest.loop(self.role, squares, "t") as s,
+            ):
+                place = {column: across.start + t * width, row: along.start + s * width}
+                self.square({**position, **place}, width)
+        rest = Run(along.start + squares * width, along.count - squares * width, 1)
+        self._rest(position, row, rest, column, Run(across.start, across.count * width, 1))
+
+    def _rest(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
+        """What is moved element by element, in the order of memory."""
+        both_runs = {row: along, column: across}
+        self._elements(position, {d: both_runs[d] for d in self.order if d in both_runs})
+
+    def _elements(self, position: Position, inside: Mapping[int, Run]) -> None:
+        """What is left of a box: the last of the dimensions inside in vectors."""
+        if not all(run.count for run in inside.values()):
+            return
+        with ExitStack() as stack:
+            place = dict(position)
+            for d, run in inside.items():
+                step = stack.enter_context(self.nest.loop(self.role, run.count, "t"))
+                vector_role = LoopRole(Role.VECTOR)
+                lane = stack.enter_context(self.nest.loop(vector_role, run.width, "lane"))
+                place[d] = run.start + step * run.width + lane
+            self.move(place)
+
+
+def transposed(nest: NestBuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
+    """The columns of a square of vectors, as many as they have lanes: a power of two."""
+    found, size = list(rows), len(rows)
+    distance = size // 2
+    while distance:
+        for k in range(size):
+            if not k & distance:
+                a, b = found[k], found[k + distance]
+                found[k] = _joined(nest, a, b, 0, distance)
+                found[k + distance] = _joined(nest, a, b, distance, distance)
+        distance //= 2
+    return found
+
+
+def _joined(nest: NestBuilder, a: SSAValue, b: SSAValue, first: int, distance: int) -> SSAValue:
+    """Pieces of two vectors in turn: every other piece of ``distance`` lanes, from ``first`` on."""
+    t = a.type
+    assert isinstance(t, VectorType)
+    lanes = t.get_shape()[0]
+    mask = [(lane & ~distance) + first + (lanes if lane & distance else 0) for lane in range(lanes)]
+    op = vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, mask), result_type=t)
+    op.result.name_hint = a.name_hint
+    return nest.emit(op)

@@ -1,0 +1,308 @@
+"""tile-to-nest: scheduled kernels to nests in a `gpu.module`, and functions to host functions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    UnrankedTensorType,
+    i32,
+)
+from xdsl.dialects.dlti import DataLayoutEntryAttr, DataLayoutSpecAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.base import TileOp
+from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.errors import TileError
+from tiledialect.ir.host_functions import ELEMENT_TYPE
+from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.ir.structural_hash import likeness
+from tiledialect.ir.target_spec import limit, platform
+from tiledialect.lowering.names import sanitized
+from tiledialect.lowering.nest.utils.device_limits import check_fits
+from tiledialect.lowering.tile_to_nest.index_width import index_width
+from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, buffer_type, start_of
+from tiledialect.lowering.tile_to_nest.kernel_nest import kernel_nest
+from tiledialect.schedule.instructions import find, refusal
+
+
+@dataclass
+class HostFunction:
+    """Builds the host's side of a function: allocations, launches, and what is returned."""
+
+    source: func.FuncOp
+    module_name: str
+    launches: dict[Hashable, KernelLaunch] = field(default_factory=dict[Hashable, KernelLaunch])
+    """The kernels by what they do: those that are alike are made once."""
+    kernels: list[KernelOp] = field(default_factory=list[KernelOp])
+    """What they are made of."""
+
+    def __post_init__(self):
+        types = [buffer_type(arg.type) for arg in self.source.body.block.args]
+        self.block = Block(arg_types=types)
+        self.builder = Builder(InsertPoint.at_end(self.block))
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        for old, new in zip(self.source.body.block.args, self.block.args, strict=True):
+            new.name_hint = old.name_hint
+            self.buffers[old] = new
+        self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
+        """The allocation, or argument, behind each buffer."""
+        self.constants: dict[int, SSAValue] = {}
+        self.start = cache(start_of)
+        """As which input a kernel's result starts."""
+
+    def build(self) -> func.FuncOp:
+        """The host function."""
+        last_uses = self._last_uses()
+        for op in self.source.body.block.ops:
+            if isinstance(op, KernelOp):
+                self._kernel(op)
+            elif isinstance(op, ReshapeOp):
+                self._reshape(op)
+            elif isinstance(op, func.ReturnOp):
+                return self._finish(op)
+            elif isinstance(op, TileOp) and not isinstance(op, ConstantOp):
+                raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse first")
+            elif not isinstance(op, ConstantOp):
+                raise TileError.at(op, f"the host cannot execute {op.name}")
+            for value in last_uses.get(op, ()):
+                self.builder.insert(gpu.DeallocOp(self.origin[self.buffers[value]]))
+        raise TileError.at(self.source, "the function does not return")
+
+    # -- the ops ---------------------------------------------------------------------------
+
+    def _kernel(self, op: KernelOp) -> None:
+        start = self.start(op)
+        if (written_over := overwritten(op, start)) is not None:
+            buffer = self.buffers[written_over]
+            self._alias(op.outputs[0], buffer, buffer)
+        else:
+            for value in op.outputs:
+                self._allocate(value)
+            if start is not None:
+                buffer = self.buffers[op.inputs[start]]
+                self.builder.insert(gpu.MemcpyOp(buffer, self.buffers[op.outputs[0]]))
+        name = op.outputs[0].name_hint or "kernel"
+        values = (*(v for k, v in enumerate(op.inputs) if k != start), *op.outputs)
+        self._launch(op, name, [self.buffers[v] for v in values])
+
+    def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
+        key = likeness(kernel)
+        if (launch := self.launches.get(key)) is None:
+            launch = kernel_nest(kernel, self.kernel_name(hint))
+            if not prod((*launch.grid, *launch.block)):
+                return
+            self.launches[key] = launch
+            self.kernels.append(kernel)
+        callee = SymbolRefAttr(self.module_name, [launch.function.sym_name.data])
+        self.builder.insert(
+            gpu.LaunchFuncOp(
+                callee,
+                [self._constant(n) for n in launch.grid],
+                [self._constant(n) for n in launch.block],
+                kernelOperands=operands,
+            )
+        )
+
+    @property
+    def functions(self) -> list[gpu.FuncOp]:
+        """The kernels."""
+        return [launch.function for launch in self.launches.values()]
+
+    def kernel_name(self, hint: str) -> str:
+        """What the next kernel is called."""
+        return sanitized(f"{self.source.sym_name.data}_{len(self.functions)}_{hint}")
+
+    def _reshape(self, op: ReshapeOp) -> None:
+        source, t = self.buffers[op.operand], buffer_type(op.result.type)
+        shape = t.get_shape()
+        strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
+        cast = memref.ReinterpretCastOp.from_dynamic(source, [0], list(shape), strides, t)
+        self.builder.insert(cast)
+        self._alias(op.result, cast.results[0], source)
+        cast.results[0].name_hint = op.result.name_hint
+
+    def _alias(self, value: SSAValue, buffer: SSAValue, source: SSAValue) -> None:
+        """Let a value lie in a buffer that is (a view of) another one."""
+        self.buffers[value] = buffer
+        self.origin[buffer] = self.origin[source]
+
+    def _allocate(self, value: SSAValue) -> SSAValue:
+        buffer = self.builder.insert(gpu.AllocOp(buffer_type(value.type))).result
+        buffer.name_hint = value.name_hint
+        self.buffers[value] = buffer
+        self.origin[buffer] = buffer
+        return buffer
+
+    def _constant(self, value: int) -> SSAValue:
+        if value not in self.constants:
+            op = arith.ConstantOp(IntegerAttr(value, IndexType()))
+            self.constants[value] = self.builder.insert(op).result
+        return self.constants[value]
+
+    # -- lifetimes -------------------------------------------------------------------------
+
+    def _last_uses(self) -> dict[Operation, list[SSAValue]]:
+        """After which op each value that is not returned is dead.
+
+        Views keep their source alive, and so do results that are written over what they start as.
+        """
+        source: dict[SSAValue, SSAValue] = {}
+        last: dict[SSAValue, Operation] = {}
+        for op in self.source.body.block.ops:
+            for value in (*op.operands, *(op.results if isinstance(op, KernelOp) else ())):
+                last[source.get(value, value)] = op
+            if isinstance(op, ReshapeOp):
+                source[op.result] = source.get(op.operand, op.operand)
+            elif isinstance(op, KernelOp):
+                start = overwritten(op, self.start(op))
+                if start is not None:
+                    source[op.outputs[0]] = start
+                    last[start] = last.pop(op.outputs[0])
+        result: dict[Operation, list[SSAValue]] = {}
+        for value, op in last.items():
+            if isinstance(value.owner, KernelOp) and not isinstance(op, func.ReturnOp):
+                result.setdefault(op, []).append(value)
+        return result
+
+    def _finish(self, op: func.ReturnOp) -> func.FuncOp:
+        """Return buffers of their own: not an argument's, and none twice."""
+        returned: list[SSAValue] = []
+        taken: set[SSAValue] = set(self.block.args)
+        for value in op.operands:
+            buffer = self.buffers[value]
+            if self.origin[buffer] in taken:
+                copy = self._allocate(value)
+                self.builder.insert(gpu.MemcpyOp(buffer, copy))
+                buffer = copy
+            taken.add(self.origin[buffer])
+            returned.append(buffer)
+        return self.finish(returned)
+
+    def finish(self, returned: Sequence[SSAValue]) -> func.FuncOp:
+        """The host function, which returns these buffers."""
+        self.builder.insert(func.ReturnOp(*returned))
+        types = FunctionType.from_lists(self.block.arg_types, [v.type for v in returned])
+        function = func.FuncOp(self.source.sym_name.data, types, Region(self.block))
+        function.arg_attrs = _attributes(self.source.arg_attrs, self.source.function_type.inputs)
+        function.res_attrs = _attributes(self.source.res_attrs, self.source.function_type.outputs)
+        function.location = self.source.location
+        return function
+
+
+def overwritten(kernel: KernelOp, number: int | None) -> SSAValue | None:
+    """The input of that number, as which a kernel's result starts, if the kernel can write over it.
+
+    It can if nobody else needs it.
+    """
+    if number is None:
+        return None
+    start = kernel.inputs[number]
+    return start if isinstance(start.owner, KernelOp) and start.has_one_use() else None
+
+
+def _attributes(
+    given: ArrayAttr[DictionaryAttr] | None, types: ArrayAttr[Attribute]
+) -> ArrayAttr[DictionaryAttr]:
+    """The name of each argument or result, and its element type where its sign would be lost."""
+    entries: list[DictionaryAttr] = []
+    for k, t in enumerate(types):
+        assert isinstance(t, TensorType)
+        old = given.data[k].data if given is not None else {}
+        entry: dict[str, Attribute] = {"tile.name": old["tile.name"]} if "tile.name" in old else {}
+        if is_unsigned(t.element_type):
+            entry[ELEMENT_TYPE] = t.element_type
+        entries.append(DictionaryAttr(entry))
+    return ArrayAttr(entries)
+
+
+def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
+    """The kernels' module and the host function of a function of scheduled kernels."""
+    host = HostFunction(function, f"{function.sym_name.data}_kernels")
+    host_function = host.build()
+    module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
+    return module, host_function
+
+
+def kernel_module(name: str, kernels: Sequence[Operation], bits: int) -> gpu.ModuleOp:
+    """A module of kernels whose index arithmetic has a width."""
+    module = gpu.ModuleOp(SymbolRefAttr(name), Region(Block(kernels)))
+    module.properties["sym_name"] = StringAttr(name)
+    width = DataLayoutEntryAttr(IndexType(), IntegerAttr(bits, i32))
+    module.attributes["dlti.dl_spec"] = DataLayoutSpecAttr(ArrayAttr([width]))
+    return module
+
+
+def _check_instructions(function: func.FuncOp, platform: str | None, capability: int) -> None:
+    """Refuse instructions that the device does not have, if it is known."""
+    for kernel in ops_of(function, KernelOp):
+        if platform is None or kernel.schedule is None or kernel.schedule.data.instruction is None:
+            continue
+        entry = find(kernel.schedule.data.instruction.name)
+        if reason := refusal(entry, platform, capability):
+            raise TileError.at(kernel, reason)
+
+
+class TileToNestPass(ModulePass):
+    """Lowers functions of scheduled kernels to nests in `gpu.module`s, and host functions.
+
+    Functions on tensors whose types are not all known stay, if there are others. A kernel becomes
+    a `gpu.func` that holds a nest; one that leaves elements of its output unwritten writes over its
+    default, or a copy of that where it is needed elsewhere. What does not fit the module's device,
+    as its DLTI target spec describes it, is refused: too large work-groups, too much local memory.
+    """
+
+    name = "tile-to-nest"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Lower every function on tensors of known types; a TileError if all others remain."""
+        functions = [f for f in ops_of(op, func.FuncOp) if _has_tensors(f)]
+        specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
+        if functions and not specialized:
+            name, types = functions[0].sym_name.data, functions[0].function_type.inputs
+            given = ", ".join(map(str, types))
+            raise TileError(f"{name} takes {given}: run tile-specialize first")
+        for function in specialized:
+            _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
+            module, host = lower_function(function)
+            for kernel in ops_of(module, gpu.FuncOp):
+                check_fits(op, kernel)
+            Rewriter.replace_op(function, [module, host], [])
+            op.attributes["gpu.container_module"] = UnitAttr()
+
+
+def _types(function: func.FuncOp) -> tuple[Attribute, ...]:
+    return (*function.function_type.inputs, *function.function_type.outputs)
+
+
+def _has_tensors(function: func.FuncOp) -> bool:
+    return has_one_block(function) and any(
+        isinstance(t, TensorType | UnrankedTensorType) for t in _types(function)
+    )
+
+
+def _is_specialized(t: Attribute) -> bool:
+    if not isinstance(t, TensorType):
+        return False
+    return t.has_static_shape() and t.element_type in CONCRETE.values()

@@ -1,0 +1,104 @@
+"""Contractions over what equals a running extreme: scans of the runs in which that stays the same.
+
+A running maximum never gets less, nor a running minimum more. So the places at which it equals a
+given element are a run: none comes again once another extreme has begun, and an element that is
+behind that, or before it, equals none of it. What is counted, or added up, where a running extreme
+equals an element, is a running sum in its run then; zero where the element is not the extreme at
+its own place. In a gradient these are the ties, and what each of them gets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.prefix import Prefix
+from tiledialect.passes.normalize.tile_bounds import needed_constraints
+
+
+def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:
+    """The ops that take the place of a cumulative contraction over equal elements, if it is one.
+
+    The last one's result is its result.
+    """
+    if op.aggregation.data is not Aggregation.add or op.default is not None:
+        return []
+    if op.combination.data not in (Combination.eq, Combination.cond):
+        return []
+    pair = _element_and_extreme(op.inputs[0], op.inputs[1], found.axis)
+    if pair is None or not (_is_plain(found.source) and _is_plain(found.result)):
+        return []
+    made = _Sums(op, found, *pair).ops()
+    if not made or made[-1].results[0].type != op.result.type:
+        return []
+    for new in made:
+        new.location = op.location
+    made[-1].results[0].name_hint = op.result.name_hint
+    return made
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """A contraction that adds up where an element of a tensor equals a running extreme of it."""
+
+    op: ContractionOp
+    found: Prefix
+    element: int
+    """Which input is the tensor; the other one of the first two is the extreme."""
+    extreme: SSAValue
+    is_reverse: bool
+    """Whether the extreme is that of what comes later."""
+
+    def ops(self) -> list[Operation]:
+        """The scan, and what leaves out the elements that are not the extreme at their place."""
+        counts = self.op.combination.data is Combination.eq
+        ties = CmpEqOp.make(self.op.inputs[0], self.op.inputs[1])
+        ties.result.name_hint = "ties"
+        if self.found.factors == (1 - self.element,) and self.found.reverse == self.is_reverse:
+            # What the elements up to a place have, at which the extreme is looked at.
+            terms = [ties] if counts else [ties, *_chosen(ties.result, self.op.inputs[2])]
+            return [*terms, self._running(terms[-1].results[0])]
+        if counts or self.found.factors != (self.element,) or self.found.reverse == self.is_reverse:
+            return []
+        running = self._running(self.op.inputs[2])
+        running.result.name_hint = "running"
+        return [running, ties, *_chosen(ties.result, running.result)]
+
+    def _running(self, value: SSAValue) -> ScanOp:
+        axis, reverse = self.found.axis, self.found.reverse
+        return ScanOp(Aggregation.add, value, axis, reverse=reverse, keys=self.extreme)
+
+
+def _chosen(condition: SSAValue, value: SSAValue) -> list[Operation]:
+    """What is 0 where a condition does not hold."""
+    zero = ConstantOp.of(0)
+    zero.result.name_hint = "zero"
+    chosen = SelectOp.make(condition, value, zero.result)
+    chosen.result.name_hint = "chosen"
+    return [zero, chosen]
+
+
+def _element_and_extreme(
+    first: SSAValue, second: SSAValue, axis: int
+) -> tuple[int, SSAValue, bool] | None:
+    """Which of two tensors the other one is a running extreme of, that one, and if in reverse."""
+    for number, (value, extreme) in enumerate(((first, second), (second, first))):
+        scan = extreme.owner
+        if isinstance(scan, ScanOp) and scan.operand is value and scan.along == axis:
+            is_whole = scan.every is None and scan.start is None and scan.keys is None
+            if is_whole and scan.aggregation.data in EXTREMES:
+                return number, extreme, scan.reverse is not None
+    return None
+
+
+def _is_plain(space: IndexSpace) -> bool:
+    """Whether inputs and output are read and written at the same places, all of them."""
+    same = all(access == space.output for access in space.inputs)
+    shapes = all(shape == space.output_shape for shape in space.input_shapes)
+    return same and shapes and not needed_constraints(space)

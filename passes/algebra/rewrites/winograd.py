@@ -1,0 +1,360 @@
+"""Sums of products over windows of 3 x 3 with 16 products for 4 pixels, where the sums have 36.
+
+Winograd's minimal filtering: along an axis, windows of three taps at two neighbouring pixels read
+four places `d`. With the taps `g` their sums of products `o` are linear in four products of sums of
+each,
+
+    sum of d[r + j] * g[j] * o[r]  =  sum over a of (W d)[a] * (T g)[a] * (P o)[a]
+
+for three small matrices, and in two dimensions in 16 products. That is symmetric in `d`, `g` and
+`o`: so the result, its gradient by the picture and its gradient by the weights are computed alike,
+one of the three being what is asked for.
+
+S. Winograd, "Arithmetic Complexity of Computations" (1980); A. Lavin and S. Gray, "Fast Algorithms
+for Convolutional Neural Networks" (2016), where the matrices are those of F(2x2, 3x3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.passes.views.initial_values import filled
+from tiledialect.rounding import ceil_div
+
+TAPS, PIXELS, PLACES = 3, 2, 4
+"""Of a window, of a tile, and where a tile's windows read."""
+AXES = 2
+RESULT = 2
+"""Which of the three tensors of a product the result is."""
+WINDOWS, WEIGHTS, TILES = range(3)
+"""The tables of the numbers by which places, taps and pixels are multiplied."""
+MATRICES: tuple[tuple[tuple[float, ...], ...], ...] = (
+    ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
+    ((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1)),
+    ((1, 0), (1, 1), (1, -1), (0, -1)),
+)
+"""For windows, weights and tiles: a row for each product."""
+
+Access = tuple[IndexExpr, ...]
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Slide:
+    """An axis along which windows slide."""
+
+    pixel: str
+    tap: str
+    start: int
+    """Where the first pixel's window begins."""
+    is_flipped: bool
+    """Whether the last tap is read first."""
+
+    @staticmethod
+    def of(e: IndexExpr, ranges: Mapping[str, Range]) -> Slide | None:
+        """The slide that an index expression is, if it is one."""
+        taps = [n for n in e.names if ranges[n].extent == TAPS and abs(e.coefficient(n)) == 1]
+        pixels = [n for n in e.names if ranges[n].extent > TAPS and e.coefficient(n) == 1]
+        if len(taps) != 1 or len(pixels) != 1 or len(e.names) != 2:
+            return None
+        is_flipped = e.coefficient(taps[0]) < 0
+        start = int(e.constant) - (TAPS - 1) * is_flipped
+        return Slide(pixels[0], taps[0], start, is_flipped)
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """A sum of products of two tensors, in one of which windows slide along two axes."""
+
+    op: ContractionOp
+    slides: tuple[Slide, ...]
+    slid: int
+    """Which tensor the windows slide over."""
+    weights: int
+    """Which one the taps are indices of: an input, or the result."""
+    tiled: int
+    """Which one the pixels are indices of."""
+
+    @staticmethod
+    def of(op: ContractionOp) -> Sliding | None:
+        """What a contraction in normal form is, if it is that."""
+        if not _is_plain(op):
+            return None
+        assert op.domain is not None
+        accesses = (*(a.data for a in op.accesses), op.output.data)
+        found = [
+            (k, Slide.of(e, op.domain.ranges))
+            for k, access in enumerate(accesses)
+            for e in access
+            if e.variable is None
+        ]
+        slides = tuple(slide for _, slide in found if slide is not None)
+        if len(slides) != AXES or len(found) != AXES or found[0][0] != found[1][0]:
+            return None
+        return _placed(op, slides, found[0][0], accesses)
+
+    @property
+    def tensors(self) -> tuple[tuple[SSAValue, Access], ...]:
+        """The three, and where they are accessed."""
+        places = (*self.op.accesses, self.op.output)
+        values = (*self.op.inputs, self.op.result)
+        return tuple((v, tuple(a.data)) for v, a in zip(values, places, strict=True))
+
+
+def _is_plain(op: ContractionOp) -> bool:
+    """Whether a contraction, in no kernel yet, sums products of two of f32 at all its indices."""
+    if op.aggregation.data is not Aggregation.add or op.combination.data is not Combination.mul:
+        return False
+    if len(op.inputs) != RESULT or op.constraints.data or op.default is not None:
+        return False
+    if isinstance(op.parent_op(), KernelOp) or not op.is_static or op.domain is None:
+        return False
+    if any(r.lower != 0 or not r.extent for r in op.domain.ranges.values()):
+        return False
+    return {tensor_type(v).element_type for v in (*op.inputs, op.result)} == {f32}
+
+
+def _placed(
+    op: ContractionOp, slides: tuple[Slide, ...], slid: int, accesses: Sequence[Sequence[IndexExpr]]
+) -> Sliding | None:
+    """Which tensors have the taps and the pixels, if all others of their indices are plain."""
+    names = [[n for e in access for n in e.names] for access in accesses]
+    taps, pixels = ({getattr(s, kind) for s in slides} for kind in ("tap", "pixel"))
+    others = [k for k in range(len(names)) if k != slid]
+    weights = [k for k in others if taps <= set(names[k]) and not pixels & set(names[k])]
+    tiled = [k for k in others if pixels <= set(names[k]) and not taps & set(names[k])]
+    if slid == RESULT or len(weights) != 1 or len(tiled) != 1 or len(taps | pixels) != 2 * AXES:
+        return None
+    found = Sliding(op, slides, slid, weights[0], tiled[0])
+    # Each index is one of two tensors: channels that are summed, those of the result, pictures.
+    is_twice = all(sum(n in own for own in names) == 2 for n in op.index_names)
+    is_once = all(len(set(own)) == len(own) for own in names)
+    if not (is_twice and is_once and _has_all(found)):
+        return None
+    channels = [{*names[k]} & {*names[found.weights]} - taps for k in (slid, found.tiled)]
+    return found if all(channels) else None
+
+
+def _has_all(found: Sliding) -> bool:
+    """Whether all of the tensors is accessed, but for places around the pictures."""
+    assert found.op.domain is not None
+    ranges = found.op.domain.ranges
+    return all(
+        e.variable is None or ranges[e.variable].extent == size
+        for value, access in found.tensors
+        for e, size in zip(access, shape_of(tensor_type(value)) or (), strict=True)
+    )
+
+
+class Rewrite:
+    """The ops that take the place of a sum of products; the last one's result is its result."""
+
+    def __init__(self, found: Sliding):
+        self.found = found
+        self.op = op = found.op
+        assert op.domain is not None
+        self.extents = {name: r.extent for name, r in op.domain.ranges.items()}
+        taken = set(op.index_names)
+        self.product = _fresh("e", taken)
+        self.tiles = [_fresh(f"{s.pixel}_tile", taken) for s in found.slides]
+        self.places = [_fresh(f"{s.pixel}_place", taken) for s in found.slides]
+        for slide, tile in zip(found.slides, self.tiles, strict=True):
+            self.extents[tile] = ceil_div(self.extents[slide.pixel], PIXELS)
+        self.extents[self.product] = PLACES**AXES
+        self.groups = self._groups()
+        self.table: SSAValue | None = None
+        self.made: list[Operation] = []
+
+    def ops(self) -> list[Operation]:
+        """Sums of each factor's elements, their products, and sums of those."""
+        self.table = self._insert(*table())
+        factors = [self._factor(k) for k in range(RESULT)]
+        places = [self._group_access(k) for k in range(RESULT + 1)]
+        sizes = [prod(self.extents[n] for n in names) for names in self._of(RESULT)]
+        products = self._sum(
+            places[RESULT],
+            (self.extents[self.product], *sizes),
+            [*zip(factors, places[:RESULT], strict=True)],
+        )
+        self._name("products")
+        plain = (self.product, *(n for names in self._of(RESULT) for n in names))
+        shaped = ReshapeOp.of(products, tuple(map(self._extent, plain)))
+        value = self._insert(shaped)
+        inputs = [(value, tuple(map(IndexExpr.of, plain))), self._numbers(RESULT)]
+        shape = self.op.space().output_shape
+        self._sum(self._access(RESULT), shape, inputs, self._constraints(RESULT))
+        self.made[-1].results[0].name_hint = self.op.result.name_hint
+        for new in self.made:
+            new.location = self.op.location
+            new.results[0].name_hint = new.results[0].name_hint or _hint(new)
+        return self.made
+
+    def _groups(self) -> dict[str, Names]:
+        """The indices that two tensors have in common, as one in the products: summed channels,
+        the result's, and tiles of all pictures."""
+        found, names = self.found, [self._names(k) for k in range(RESULT + 1)]
+        slid, weights, tiled = (names[k] for k in (found.slid, found.weights, found.tiled))
+        return {
+            "c": tuple(n for n in slid if n in weights),
+            "k": tuple(n for n in tiled if n in weights),
+            "p": tuple(n for n in slid if n in tiled),
+        }
+
+    def _names(self, k: int) -> Names:
+        """The indices of a tensor, tiles for pixels, in the order of its axes."""
+        slides = self.found.slides
+        tiles = {s.pixel: t for s, t in zip(slides, self.tiles, strict=True)}
+        taps = {s.tap for s in slides}
+        names = [n for e in self.found.tensors[k][1] for n in e.names if n not in taps]
+        return tuple(tiles.get(n, n) for n in names)
+
+    def _labels(self, k: int) -> tuple[str, str]:
+        """The groups that a tensor has, the one of its last axis last."""
+        names = self._names(k)
+        own = [label for label, group in self.groups.items() if {*group} <= {*names}]
+        first, last = sorted(own, key=lambda label: names[-1] in self.groups[label])
+        return first, last
+
+    def _of(self, k: int) -> tuple[Names, Names]:
+        first, last = self._labels(k)
+        return self.groups[first], self.groups[last]
+
+    def _group_access(self, k: int) -> Access:
+        return tuple(map(IndexExpr.of, (self.product, *self._labels(k))))
+
+    def _factor(self, k: int) -> SSAValue:
+        """The sums of a factor's elements, for each product: a matrix of two groups of indices."""
+        names = (self.product, *(n for group in self._of(k) for n in group))
+        inputs = [(self.found.tensors[k][0], self._access(k)), self._numbers(k)]
+        shape = tuple(map(self._extent, names))
+        sums = self._sum(tuple(map(IndexExpr.of, names)), shape, inputs, self._constraints(k))
+        self._name(("windows", "weights", "tiles")[self._kind(k)])
+        sizes = [prod(map(self._extent, group)) for group in self._of(k)]
+        return self._insert(ReshapeOp.of(sums, (self._extent(self.product), *sizes)))
+
+    def _kind(self, k: int) -> int:
+        found = self.found
+        return [found.slid, found.weights, found.tiled].index(k)
+
+    def _access(self, k: int) -> Access:
+        """Where a tensor is accessed: tiles and places in them, in place of pixels."""
+        return tuple(self._place(e) for e in self.found.tensors[k][1])
+
+    def _place(self, e: IndexExpr) -> IndexExpr:
+        for slide, tile, place in zip(self.found.slides, self.tiles, self.places, strict=True):
+            at = PIXELS * IndexExpr.of(tile) + IndexExpr.of(place)
+            if slide.pixel in e.names:
+                return at if e.variable is not None else at + slide.start
+        return e
+
+    def _numbers(self, k: int) -> tuple[SSAValue, Access]:
+        """The table of what a tensor's elements are multiplied by, and where it is read."""
+        assert self.table is not None
+        kind = self._kind(k)
+        at = [IndexExpr.of(place) for place in self.places]
+        if kind == WEIGHTS:
+            taps = [(IndexExpr.of(s.tap), s.is_flipped) for s in self.found.slides]
+            at = [IndexExpr.of(TAPS - 1) - tap if flipped else tap for tap, flipped in taps]
+        return self.table, (IndexExpr.of(kind), IndexExpr.of(self.product), *at)
+
+    def _constraints(self, k: int) -> tuple[Constraint, ...]:
+        """That places are in a tile, where nothing else says so."""
+        places = self.places if self._kind(k) == TILES else ()
+        return tuple(Constraint(IndexExpr.of(p), IndexExpr.of(PIXELS)) for p in places)
+
+    def _extent(self, name: str) -> int:
+        return self.extents[name]
+
+    def _sum(
+        self,
+        output: Access,
+        shape: Sequence[int],
+        inputs: Sequence[tuple[SSAValue, Access]],
+        constraints: Sequence[Constraint] = (),
+    ) -> SSAValue:
+        made = ContractionOp(
+            Aggregation.add, Combination.mul, output, inputs, constraints, shape=tuple(shape)
+        )
+        set_domain(made, made.space())
+        return self._insert(made)
+
+    def _insert(self, *ops: Operation) -> SSAValue:
+        self.made += ops
+        return ops[-1].results[0]
+
+    def _name(self, what: str) -> None:
+        """Call the last result after the sum that it is a part of."""
+        self.made[-1].results[0].name_hint = f"{self.op.result.name_hint or 'result'}_{what}"
+
+
+def _hint(op: Operation) -> str:
+    """What a result is called that is a reshape of another, or a part of the table."""
+    named = op.operands[0].name_hint if isinstance(op, ReshapeOp) else None
+    return named or "number"
+
+
+def table() -> list[Operation]:
+    """The ops that make the tables, of which one kernel computes all numbers."""
+    made = filled(0.0, f32, (len(MATRICES), *(PLACES,) * (2 * AXES)))
+    shape = made[-1].results[0]
+    assert isinstance(made[-1], ContractionOp)
+    set_domain(made[-1], made[-1].space())
+
+    def insert(op: Operation) -> SSAValue:
+        made.append(op)
+        return op.results[0]
+
+    def position(axis: int) -> SSAValue:
+        return insert(ew.IndexOp.along(shape, axis))
+
+    def number(value: float) -> SSAValue:
+        return insert(ew.ConstantOp.of(value))
+
+    def next_to(a: SSAValue, b: SSAValue) -> SSAValue:
+        return insert(ew.AddOp.make(insert(ew.MulOp.make(a, number(PLACES))), b))
+
+    def entry(axis: int) -> SSAValue:
+        """The number of a table for one of the axes that windows slide along."""
+        place = next_to(next_to(position(0), position(1 + axis)), position(1 + AXES + axis))
+        found = number(0.0)
+        for key, value in _entries():
+            is_there = insert(ew.CmpEqOp.make(place, number(key)))
+            found = insert(ew.SelectOp.make(is_there, number(value), found))
+        return found
+
+    numbers = insert(ew.MulOp.make(entry(0), entry(1)))
+    numbers.name_hint = "numbers"
+    insert(ReshapeOp.of(numbers, (len(MATRICES), PLACES**AXES, *(PLACES,) * AXES)))
+    return made
+
+
+def _entries() -> list[tuple[int, float]]:
+    """The numbers that are not 0, and where they are: matrix, row and column as digits."""
+    return [
+        ((kind * PLACES + row) * PLACES + column, float(value))
+        for kind, matrix in enumerate(MATRICES)
+        for row, numbers in enumerate(matrix)
+        for column, value in enumerate(numbers)
+        if value
+    ]
+
+
+def _fresh(base: str, taken: set[str]) -> str:
+    """A name that no index has."""
+    names = (base, *(f"{base}_{k}" for k in range(len(taken))))
+    name = next(n for n in names if n not in taken)
+    taken.add(name)
+    return name

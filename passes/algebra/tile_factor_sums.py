@@ -1,0 +1,412 @@
+"""tile-factor-sums: what is constant along a row leaves the sums over it, which wait for less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import Float32Type, Float64Type, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
+from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+
+MOST_TERMS = 64
+"""How many terms a sum is taken apart into at most: `a + a` has twice as many each time."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of what is summed: a product for each point, times what is the same for a row."""
+
+    cores: tuple[SSAValue, ...]
+    factors: tuple[tuple[type[MulOp | DivOp], SSAValue], ...] = ()
+    """What it is multiplied by, or divided by."""
+    negative: bool = False
+
+
+Key = tuple[SSAValue, tuple[int, ...]]
+"""A tensor, and the axes that it is summed over."""
+
+
+class Sums:
+    """The sums of a function, and what they wait for."""
+
+    def __init__(self, function: func.FuncOp):
+        self.waits: dict[SSAValue, int] = {}
+        """How many aggregates have to be known, one after another, before a value is."""
+        self.known: dict[Key, ContractionOp] = {}
+        """The sums that are there, with axes of size 1 where they sum."""
+        self.dropping: dict[Key, ContractionOp] = {}
+        """Those that have no axes where they sum."""
+        self.products: dict[frozenset[SSAValue], SSAValue] = {}
+        """The products that are there."""
+        self.scales: set[SSAValue] = set()
+        """What elementwise ops compute of the greatest or least of something."""
+        self.replaced: dict[SSAValue, SSAValue] = {}
+        """What the results of sums have become that are no more: terms may still name these."""
+        for op in list(function.body.block.ops):
+            self._enter(op)
+            if isinstance(op, ContractionOp) and is_sum_of_rows(op):
+                self._factor(op)
+        # What the sums alone needed.
+        region_dce(function.body)
+
+    def _enter(self, op: Operation) -> None:
+        before = max((self.waits.get(v, 0) for v in op.operands), default=0)
+        aggregates = isinstance(op, ContractionOp) and bool(_summed(op))
+        for result in op.results if isinstance(op, TileOp) else ():
+            self.waits[result] = before + aggregates
+        if _is_extreme(op) or (not aggregates and not self.scales.isdisjoint(op.operands)):
+            self.scales.update(op.results)
+        if isinstance(op, MulOp):
+            self.products.setdefault(frozenset(op.operands), op.results[0])
+        if isinstance(op, ContractionOp) and is_sum_of_rows(op):
+            there = self.dropping if _drops_axes(op) else self.known
+            there.setdefault(_key(op, op.inputs[0]), op)
+
+    def _factor(self, op: ContractionOp) -> SSAValue:
+        """Replace a sum by sums that wait for less, if there are such; what is there now."""
+        (value,) = op.inputs
+        terms = Row(op, self.waits, self.scales).terms(value)
+        if terms is None or not any(t.factors for t in terms):
+            return op.result
+        cores = [core for term in terms for core in term.cores]
+        if max(self.waits.get(core, 0) for core in cores) >= self.waits.get(value, 0):
+            return op.result
+        total: SSAValue | None = None
+        parts: dict[Term, SSAValue] = {}
+        for term in terms:
+            plain = replace(term, negative=False)
+            part = parts.get(plain) or parts.setdefault(plain, self._part(op, plain))
+            if total is None:
+                total = self._add(op, NegOp.make(part)) if term.negative else part
+            else:
+                total = self._add(op, (SubOp if term.negative else AddOp).make(total, part))
+        assert total is not None
+        if _drops_axes(op):
+            total = self._add(op, _without_axes(op, total))
+        total.name_hint = op.result.name_hint
+        self._replace(op, total)
+        return total
+
+    def _add(self, place: ContractionOp, op: Operation) -> SSAValue:
+        """The result of a new op, before another one: what is known has been computed there."""
+        op.location = place.location
+        Rewriter.insert_op(op, InsertPoint.before(place))
+        self._enter(op)
+        return op.results[0]
+
+    def _replace(self, op: ContractionOp, by: SSAValue) -> None:
+        """Let a sum be something else."""
+        op.result.replace_all_uses_with(by)
+        self.replaced[op.result] = by
+        for there in (self.known, self.dropping):
+            if there.get(key := _key(op, op.inputs[0])) is op:
+                del there[key]
+        Rewriter.erase_op(op)
+
+    def _part(self, op: ContractionOp, term: Term) -> SSAValue:
+        """The sum of a term: that of its cores' product, times what is constant."""
+        core, *others = map(self._now, term.cores)
+        mean = _mean_of_deviations(op, core) if not others else None
+        if mean is None:
+            part = self._of_product(op, core, others)
+        else:
+            # Nothing but roundings would remain; what is no number, or infinite, makes a NaN.
+            part = self._add(op, SubOp.make(mean, mean))
+        for kind, factor in term.factors:
+            part = self._add(op, kind.make(part, self._now(factor)))
+        return part
+
+    def _of_product(self, op: ContractionOp, core: SSAValue, others: list[SSAValue]) -> SSAValue:
+        """The sum of a product."""
+        for other in others:
+            factors = frozenset((core, other))
+            if factors not in self.products:
+                self._add(op, MulOp.make(core, other))
+            core = self.products[factors]
+        total = self.known.get(_key(op, core)) or self._kept(_key(op, core))
+        if total is None:
+            total = _with_axes(op, core)
+            self._add(op, total)
+            # Before others are known that stand behind it.
+            return self._factor(total)
+        return total.result
+
+    def _now(self, value: SSAValue) -> SSAValue:
+        """What a value that a term names is now."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
+
+    def _kept(self, key: Key) -> ContractionOp | None:
+        """A sum that is there without axes where it sums, now with them."""
+        if (op := self.dropping.get(key)) is None:
+            return None
+        total = _with_axes(op, op.inputs[0])
+        self._add(op, total)
+        result = self._add(op, _without_axes(op, total.result))
+        result.name_hint = op.result.name_hint
+        self._replace(op, result)
+        return total
+
+
+class Row:
+    """What is summed over the rows of a tensor, taken apart."""
+
+    def __init__(self, op: ContractionOp, waits: dict[SSAValue, int], scales: set[SSAValue]):
+        (value,) = op.inputs
+        self.scales = scales
+        self.shape = shape_of(tensor_type(value)) or ()
+        self.type = tensor_type(op.result).element_type
+        self.waits = waits
+        self.wait = waits.get(value, 0)
+        summed = _summed(op)
+        self.axes = [k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed]
+        self.known: dict[SSAValue, list[Term] | None] = {}
+
+    def constant(self, value: SSAValue) -> SSAValue | None:
+        """What a value is in all of a row; None if it is not constant there."""
+        if isinstance(value.owner, ConstantOp):
+            return value
+        if tensor_type(value).element_type != self.type:
+            return None
+        if isinstance(value.owner, ContractionOp) and _spreads(value.owner):
+            value = value.owner.inputs[0]
+        shape = shape_of(tensor_type(value)) or ()
+        missing = len(self.shape) - len(shape)
+        is_constant = all(k < missing or shape[k - missing] == 1 for k in self.axes)
+        return value if missing >= 0 and is_constant else None
+
+    def terms(self, value: SSAValue) -> list[Term] | None:
+        """A value as a sum of terms; None if a part of it is constant, or of another shape."""
+        # Operands come first: a long chain would be too deep a recursion.
+        pending = [value]
+        while pending:
+            if pending[-1] in self.known:
+                pending.pop()
+            elif unknown := [v for v in self._parts(pending[-1]) if v not in self.known]:
+                pending += unknown
+            else:
+                self.known[pending[-1]] = self._of_parts(pending[-1])
+        return self.known[value]
+
+    def _has_terms(self, value: SSAValue) -> bool:
+        return shape_of(tensor_type(value)) == self.shape and self.constant(value) is None
+
+    def _parts(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The operands that the terms of a value come of; none if it is a term itself.
+
+        A sum that waits for fewer aggregates stays as it is: so a mean that is subtracted does, as
+        without it the sum would lose its precision.
+        """
+        if not self._has_terms(value) or tensor_type(value).element_type != self.type:
+            return ()
+        match op := value.owner:
+            case AddOp() | SubOp() if self.waits.get(value, 0) == self.wait:
+                return op.operands
+            case NegOp() | MulOp() | DivOp():
+                return op.operands
+            case ContractionOp() if _multiplies(op):
+                return op.inputs
+            case _:
+                return ()
+
+    def _of_parts(self, value: SSAValue) -> list[Term] | None:
+        if not self._has_terms(value):
+            return None
+        whole = [Term((value,))]
+        parts = self._parts(value)
+        match value.owner:
+            case _ if not parts:
+                return whole
+            case NegOp():
+                found = self.known[parts[0]]
+                return [replace(t, negative=not t.negative) for t in found] if found else whole
+            case AddOp() | SubOp():
+                left, right = (self.known[v] for v in parts)
+                if not left or not right or len(left) + len(right) > MOST_TERMS:
+                    return whole
+                turned = isinstance(value.owner, SubOp)
+                return [*left, *(replace(t, negative=t.negative != turned) for t in right)]
+            case DivOp():
+                return self._scaled(parts[0], DivOp, parts[1]) or whole
+            case _:
+                return self._product(*parts) or whole
+
+    def _scaled(
+        self, value: SSAValue, kind: type[MulOp | DivOp], by: SSAValue
+    ) -> list[Term] | None:
+        """The terms of a value, each times something that is constant; None if that is not.
+
+        What is divided by the greatest element stays so: without that it may be too large to be
+        summed, or too small.
+        """
+        factor, found = self.constant(by), self.known[value]
+        if factor is None or found is None or factor in self.scales:
+            return None
+        return [replace(t, factors=(*t.factors, (kind, factor))) for t in found]
+
+    def _product(self, a: SSAValue, b: SSAValue) -> list[Term] | None:
+        """The terms of a product, of which one factor is constant, or each is a single term.
+
+        What is squared keeps its factors: `(x / s)**2` is near 1 where `x**2` may be 0 or infinite.
+        """
+        if found := self._scaled(a, MulOp, b) or self._scaled(b, MulOp, a):
+            return found
+        left, right = self.known[a], self.known[b]
+        if left is None or right is None or len(left) > 1 or len(right) > 1:
+            return None
+        (x,), (y,) = left, right
+        is_square = not {*x.cores}.isdisjoint(y.cores)
+        if is_square or (not x.factors and not y.factors):
+            return None
+        factors = (*x.factors, *y.factors)
+        return [Term((*x.cores, *y.cores), factors, x.negative != y.negative)]
+
+
+def is_sum_of_rows(op: ContractionOp) -> bool:
+    """Whether an op sums over axes of a tensor of real numbers: these have size 1 then, or go."""
+    if not op.is_static or op.aggregation.data is not Aggregation.add or len(op.inputs) != 1:
+        return False
+    if op.constraints.data or op.default is not None or not _summed(op):
+        return False
+    if not isinstance(tensor_type(op.result).element_type, Float32Type | Float64Type):
+        return False
+    access, output = op.accesses.data[0].data, op.output.data
+    if op.result.type != op.inputs[0].type and _keeps_axes(access, output):
+        return True
+    return _drops_axes(op) and _keeps_axes(access, access)
+
+
+def _is_extreme(op: Operation) -> bool:
+    """Whether an op takes the greatest or least of some elements."""
+    return isinstance(op, ContractionOp) and op.aggregation.data in EXTREMES and bool(_summed(op))
+
+
+def _drops_axes(op: ContractionOp) -> bool:
+    """Whether the result has the other axes of what is summed alone."""
+    summed = _summed(op)
+    return [e for e in op.accesses.data[0].data if e.variable not in summed] == [*op.output.data]
+
+
+def _with_axes(op: ContractionOp, value: SSAValue) -> ContractionOp:
+    """The sum of another tensor over the axes of a sum, which have size 1 in its result."""
+    access, summed = op.accesses.data[0].data, _summed(op)
+    output = [IndexExpr() if e.variable in summed else e for e in access]
+    sizes = zip(shape_of(tensor_type(value)) or (), access, strict=True)
+    shape = tuple(1 if e.variable in summed else size for size, e in sizes)
+    total = ContractionOp(Aggregation.add, Combination.none, output, [(value, access)], shape=shape)
+    if op.domain is not None:
+        set_domain(total, total.space())
+    return total
+
+
+def _without_axes(op: ContractionOp, total: SSAValue) -> ReshapeOp:
+    """A sum with axes of size 1 in the shape of a sum without them."""
+    return ReshapeOp.of(total, shape_of(tensor_type(op.result)) or ())
+
+
+def _multiplies(op: ContractionOp) -> bool:
+    """Whether an op is the product of its operands, broadcast."""
+    is_product = op.combination.data is Combination.mul and len(op.inputs) == 2
+    is_plain = is_product and op.is_static and not op.constraints.data and op.default is None
+    accesses = (a.data for a in op.accesses)
+    return is_plain and not _summed(op) and all(_keeps_axes(op.output.data, a) for a in accesses)
+
+
+def _spreads(op: ContractionOp) -> bool:
+    """Whether an op is its operand, broadcast."""
+    is_plain = len(op.inputs) == 1 and not op.constraints.data and op.default is None
+    return is_plain and op.is_static and _keeps_axes(op.output.data, op.accesses.data[0].data)
+
+
+def _keeps_axes(more: Sequence[IndexExpr], fewer: Sequence[IndexExpr]) -> bool:
+    """Whether accesses have the same indices, each once, but where the second has 0."""
+    names = [e.variable for e in more if e != IndexExpr()]
+    plain = len(more) == len(fewer) and None not in names and len(set(names)) == len(names)
+    return plain and all(b in (a, IndexExpr()) for a, b in zip(more, fewer, strict=True))
+
+
+def _mean_of_deviations(op: ContractionOp, value: SSAValue) -> SSAValue | None:
+    """The mean of a row that is subtracted from its elements, if that is what an op sums.
+
+    Their sum is 0 then.
+    """
+    if not isinstance(value.owner, SubOp):
+        return None
+    whole, mean = value.owner.operands
+    total, count = _total_and_count(mean)
+    access, summed = op.accesses.data[0].data, _summed(op)
+    sizes = zip(shape_of(tensor_type(whole)) or (), access, strict=True)
+    row = [(size, e.variable in summed) for size, e in sizes]
+    shape = tuple(1 if is_summed else size for size, is_summed in row)
+    number = prod(size for size, is_summed in row if is_summed)
+    if total is None or count != number or shape_of(tensor_type(mean)) != shape:
+        return None
+    is_mean = is_sum_of_rows(total) and _key(total, total.inputs[0]) == _key(op, whole)
+    return mean if is_mean and mean.type == op.result.type else None
+
+
+def _total_and_count(mean: SSAValue) -> tuple[ContractionOp | None, float]:
+    """What a value is the quotient of: the aggregate, perhaps in another shape, and the number."""
+    op = _reshaped(mean).owner
+    constant = constant_of(op.operands[1]) if isinstance(op, DivOp) else None
+    if not isinstance(op, DivOp) or constant is None:
+        return None, 0
+    total = _reshaped(op.operands[0]).owner
+    return (total if isinstance(total, ContractionOp) else None), constant.number
+
+
+def _reshaped(value: SSAValue) -> SSAValue:
+    """What a value is in another shape, or itself."""
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.operands[0]
+    return value
+
+
+def _summed(op: ContractionOp) -> set[str]:
+    return set(op.index_names) - {name for e in op.output.data for name in e.names}
+
+
+def _key(op: ContractionOp, value: SSAValue) -> Key:
+    """What sums of a value have in common if they are the same."""
+    summed = _summed(op)
+    axes = (k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed)
+    return value, tuple(axes)
+
+
+class TileFactorSumsPass(ModulePass):
+    """Takes factors that are the same in all of a row out of sums over rows.
+
+    The sum of `x / s`, where `s` has one element for each row, is the sum of `x`, divided by `s`;
+    and a sum of several such terms is the sum of theirs, also where products are contractions. That
+    is done where what remains to be summed waits for fewer aggregates, one after another: the
+    gradients of a softmax or a layer normalization then read their rows in fewer phases. What is
+    added to an element, such as a mean that is subtracted, stays in the sum; so does what keeps
+    numbers near 1, such as a greatest element that is divided by, or a factor of what is squared.
+    A term of deviations from a row's own mean sums to 0, or to NaN if the mean is not finite.
+    Types are f32 and f64.
+    """
+
+    name = "tile-factor-sums"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Factor the sums of every function."""
+        for function in ops_of(op, func.FuncOp):
+            if has_one_block(function):
+                Sums(function)

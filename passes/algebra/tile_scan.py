@@ -1,0 +1,143 @@
+"""tile-scan: cumulative contractions become scans."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.combinations import result_element_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.index import sets
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.prefix import Prefix, prefix
+from tiledialect.passes.algebra.rewrites.segmented_scans import scan_of_runs
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.passes.normalize.tile_bounds import needed_constraints
+
+FEWEST = 8
+"""How many elements a scan is worth while for: fewer are summed anew for each result."""
+
+
+class ScanContraction(RewritePattern):
+    """A cumulative contraction becomes a scan of what lands on each place of an axis."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
+        """Replace the contraction, if it is cumulative."""
+        if op.aggregation.data is Aggregation.assign or not op.is_static or op.no_defract:
+            return
+        if isinstance(op.parent_op(), KernelOp):
+            return
+        found = prefix(op.space())
+        if found is None or found.source.output_shape[found.axis] < FEWEST:
+            return
+        if is_scan(op, found):
+            rewriter.replace(op, as_scan(op, found))
+        elif made := scan_of_runs(op, found):
+            rewriter.replace(op, made)
+
+
+def is_scan(op: ContractionOp, found: Prefix) -> bool:
+    """Whether running aggregates, times the factors, are the contraction's result."""
+    is_sum = op.aggregation.data is Aggregation.add
+    t = result_element_type(op.aggregation.data, *_terms(op, found), None)
+    if t != tensor_type(op.result).element_type:
+        return False
+    if found.factors and not (is_sum and op.combination.data is Combination.mul):
+        return False
+    # Where nothing lands on a place there is a 0, which changes sums alone nothing.
+    is_plain = is_sum and op.default is None
+    return is_plain or sets.covers_output(found.source)
+
+
+def as_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
+    """The ops that take a cumulative contraction's place; the last one's result is its result."""
+    made: list[Operation] = []
+    combination, terms = _terms(op, found)
+    factors = [op.inputs[k] for k in found.factors]
+    source = terms[0]
+    if not _is_input(found.source, source):
+        new = _contraction(op, op.aggregation.data, combination, terms, found.source)
+        new.result.name_hint = "terms"
+        made.append(new)
+        source = new.result
+    scan = ScanOp(op.aggregation.data, source, found.axis, reverse=found.reverse)
+    made.append(scan)
+    if not _is_input(found.result, scan.result):
+        scan.result.name_hint = "running"
+        combination = Combination.mul if factors else Combination.none
+        result = _contraction(
+            op, Aggregation.assign, combination, [scan.result, *factors], found.result, op.default
+        )
+        made.append(result)
+    for new in made:
+        new.location = op.location
+    made[-1].results[0].name_hint = op.result.name_hint
+    return made
+
+
+def _terms(op: ContractionOp, found: Prefix) -> tuple[Combination, list[SSAValue]]:
+    """What is aggregated: the inputs but for the factors, and their combination."""
+    terms = [v for k, v in enumerate(op.inputs) if k not in found.factors]
+    return op.combination.data if len(terms) > 1 else Combination.none, terms
+
+
+def _is_input(space: IndexSpace, value: SSAValue) -> bool:
+    """Whether what a space takes from its only input is that input, element by element."""
+    same = space.inputs == (space.output,) and space.output_shape == shape_of(tensor_type(value))
+    return same and not needed_constraints(space)
+
+
+def _contraction(
+    op: ContractionOp,
+    aggregation: Aggregation,
+    combination: Combination,
+    values: list[SSAValue],
+    space: IndexSpace,
+    default: SSAValue | None = None,
+) -> ContractionOp:
+    """A contraction on a space, with a domain if ``op`` has one."""
+    new = ContractionOp(
+        aggregation,
+        combination,
+        space.output,
+        list(zip(values, space.inputs, strict=True)),
+        [space.constraints[k] for k in needed_constraints(space)],
+        shape=space.output_shape,
+        default=default,
+    )
+    if op.domain is not None:
+        set_domain(new, new.space())
+    return new
+
+
+class TileScanPass(ModulePass):
+    """Makes scans of cumulative contractions, so that their work grows with the size alone.
+
+    A contraction is cumulative along an axis of its result if what lands on an element is what
+    lands on all places of another axis up to it, or from it on: `O[i] = +(I[k]), 0 <= i - k`, and
+    all that a change of indices makes such. What is combined, and aggregated over other indices,
+    becomes a contraction before the scan; shifts, strides, and factors that sums have in common,
+    one after it. Below 8 elements the contraction stays.
+
+    What is counted or added up where an element equals a running maximum or minimum, as in the
+    gradient of that, becomes a scan of the runs in which the extreme stays the same.
+    """
+
+    name = "tile-scan"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Replace every cumulative contraction."""
+        PatternRewriteWalker(ScanContraction()).rewrite_module(op)

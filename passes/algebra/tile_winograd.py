@@ -1,0 +1,133 @@
+"""tile-winograd: sums over windows of 3 x 3 with fewer products, where that is faster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
+
+from tiledialect.analysis.kernel_facts import contraction_facts
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import TileError
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.ir.target_spec import precision_of
+from tiledialect.passes.algebra.rewrites.winograd import Rewrite, Sliding
+from tiledialect.passes.split.rewrites.split_choice import Weighed, results_with, weighed_splits
+from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.search.choice import best_seconds
+
+GAIN = 0.85
+"""What share of the time the sums take at most: both times are estimates."""
+LEAST_GAIN = 1.5
+"""How many launches must be saved: the host starts five kernels in place of one."""
+SAVED = 1 - 16 / 36
+"""The share of the products that is saved."""
+
+
+@dataclass(frozen=True)
+class TileWinogradPass(PassWithFlags):
+    """Computes sums of products over windows of 3 x 3 with 2.25 times fewer products.
+
+    Convolutions by 3 x 3 weights with stride 1, and both of their gradients, are sums of products
+    of matrices then, by Winograd's minimal filtering: 16 numbers that are sums of places, taps or
+    pixels take the place of windows of 4 x 4 places, 3 x 3 weights and tiles of 2 x 2 pixels. All
+    of that are contractions, which other passes split, fuse and tile. It is done on GPUs, for f32
+    with the precision `f32`, where the cost model says that it is faster, for the device of the
+    module's DLTI target spec. Results are as exact as the sums' but for about two bits; where a
+    place is infinite or NaN, all four pixels of a tile may become NaN. With the precision `exact`
+    sums stay as they are written.
+    """
+
+    name = "tile-winograd"
+
+    contraction: str | None = None
+    """The result of the contraction, without the `%`; by default, what the cost model says."""
+    keep: tuple[str, ...] = ()
+    """Results that the cost model leaves as they are, or those of elementwise ops of them."""
+    explain: bool = False
+    """Whether to say what the cost model weighed against what."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite every contraction that is meant, or faster so."""
+        if self.contraction is not None:
+            found = self._named(op, self.contraction)
+            made = Rewrite(found).ops()
+            Rewriter.replace_op(found.op, made, [made[-1].results[0]])
+            return
+        for reason in self.choose(op):
+            print(reason, file=sys.stderr)
+
+    def choose(self, module: ModuleOp) -> list[str]:
+        """Rewrite what the module's device computes faster so; with `explain`, why."""
+        device = device_of(module)
+        if device is None or device.kind is not Kind.GPU or precision_of(module) != "f32":
+            return []
+        slidings = [Sliding.of(op) for op in ops_of(module, ContractionOp)]
+        reasons = [
+            _choose(found, device)
+            for found in slidings
+            if found is not None and results_with(found.op).isdisjoint(self.keep)
+        ]
+        return reasons if self.explain else []
+
+    def _named(self, module: ModuleOp, name: str) -> Sliding:
+        """The contraction of this name."""
+        for op in ops_of(module, ContractionOp):
+            if op.result.name_hint == name.removeprefix("%"):
+                if (found := Sliding.of(op)) is not None:
+                    return found
+                reason = "is no sum of products of f32 over windows of 3 x 3 with stride 1"
+                raise TileError.at(op, f"{name_of(op.result)} {reason}")
+        raise TileError(f"there is no contraction {name.removeprefix('%')}")
+
+
+def _choose(found: Sliding, device: Device) -> str:
+    """Rewrite a contraction if the device computes it faster so; why, or why not."""
+    op, name = found.op, name_of(found.op.result)
+    saved = 2e-9 * contraction_facts(op).points * SAVED / device.arithmetic
+    launches = LEAST_GAIN * device.launch * 1e-6
+    if saved < launches:
+        return f"{name}: all products, as they are too few for several kernels"
+    whole = _fastest([op], device)
+    made = Rewrite(found).ops()
+    seconds = _fastest(made, device)
+    is_faster = seconds < GAIN * whole and seconds + launches < whole
+    if is_faster:
+        Rewriter.replace_op(op, made, [made[-1].results[0]])
+    else:
+        for unused in reversed(made):
+            unused.erase()
+    which = "sums of places first" if is_faster else "all products"
+    return f"{name}: {which}, {seconds * 1e6:.1f} us so and {whole * 1e6:.1f} us with all products"
+
+
+def _fastest(ops: Sequence[Operation], device: Device) -> float:
+    """The seconds that contractions take one after another, each split if that is better.
+
+    All but the first are in the queue before they can run, and begin at once.
+    """
+    sums = [
+        op
+        for op in ops
+        if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
+    ]
+    queued = (len(sums) - 1) * device.launch * 1e-6
+    return sum(_seconds(op, device) for op in sums) - queued
+
+
+def _seconds(op: ContractionOp, device: Device) -> float:
+    weighed = weighed_splits(op, device, "f32")
+    if isinstance(weighed, Weighed):
+        for unused in reversed(weighed.ops):
+            unused.erase()
+        known = [split.seconds for split in weighed.splits if split.is_known]
+        return min(weighed.whole, *known) if known else weighed.whole
+    return best_seconds(contraction_facts(op), device)

@@ -1,0 +1,57 @@
+"""Kernels that will take so long that their author may not have meant what is written."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tiledialect.analysis.kernel_facts import kernel_facts
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import named_kernels
+from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.search.choice import estimated, modelled
+
+MANY_POINTS = 10**9
+"""Kernels of fewer points are not worth an estimate: no device takes a minute for them."""
+LONG = 60.0
+"""Seconds from which on a kernel is mentioned: what runs that long cannot be interrupted."""
+UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
+
+
+def endless(module: ModuleOp) -> list[str]:
+    """What to say of the scheduled kernels of a module that take longer than a minute."""
+    device = device_of(module)
+    if device is None:
+        return []
+    found = ((n, k, seconds(k, device)) for n, k in named_kernels(module).items())
+    return [
+        placed(
+            kernel,
+            f"{name} goes through {points(kernel)} points, which takes about {duration(taken)} "
+            "on this device; a kernel that runs cannot be interrupted",
+        )
+        for name, kernel, taken in found
+        if taken >= LONG
+    ]
+
+
+def points(kernel: KernelOp) -> int:
+    """How many combinations of its indices a kernel has loops over."""
+    return prod(index.range.extent for index in kernel.indices)
+
+
+def seconds(kernel: KernelOp, device: Device) -> float:
+    """How long a kernel is thought to take by its schedule; 0 if it is short."""
+    if points(kernel) < MANY_POINTS or kernel.schedule is None:
+        return 0.0
+    facts = kernel_facts(kernel, device)
+    return estimated(modelled(facts, kernel.schedule.data, device)).seconds
+
+
+def duration(taken: float) -> str:
+    """Seconds as people say them."""
+    unit, name = next((u, n) for u, n in UNITS if taken >= 2 * u or u == UNITS[-1][0])
+    count = max(1, round(taken / unit))
+    return f"{count} {name}{'s' if count > 1 else ''}"

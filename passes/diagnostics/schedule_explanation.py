@@ -1,0 +1,184 @@
+"""Why a kernel has its schedule, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import schedule_text
+from tiledialect.passes.diagnostics.value_names import computed
+from tiledialect.passes.fuse.fusion_cost import in_millions
+from tiledialect.passes.fuse.kernel_fusion import notes_of
+from tiledialect.schedule.cost.device import KIB, Device
+from tiledialect.schedule.cost.estimate import PARTS, Estimate
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.search.choice import NEIGHBOUR, Candidate, misfits
+
+GIVEN = "given"
+"""What the family of a schedule is called that the user gave."""
+SHOWN = 3
+"""How many of the fastest candidates are shown, beside the fastest of each other family."""
+LEVEL = 0.05
+"""Schedules of which one takes so many percent more are shown as equal."""
+UNRANKED = {
+    "tensor cores": "products on tensor cores come before all others, unweighed",
+    "scan": "scans have one schedule",
+    "scatter": "scatters have one schedule",
+}
+"""The families whose schedules are taken as they are, and why."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number of an estimate."""
+
+    title: str
+    value: Callable[[Estimate], float]
+    digits: int = 0
+
+    def of(self, estimate: Estimate) -> str:
+        """The number of an estimate, as wide as the column."""
+        return f"{self.value(estimate):{self.width}.{self.digits}f}"
+
+    @property
+    def width(self) -> int:
+        """The column's width."""
+        return max(len(self.title), 7) + 2
+
+
+def _time(title: str, value: Callable[[Estimate], float]) -> Column:
+    return Column(title, lambda e: value(e) * 1e6, 1)
+
+
+COLUMNS = (
+    _time("total", lambda e: e.seconds),
+    _time("arithmetic", lambda e: e.arithmetic),
+    _time("local", lambda e: e.local),
+    _time("cache", lambda e: e.cache),
+    _time("memory", lambda e: e.memory),
+    _time("waiting", lambda e: e.waiting),
+    _time("launch", lambda e: e.launch),
+    Column("groups", lambda e: e.groups),
+    Column("groups/unit", lambda e: e.resident),
+    Column("registers", lambda e: e.registers),
+    Column("local bytes", lambda e: e.local_memory),
+)
+
+
+def explained(
+    name: str, kernel: KernelOp, facts: Facts, device: Device, weighed: Sequence[Candidate]
+) -> str:
+    """What was weighed for a kernel against what, the chosen one first, and why that won."""
+    if weighed[0].family in UNRANKED and len(weighed) == 1:
+        lines = (f"{name}: {UNRANKED[weighed[0].family]}", f"  loops: {_loops(facts)}")
+        return "\n".join((*lines, f"     {schedule_text(kernel)}"))
+    shown = list(_shown(weighed))
+    ranked = [c for c in shown if c.family not in UNRANKED]
+    columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in ranked)]
+    lines = [
+        f"{name}: {_counted(facts, device, weighed)}",
+        *_computes(kernel),
+        f"  loops: {_loops(facts)}",
+        f"  at least: {_least(facts, device)}",
+        *(f"  fused: {note}" for note in notes_of(kernel)),
+    ]
+    if columns:
+        lines.append("  us:" + "".join(c.title.rjust(c.width) for c in columns))
+    chosen = kernel.schedule
+    for number, candidate in enumerate(shown, 1):
+        bound = f", bound by {candidate.estimate.bound}" if candidate in ranked else ""
+        numbers = (c.of(candidate.estimate) for c in columns if candidate in ranked)
+        lines.append(f"  {number}: {''.join(numbers)}  {candidate.family}{bound}".rstrip())
+        kernel.schedule = ScheduleAttr(candidate.schedule)
+        lines.append(f"     {schedule_text(kernel)}")
+    kernel.schedule = chosen
+    end = f"chosen: 1, {_reason(shown)}"
+    if weighed[0].family == GIVEN:
+        end = f"given: 1, {_comparison(shown)}"
+    return "\n".join((*lines, f"  {end}"))
+
+
+def described_device(device: Device) -> str:
+    """What the model divides by, and the limits of schedules."""
+    return (
+        f"device: {device.compute_units} compute units, {device.arithmetic:.0f} GFLOP/s, "
+        f"{device.bandwidth:.0f} GB/s, {device.launch:.0f} us to start a kernel; a group has at "
+        f"most {device.local_mem_size / KIB:.0f} KiB of local memory and "
+        f"{device.max_work_group_size} work-items"
+    )
+
+
+def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The fastest ones, and the fastest of each family that is not among them."""
+    seen = set[str]()
+    for place, candidate in enumerate(weighed):
+        if place < SHOWN or candidate.family not in seen:
+            yield candidate
+        seen.add(candidate.family)
+
+
+def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
+    found = misfits(facts, device).items()
+    more = (f"; {count} more would need more than {limit}" for limit, count in found)
+    count = len(weighed) - (weighed[0].family == GIVEN)
+    besides = " beside the one that is given" if count < len(weighed) else ""
+    return f"{count} schedule{'s' * (count != 1)} weighed{besides}" + "".join(more)
+
+
+def _computes(kernel: KernelOp) -> Iterator[str]:
+    """The contraction that the loops are of, if there is one."""
+    op = kernel.contraction
+    if op is not None and kernel.axes is None:
+        yield f"  computes: {computed(op)}"
+
+
+def _loops(facts: Facts) -> str:
+    """The indices, and how many values each has."""
+
+    def of(names: Sequence[str]) -> str:
+        return ", ".join(f"{name} < {facts.extents[name]}" for name in names) or "none"
+
+    reduced = facts.reduced_indices
+    return of(facts.output_indices) + (f"; aggregated over {of(reduced)}" if reduced else "")
+
+
+def _least(facts: Facts, device: Device) -> str:
+    """What every schedule must do, and what that takes at the device's rates."""
+    elements = prod(facts.extents[n] for n in facts.output_indices)
+    operations = facts.points * facts.operations + elements * facts.operations_after
+    return (
+        f"{operations / device.arithmetic / 1e3:.1f} us for {in_millions(operations)} million "
+        f"operations, {facts.moved / device.bandwidth / 1e3:.1f} us to move "
+        f"{in_millions(facts.moved)} MB"
+    )
+
+
+def _comparison(shown: Sequence[Candidate]) -> str:
+    """How a schedule that is given compares with the best of the others."""
+    if shown[1].family in UNRANKED:
+        return "where 2 would be chosen"
+    given, best = (candidate.estimate.seconds for candidate in shown[:2])
+    if given <= best:
+        return "by the model the fastest"
+    return f"which takes {100 * (given / best - 1):.1f} % more by the model than 2, the fastest"
+
+
+def _reason(shown: Sequence[Candidate]) -> str:
+    first = shown[0]
+    if first.family in UNRANKED:
+        return UNRANKED[first.family]
+    if len(shown) == 1:
+        return "the only one that fits"
+    if first.family == NEIGHBOUR:
+        return f"kept from other sizes, {_comparison(shown)}"
+    a, b = (candidate.estimate for candidate in shown[:2])
+    behind = 100 * (b.seconds / a.seconds - 1)
+    if behind < LEVEL:
+        return "the first of those that take the least time by the model"
+    part = max(PARTS, key=lambda name: getattr(b, name) - getattr(a, name))
+    here, there = (f"{1e6 * getattr(estimate, part):.1f}" for estimate in (a, b))
+    more = f", as {part} takes {there} us instead of {here}" if there != here else ""
+    return f"the fastest by the model: 2 would take {behind:.1f} % more{more}"

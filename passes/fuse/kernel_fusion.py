@@ -1,0 +1,286 @@
+"""Which kernels become one: pairs that a rule can merge, where the cost says that it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Block, Operation
+from xdsl.rewriter import Rewriter
+from xdsl.transforms.common_subexpression_elimination import cse
+
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.diagnostics.value_names import told
+from tiledialect.passes.fuse.fusion_cost import Gain, Machine
+from tiledialect.passes.fuse.fusion_rules import OVER_ROWS, Order, Partners, Rule, producers
+from tiledialect.passes.fuse.kernel_merging import order_of, put_in_order, replace, users_of
+from tiledialect.passes.fuse.rules.epilogue_fission import (
+    Parted,
+    part_end,
+    part_results,
+    repeatable_results,
+)
+from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
+from tiledialect.passes.fuse.rules.recomputation import (
+    Again,
+    erase,
+    recompute,
+    recomputed,
+    recomputing_gain,
+)
+from tiledialect.passes.fuse.rules.row_kernels import rows_gain
+from tiledialect.passes.fuse.rules.window_fusion import (
+    Together,
+    has_windows,
+    may_join,
+    over_windows,
+)
+
+WHY = "fused"
+"""The attribute of a kernel that says why it is what it is."""
+
+
+def notes_of(kernel: KernelOp) -> tuple[str, ...]:
+    """Why a kernel was merged, or not, as far as that was explained."""
+    notes = kernel.attributes.get(WHY)
+    given = notes if isinstance(notes, ArrayAttr) else ()
+    return tuple(note.data for note in given if isinstance(note, StringAttr))
+
+
+@dataclass
+class Fusion:
+    """Merges the kernels of a block."""
+
+    block: Block
+    machine: Machine
+    forced: dict[Rule, bool | None]
+    """For each rule, in the order in which they are tried: True to merge whatever can be, False
+    to merge nothing, None to ask the cost."""
+    again: bool | None = None
+    """The same for what several kernels take, and is computed again in each."""
+    apart: Collection[str] = ()
+    """The names of results that stay in memory, and whose kernels merge with no later one."""
+    given: Collection[KernelOp] = ()
+    """Kernels that somebody has made already: they stay as they are."""
+    explains: bool = False
+    """Whether notes name what has no name by what it is made of."""
+    notes: dict[KernelOp, list[str]] = field(default_factory=dict[KernelOp, list[str]])
+
+    def __post_init__(self):
+        self.order = order_of(self.block)
+        """Where the ops stand: a kernel of both where one of the two did."""
+
+    def run(self) -> None:
+        """Merge kernels by the rules, compute some again, and merge those that share windows.
+
+        What is computed again needs no windows to be in one kernel with what takes it.
+        """
+        self._apply(rule for rule in self.forced if not rule.is_last)
+        if self.again is not False:
+            self._recompute_all()
+        if self.forced.get(OVER_ROWS) is not False:
+            for kernel in reversed(kernels_in(self.block)):
+                if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
+                    self._merge_windows(kernel)
+        self._apply(rule for rule in self.forced if rule.is_last)
+
+    def _apply(self, rules: Iterable[Rule]) -> None:
+        """Merge all kernels by some rules, in order."""
+        for rule in rules:
+            for partners in rule.partners:
+                self._merge(rule, kernels_in(self.block), partners)
+
+    def _recompute_all(self) -> None:
+        """Compute kernels again where their results are taken, if that pays."""
+        before = set(kernels_in(self.block))
+        # The last ones first: what makes their operands may then be computed again, too.
+        for kernel in reversed(kernels_in(self.block)):
+            self._recompute(kernel)
+        # Those that compute themselves what they took may cost less to compute again.
+        for kernel in reversed([k for k in kernels_in(self.block) if k not in before]):
+            self._recompute(kernel)
+        new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
+        self._merge(OVER_ROWS, new, producers)
+        # What each computed again, one does but once.
+        for kernel in [k for k in kernels_in(self.block) if k not in before]:
+            cse(kernel.body)
+
+    def _merge(self, rule: Rule, kernels: Iterable[KernelOp], partners: Partners) -> None:
+        """Merge each of some kernels with its partners, as long as that pays."""
+        if self.forced.get(rule) is False:
+            return
+        for kernel in [k for k in kernels if k not in self.given and rule.may_merge(k)]:
+            if rule.of_equals and self._is_apart(kernel):
+                continue
+            last: KernelOp | None = kernel
+            while last is not None and last.parent is not None:
+                last = self._merged(rule, last, partners)
+
+    def _merge_windows(self, last: KernelOp) -> None:
+        """Merge a kernel with those that make its inputs over the same windows, if that pays."""
+        members, found, refused = [last], None, set[KernelOp]()
+        while (first := self._joining(members, refused)) is not None:
+            more = sorted([first, *members], key=self.order.__getitem__)
+            both = self._over_windows(first, more, found or last)
+            if both is None:
+                refused.add(first)
+                continue
+            if found is not None:
+                found.erase()
+            members, found = more, both
+        if found is not None:
+            self.order[found.kernel] = self.order[last]
+            self.notes[found.kernel] = [note for k in members for note in self.notes.get(k, ())]
+            found.put()
+
+    def _joining(
+        self, members: Sequence[KernelOp], refused: Collection[KernelOp]
+    ) -> KernelOp | None:
+        """A kernel that makes inputs of some, and whose other results can wait for the last one."""
+        for member in reversed(members):
+            for first in producers(member, self.order):
+                is_new = first not in refused and first not in members and first not in self.given
+                if is_new and may_join([first, *members], self.order):
+                    return first
+        return None
+
+    def _over_windows(
+        self, first: KernelOp, members: Sequence[KernelOp], without: Together | KernelOp
+    ) -> Together | None:
+        """A row kernel of some kernels, if it is faster than one of all but the first, and that."""
+        if self._is_apart(first):
+            return None
+        if (both := over_windows(members)) is None:
+            return None
+        rest = without.kernel if isinstance(without, Together) else without
+        gain = rows_gain((first, rest), both.kernel, self.machine)
+        pays = gain.saved >= 0
+        does = "in one kernel" if pays else "not in one kernel"
+        name, last = self._told(first), self._told(members[-1])
+        note = f"{name} is {does} with {last}, over the same windows: {self._worth(gain)}"
+        self.notes.setdefault(first if pays else members[-1], []).append(note)
+        if pays or self.forced[OVER_ROWS]:
+            return both
+        both.erase()
+        return None
+
+    def _recompute(self, kernel: KernelOp) -> None:
+        """Compute an elementwise kernel again where its results are taken, if that pays.
+
+        Of a kernel with contractions, its elementwise end.
+        """
+        users = users_of(kernel)
+        if self._is_apart(kernel) or not users.isdisjoint(self.given) or kernel in self.given:
+            return
+        parted = None if is_elementwise(kernel) else part_end(kernel)
+        if self._recompute_parted(kernel, parted):
+            return
+        for results in repeatable_results(kernel):
+            parted = part_results(kernel, results)
+            if parted is not None and self._recompute_parted(kernel, parted):
+                self._recompute(parted.rest)
+                return
+
+    def _recompute_parted(self, kernel: KernelOp, parted: Parted | None) -> bool:
+        """Compute a kernel again, or what is parted off it, if that pays; whether it did."""
+        first = parted.end if parted is not None else kernel
+        found = recomputed(first, self.order, self.machine)
+        if found and self._again_pays(kernel, first, found, parted):
+            if parted is not None:
+                self.order[parted.rest] = self.order[kernel]
+                self.notes[parted.rest] = self.notes.get(kernel, [])
+                Rewriter.erase_op(kernel)
+            recompute(first, found, self.order)
+            if any(len(own.users) > 1 for own in found):
+                put_in_order(self.block)
+                self.order = order_of(self.block)
+            return True
+        if parted is not None:
+            parted.undo()
+        return False
+
+    def _again_pays(
+        self, kernel: KernelOp, first: KernelOp, found: Sequence[Again], parted: Parted | None
+    ) -> bool:
+        """Whether kernels that compute another one's results again are faster; they get notes."""
+        gain = recomputing_gain(first, found, self.machine, parted)
+        name, worth = self._told(first), self._worth(gain)
+        if gain.saved <= 0 and not self.again:
+            note = f"{name} is not computed again where it is taken, which would take {worth}"
+            self.notes.setdefault(kernel, []).append(note)
+            erase(found)
+            return False
+        for own in found:
+            self.order[own.kernel] = max(map(self.order.__getitem__, own.users))
+            notes = [note for op in (kernel, *own.users) for note in self.notes.get(op, ())]
+            note = f"{name} is computed again where it is taken: {worth}"
+            self.notes[own.kernel] = [*notes, note]
+        return True
+
+    def explain(self) -> None:
+        """Write down in each kernel why it was merged, or not."""
+        for kernel in kernels_in(self.block):
+            if self.notes.get(kernel):
+                kernel.attributes[WHY] = ArrayAttr(map(StringAttr, self.notes[kernel]))
+
+    def _merged(
+        self,
+        rule: Rule,
+        kernel: KernelOp,
+        partners: Partners,
+    ) -> KernelOp | None:
+        """What a kernel becomes with one of its partners; None if it stays."""
+        for first in list(partners(kernel, self.order)):
+            if first in self.given or self._is_apart(first):
+                continue
+            place = place_of(first, kernel, self.order)
+            both = rule.merge(first, kernel) if place is not None else None
+            if both is None or place is None:
+                continue
+            gain = rule.gain(first, kernel, both, self.machine)
+            name, what = self._told(first), rule.text.format(self._told(kernel))
+            pays = gain.saved > 0 or (gain.saved == 0 and rule.saves_launch)
+            worth = self._worth(gain)
+            notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
+            if pays or self.forced[rule]:
+                worth += "" if pays else ", but it was asked for"
+                self.order[both] = self.order[place]
+                replace(first, kernel, both, place)
+                self.notes[both] = [*notes, f"{name} is {what}: {worth}"]
+                return both
+            refusal = f"{name} is not {what}, which would take {worth}"
+            if refusal not in notes:
+                self.notes.setdefault(kernel, []).append(refusal)
+            both.erase()
+        return None
+
+    def _told(self, kernel: KernelOp) -> str:
+        """What a kernel is called in notes."""
+        value = kernel.outputs[0]
+        return told(value) if self.explains else name_of(value)
+
+    def _is_apart(self, kernel: KernelOp) -> bool:
+        """Whether nothing else is computed with what a kernel makes."""
+        return any(v.name_hint in self.apart for v in kernel.outputs)
+
+    def _worth(self, gain: Gain) -> str:
+        """What was weighed against what."""
+        together, apart = map(self.machine.microseconds, (gain.together, gain.apart))
+        return f"{together} instead of {apart} apart, {gain.why}"
+
+
+def kernels_in(block: Block) -> list[KernelOp]:
+    """The kernels of a block, in order."""
+    return [op for op in block.ops if isinstance(op, KernelOp)]
+
+
+def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None:
+    """Where a kernel of both could stand: after all that they need, before all that need them."""
+    if all(order[user] > order[second] for user in users_of(first) - {second} if user in order):
+        return second
+    owners = {v.owner for v in second.inputs if isinstance(v.owner, Operation)} - {first}
+    if all(order[op] < order[first] for op in owners if op in order):
+        return first
+    return None

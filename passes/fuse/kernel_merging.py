@@ -1,0 +1,157 @@
+"""Putting one kernel in the place of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.elementwise import CastOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.small_stencils import is_covered
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError
+from tiledialect.ir.ops_in import outer_operands
+
+MAX_ARGUMENTS = 100
+"""How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
+
+
+def order_of(block: Block) -> dict[Operation, int]:
+    """The positions of a block's ops."""
+    return {op: k for k, op in enumerate(block.ops)}
+
+
+def put_in_order(block: Block) -> None:
+    """Put every op after those that make its operands, otherwise as they stand."""
+    placed, waiting = set[Operation](), set[Operation]()
+    pending = [*reversed(block.ops)]
+    while pending:
+        op = pending[-1]
+        makers = [v.owner for v in outer_operands(op) if isinstance(v.owner, Operation)]
+        missing = [maker for maker in makers if maker not in placed]
+        if missing and op in waiting:
+            raise TileError.at(op, f"{name_of(op.results[0])} needs itself")
+        if missing:
+            waiting.add(op)
+            pending += missing
+        elif pending.pop() not in placed:
+            placed.add(op)
+            op.detach()
+            block.add_op(op)
+
+
+def users_of(kernel: KernelOp) -> set[Operation]:
+    """The ops that take what a kernel makes."""
+    return {use.operation for v in kernel.outputs for use in v.uses}
+
+
+def merged(
+    first: KernelOp, second: KernelOp, kept: Sequence[SSAValue] | None = None
+) -> KernelOp | None:
+    """A kernel, not in the block yet, that computes what two do; None if it has too many arguments.
+
+    Its results are those of the first that are ``kept``, by default what others take, then those of
+    the second.
+    """
+    kept = taken_elsewhere(first, second) if kept is None else kept
+    inputs = dict.fromkeys((*first.inputs, *second.inputs))
+    outer = [v for v in inputs if v.owner is not first]
+    body = Block(arg_types=[v.type for v in outer])
+    values: dict[SSAValue, SSAValue] = dict(zip(outer, body.args, strict=True))
+    for value, argument in values.items():
+        argument.name_hint = value.name_hint
+    results: list[SSAValue] = []
+    for k in (first, second):
+        mapped = dict[SSAValue, SSAValue]()
+        mapped.update((a, values[v]) for a, v in zip(k.block.args, k.inputs, strict=True))
+        body.add_ops([op.clone(mapped) for op in k.block.ops if not isinstance(op, YieldOp)])
+        for output, value in zip(k.outputs, k.yield_op.values, strict=True):
+            values[output] = mapped[value]
+        taken = k.outputs if k is second else kept
+        results += [values[output] for output in taken]
+    body.add_op(YieldOp(results))
+    _share_casts(body)
+    kernel = KernelOp(outer, [v.type for v in results], Region(body))
+    kernel.location = second.location
+    if len(kernel.inputs) + len(kernel.outputs) > MAX_ARGUMENTS:
+        kernel.erase()
+        return None
+    return kernel
+
+
+def _share_casts(body: Block) -> None:
+    """Convert once what both kernels converted."""
+    found: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+    for op in [x for x in body.ops if isinstance(x, CastOp)]:
+        first = found.setdefault((op.operand, op.result.type), op.result)
+        if first is not op.result:
+            Rewriter.replace_op(op, [], [first])
+
+
+def merged_if(
+    first: KernelOp, second: KernelOp, is_fit: Callable[[KernelOp], bool]
+) -> KernelOp | None:
+    """A kernel of both, if it is fit."""
+    kernel = merged(first, second)
+    if kernel is None or is_fit(kernel):
+        return kernel
+    kernel.erase()
+    return None
+
+
+def pruned(kernel: KernelOp) -> KernelOp:
+    """The kernel without what it computes and takes for nothing; the old one is erased."""
+    region_dce(kernel.body)
+    used = [k for k, argument in enumerate(kernel.block.args) if argument.uses]
+    if len(used) == len(kernel.inputs):
+        return kernel
+    inputs = [kernel.inputs[k] for k in used]
+    for argument in [a for a in kernel.block.args if not a.uses]:
+        kernel.block.erase_arg(argument)
+    body = kernel.detach_region(kernel.body)
+    new = KernelOp(inputs, [v.type for v in kernel.outputs], body)
+    new.axes, new.location = kernel.axes, kernel.location
+    kernel.erase()
+    return new
+
+
+def taken_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:
+    """What the first kernel makes that not only the second one takes."""
+    return [v for v in first.outputs if any(use.operation is not second for use in v.uses)]
+
+
+def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp) -> None:
+    """Put a merged kernel where one of the two stands."""
+    taken = [*taken_elsewhere(first, second), *second.outputs]
+    Rewriter.insert_op(kernel, InsertPoint.before(place))
+    for old, new in zip(taken, kernel.outputs, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_uses_with_if(new, lambda use: use.operation is not second)
+    for old in (second, first):
+        Rewriter.erase_op(old)
+
+
+def drop_fills(body: Region) -> None:
+    """Forget what copies begin as where other copies leave nothing of it, in place."""
+    for kernel in [op for op in body.block.ops if isinstance(op, KernelOp)]:
+        if kernel.axes is None and kernel.contraction is None and kernel.schedule is None:
+            _drop_fills(kernel)
+    region_dce(body)
+
+
+def _drop_fills(kernel: KernelOp) -> None:
+    for op in kernel.contractions:
+        if isinstance(default := op.default, BlockArgument) and is_covered(op.result):
+            op.operands = op.operands[:-1]
+            segments = [len(op.inputs), len(op.symbols), len(op.sizes), 0]
+            op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)
+            if not default.uses:
+                operands = [*kernel.operands]
+                del operands[default.index]
+                kernel.block.erase_arg(default)
+                kernel.operands = operands

@@ -1,0 +1,212 @@
+"""Windows that do not meet: what lies at `2*x + k` along an axis, 0 <= k < 2, lies at `[x, k]`.
+
+So what is read or written in windows, blocks or patches has an axis for their elements, and one for
+each of their numbers. Reshapes around a kernel, which cost nothing, make it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.analysis.collapsed_axes import accesses_of
+from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, DomainAttr
+from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.index.sets import interval
+
+Digits = tuple[str, ...]
+"""The indices of which an expression is the mixed radix number, the most significant first."""
+Parts = tuple[Shape, ...]
+"""For each axis of a value the axes that it becomes."""
+Split = Mapping[SSAValue, Parts]
+"""What values become: a kernel's arguments, and what its ops compute."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The axes of a contraction's kernel that are several, and what its values become."""
+
+    ranges: Mapping[str, Range]
+    single: Mapping[str, int]
+    """Indices that have one value each, which goes where they stand."""
+    numbers: Mapping[str, Digits]
+    """For an index that is a digit, all digits of the number."""
+    parts: Split
+
+    def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
+        """Where a contraction reads or writes a value then."""
+        exprs = (e.substitute(self.single) for e in access.data)
+        # A constant has no axes, and becomes nothing else.
+        axes = zip(exprs, self.parts.get(value, ()), strict=True)
+        return AccessAttr([e for expr, sizes in axes for e in self._digits(expr, sizes)])
+
+    def _digits(self, expr: IndexExpr, sizes: Shape) -> Iterable[IndexExpr]:
+        own = expr.names
+        if not own or own[0] not in self.numbers:
+            return (expr,)
+        number = self.numbers[own[0]]
+        return (IndexExpr.of(n if n in own else 0) for n, _ in zip(number, sizes, strict=True))
+
+
+def windows(kernel: KernelOp) -> Windows | None:
+    """The axes of a kernel that its contraction reads or writes window by window, if it has any."""
+    op = kernel.contraction
+    allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
+    if op is None or op.domain is None or op.default is not None or op.symbols:
+        return None
+    if not all(isinstance(x, allowed) for x in kernel.block.ops):
+        return None
+    ranges = op.domain.ranges
+    single = {n: r.lower for n, r in ranges.items() if r.extent == 1}
+    constraints = (c.data.substitute(single) for c in op.constraints)
+    if not all(_holds(c, ranges) for c in constraints) or _cuts_points(op, single):
+        return None
+    along = list(accesses_of(kernel, op, single))
+    axes = (axis for value, access in along for axis in zip(access, shape(value), strict=True))
+    if not (numbers := _numbers(axes, ranges)):
+        return None
+    parts: dict[SSAValue, Parts] = {}
+    for value, access in along:
+        found = _parts(value, access, ranges, numbers)
+        if found is None or parts.setdefault(value, found) != found:
+            return None
+    return Windows(ranges, single, numbers, parts)
+
+
+def _holds(constraint: Constraint, ranges: Mapping[str, Range]) -> bool:
+    """Whether a constraint holds wherever the loops are."""
+    low, high = interval(constraint.expr, ranges)
+    return low >= 0 and constraint.bound.is_constant and high < constraint.bound.constant
+
+
+def _cuts_points(op: ContractionOp, single: Mapping[str, int]) -> bool:
+    """Whether a tensor's axis of one element lets few of the points be: `X[8*b + k] * A[b - k]`."""
+    tensors = zip((*op.inputs, op.result), (*op.accesses, op.output), strict=True)
+    axes = (axis for v, access in tensors for axis in zip(access.data, shape(v), strict=True))
+    return any(size == 1 and not e.substitute(single).is_constant for e, size in axes)
+
+
+def _numbers(
+    axes: Iterable[tuple[IndexExpr, int]], ranges: Mapping[str, Range]
+) -> Mapping[str, Digits] | None:
+    """For each index that is a digit somewhere all digits of that number; None if none is clear."""
+    found = {(e, size) for e, size in axes if len(e.names) > 1 and size > 1}
+    read = [digits(e, size, ranges) for e, size in found]
+    if not all(read):
+        return None
+    longest = [d for d in read if d and not any(set(d) < set(e) for e in read if e)]
+    numbers = {name: number for number in longest for name in number}
+    # An index is a digit of one number, and numbers of fewer digits have them in the same order.
+    is_clear = all(_within(d, numbers[d[0]]) for d in read if d)
+    return numbers if is_clear else None
+
+
+def _within(part: Digits, number: Digits) -> bool:
+    return tuple(name for name in number if name in part) == part
+
+
+def digits(expr: IndexExpr, size: int, ranges: Mapping[str, Range]) -> Digits | None:
+    """The indices of which an expression is the mixed radix number, if it is each below a size."""
+    names = sorted(expr.names, key=expr.coefficient, reverse=True)
+    weight = size
+    for name in names:
+        r = ranges[name]
+        if r.lower != 0 or expr.coefficient(name) * r.extent != weight:
+            return None
+        weight = expr.coefficient(name)
+    return tuple(names) if weight == 1 and expr.constant == 0 and expr.is_affine else None
+
+
+def _parts(
+    value: SSAValue,
+    access: Sequence[IndexExpr],
+    ranges: Mapping[str, Range],
+    numbers: Mapping[str, Digits],
+) -> Parts | None:
+    """The axes that each axis of a value becomes; None where it is read at other digits."""
+    found: list[Shape] = []
+    for e, size in zip(access, shape(value), strict=True):
+        number = next((numbers[n] for n in e.names if n in numbers), None)
+        if number is None:
+            found.append((size,))
+            continue
+        is_broadcast = size == 1
+        if not is_broadcast and not _within(digits(e, size, ranges) or ("",), number):
+            return None
+        own = () if is_broadcast else e.names
+        found.append(tuple(ranges[n].extent if n in own else 1 for n in number))
+    return tuple(found)
+
+
+def like(kernel: KernelOp, value: SSAValue, parts: Parts) -> Split | None:
+    """What the values of an elementwise kernel become if that is what becomes of one of them."""
+    if shape(value) != shape(kernel.outputs[0]):
+        return None
+    found: dict[SSAValue, Parts] = {}
+    for v in (*kernel.block.args, *(r for op in kernel.block.ops for r in op.results)):
+        if not isinstance(v.owner, ConstantOp):
+            sizes = shape(v)
+            aligned = zip(sizes, parts[len(parts) - len(sizes) :], strict=True)
+            found[v] = tuple((1,) * len(p) if size == 1 else p for size, p in aligned)
+    return found
+
+
+def split(
+    kernel: KernelOp,
+    parts: Split,
+    axes: Windows | None,
+    view: Callable[[SSAValue, Shape], SSAValue],
+) -> KernelOp | None:
+    """The kernel over the axes that its axes become, not in the block yet; None if that is none.
+
+    It takes what a function gives for what the kernel takes, in another shape.
+    """
+    body = kernel.body.clone()
+    for old, new in zip(_values(kernel.block), _values(body.block), strict=True):
+        if old in parts:
+            t = make_type(shape_of_parts(parts[old]), tensor_type(old).element_type)
+            if t != new.type:
+                Rewriter.replace_value_with_new_type(new, t)
+    if axes is not None:
+        for old, new in zip(kernel.block.ops, body.block.ops, strict=True):
+            if isinstance(old, ContractionOp) and isinstance(new, ContractionOp):
+                _split(old, new, axes)
+    pairs = zip(kernel.inputs, body.block.args, strict=True)
+    inputs = [view(v, shape(argument)) for v, argument in pairs]
+    outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
+    new = KernelOp(inputs, [v.type for v in outputs], body)
+    new.location = kernel.location
+    try:
+        new.verify()
+    except VerifyException:
+        new.erase()
+        return None
+    return new
+
+
+def shape_of_parts(parts: Parts) -> Shape:
+    """The shape of a value that becomes these axes."""
+    return tuple(size for part in parts for size in part)
+
+
+def _split(old: ContractionOp, new: ContractionOp, axes: Windows) -> None:
+    reads = zip(old.inputs, old.accesses, strict=True)
+    new.accesses = ArrayAttr([axes.access(v, a) for v, a in reads])
+    new.output = axes.access(old.result, old.output)
+    new.constraints = ArrayAttr[ConstraintAttr]([])
+    new.domain = DomainAttr(tuple((n, axes.ranges[n]) for n in new.index_names))
+
+
+def _values(block: Block) -> list[SSAValue]:
+    return [*block.args, *(v for op in block.ops for v in op.results)]

@@ -1,0 +1,224 @@
+"""The elementwise end of a kernel, taken off it, so that those who take it can compute it.
+
+What is left of a row kernel gives the values of rows that the end needs, such as mean and variance;
+what is left of another one the result of its contraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.kernel_facts import makers
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.structure.row_axes import Map, Rows
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.fuse.fusion_cost import bytes_of
+from tiledialect.passes.fuse.kernel_merging import pruned, users_of
+
+
+@dataclass(frozen=True)
+class Parted:
+    """A kernel that nothing takes any longer, and the two that stand before it instead."""
+
+    whole: KernelOp
+    rest: KernelOp
+    end: KernelOp
+    outputs: tuple[SSAValue, ...]
+    """What the two make of what the whole makes, in its order."""
+    reshapes: tuple[ReshapeOp, ...] = ()
+    """What gives values of rows the axes along which the end repeats them."""
+
+    def undo(self) -> None:
+        """Give those who take the results the whole kernel again."""
+        for new, old in zip(self.outputs, self.whole.outputs, strict=True):
+            new.replace_all_uses_with(old)
+        for op in (self.end, *self.reshapes, self.rest):
+            Rewriter.erase_op(op)
+
+
+def part_end(kernel: KernelOp) -> Parted | None:
+    """Take off a kernel what elementwise ops make of its contractions for other kernels alone.
+
+    Of a row kernel, what they make of whole rows; of another one, what a row kernel alone takes,
+    which keeps rows: there they cost no more than at the end of the contraction.
+    """
+    if kernel.axes is not None:
+        maps = Rows.of(kernel.block.ops, kernel.axes.ranges).maps
+        rows = {name for name, r in kernel.axes.ranges.items() if r.extent > 1} - kernel.reduced
+        of_rows = {v for v, m in maps.items() if set(m) - {None} == rows}
+        return _parted(kernel, of_rows, maps, _ends(kernel, of_rows))
+    op, users = kernel.contraction, users_of(kernel)
+    over_rows = len(users) == 1 and all(isinstance(u, KernelOp) and u.axes for u in users)
+    if op is None or not over_rows or not _saves(kernel, op):
+        return None
+    maps = dict.fromkeys((op.result, *kernel.yield_op.values), ())
+    return _parted(kernel, {op.result}, maps, _ends(kernel, {op.result}))
+
+
+def part_results(kernel: KernelOp, results: Collection[SSAValue]) -> Parted | None:
+    """Take off a kernel some results that elementwise ops make of what it takes."""
+    maps = dict.fromkeys(kernel.yield_op.values, ())
+    return _parted(kernel, kernel.block.args, maps, results)
+
+
+def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:
+    """The results that elementwise ops make of what a kernel takes, for other kernels alone.
+
+    First all of one shape together, then those that the same kernels take, largest ones first; but
+    not those that are all the kernel has.
+    """
+    found: dict[Hashable, list[SSAValue]] = {}
+    results = kernel.yield_op.values
+    for value, output in zip(results, kernel.outputs, strict=True):
+        if _is_for_kernels(output) and all(map(_may_repeat, makers([value], ()))):
+            users = frozenset(use.operation for use in output.uses)
+            found.setdefault(value.type, []).append(value)
+            found.setdefault(users, []).append(value)
+    parts = dict.fromkeys(tuple(own) for own in found.values() if len(own) < len(results))
+    return [[*own] for own in sorted(parts, key=len, reverse=True)]
+
+
+def _may_repeat(op: Operation) -> bool:
+    """Whether an op computes elements, or repeats what the kernel takes."""
+    if isinstance(op, ContractionOp):
+        return isinstance(op.inputs[0], BlockArgument) and _stretches(op)
+    return isinstance(op, ElementwiseOp | ConstantOp)
+
+
+def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
+    """Whether the end moves as much again as the result of its contraction has."""
+    before = makers(op.inputs, ())
+    read = {v for other in before for v in other.operands} | {*op.inputs}
+    own = [a for a in kernel.block.args if a not in read]
+    moved = sum(map(bytes_of, (*own, *kernel.outputs)))
+    return moved >= 1.5 * bytes_of(op.result)
+
+
+def _ends(kernel: KernelOp, given: Collection[SSAValue]) -> list[SSAValue]:
+    """The results that kernels alone take, but the ``given`` ones."""
+    pairs = zip(kernel.yield_op.values, kernel.outputs, strict=True)
+    return [v for v, output in pairs if v not in given and _is_for_kernels(output)]
+
+
+def _parted(
+    kernel: KernelOp,
+    given: Collection[SSAValue],
+    maps: Mapping[SSAValue, Map],
+    ends: Collection[SSAValue],
+) -> Parted | None:
+    """Take off results made of the ``given`` ones of the values that are computed at ``maps``."""
+    results = kernel.yield_op.values
+    found = makers(ends, given)
+    pairs = ((op.result, op) for op in found if isinstance(op, ContractionOp))
+    spreads: dict[SSAValue, ContractionOp] = dict(pairs)
+    ops = [op for op in kernel.block.ops if op in found and op.results[0] not in spreads]
+    shapes = {shape_of(tensor_type(v)) for v in ends}
+    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
+    sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
+    # Whoever computes the end again cannot aggregate.
+    repeats = all(_repeats_rows(op, ops) and op.inputs[0] in given for op in spreads.values())
+    if len(shapes) != 1 or not repeats or not spreads.keys().isdisjoint(ends):
+        return None
+    kept = (v for v in (*results, *sources.values()) if v in maps and v not in ends)
+    left = list(dict.fromkeys(kept))
+    everything = [op for op in kernel.block.ops if not isinstance(op, YieldOp)]
+    pairs = zip(kernel.block.args, kernel.inputs, strict=True)
+    inputs: dict[SSAValue, SSAValue] = dict(pairs)
+    rest = _kernel(inputs, everything, left, kernel)
+    rest.axes = kernel.axes
+    rest = pruned(rest)
+    if kernel.axes is not None:
+        _leave_rows(rest)
+    made = dict(zip(left, rest.outputs, strict=True))
+    outer = {v: made.get(source) or inputs[source] for v, source in sources.items()}
+    reshapes = {v: ReshapeOp.of(outer[v], _with_axes(spreads[v])) for v in taken if v in spreads}
+    outer |= {v: op.result for v, op in reshapes.items()}
+    end = _kernel(outer, ops, [*ends], kernel)
+    made.update(zip(ends, end.outputs, strict=True))
+    hint = next((output.name_hint for output in kernel.outputs if output.name_hint), None)
+    for value, output in made.items():
+        output.name_hint = value.name_hint or (hint and f"{hint}_part")
+    Rewriter.insert_op((rest, *reshapes.values(), end), InsertPoint.before(kernel))
+    outputs = tuple(made[v] for v in results)
+    for old, new in zip(kernel.outputs, outputs, strict=True):
+        old.replace_all_uses_with(new)
+    return Parted(kernel, rest, end, outputs, tuple(reshapes.values()))
+
+
+def _repeats_rows(op: ContractionOp, ops: Collection[Operation]) -> bool:
+    """Whether a contraction repeats a value of rows, and the ops that take it broadcast it, too."""
+    users = {use.operation for use in op.result.uses}
+    return _stretches(op) and all(_is_whole_without(user, op) for user in users.intersection(ops))
+
+
+def _stretches(op: ContractionOp) -> bool:
+    """Whether a contraction repeats a tensor along some axes of its result, and nothing else."""
+    if len(op.inputs) != 1 or op.constraints.data or op.default is not None:
+        return False
+    (access,), whole = op.accesses, [e.variable for e in op.output.data]
+    along = [e.variable for e in access.data if e.names]
+    return None not in along and along == [name for name in whole if name in along]
+
+
+def _is_whole_without(user: Operation, op: ContractionOp) -> bool:
+    """Whether an op has another operand of the shape of what a contraction repeats."""
+    whole = shape_of(tensor_type(op.result))
+    others = (v for v in user.operands if not isinstance(v.owner, ContractionOp))
+    return any(shape_of(tensor_type(v)) == whole for v in others)
+
+
+def _with_axes(op: ContractionOp) -> Shape:
+    """The shape of what a contraction repeats, with an axis of size 1 for each that it adds."""
+    names = {name for e in op.accesses.data[0].data for name in e.names}
+    whole = shape_of(tensor_type(op.result)) or ()
+    places = zip(whole, op.output.data, strict=True)
+    return tuple(n if names.intersection(e.names) else 1 for n, e in places)
+
+
+def _leave_rows(kernel: KernelOp) -> None:
+    """Make a row kernel of a lone contraction a plain one, if it reads no rows that could be kept.
+
+    What it aggregates is computed of tensors that other rows share, and a tile of rows reads once.
+    """
+    assert kernel.axes is not None
+    ranges, contractions = kernel.axes.ranges, kernel.contractions
+    whole = tuple(r.extent for r in ranges.values())
+    if len(contractions) != 1 or any(shape_of(tensor_type(v)) == whole for v in kernel.inputs):
+        return
+    (op,) = contractions
+    results = {shape_of(tensor_type(v)) for v in kernel.yield_op.values}
+    if results == {shape_of(tensor_type(op.result))}:
+        kernel.axes = None
+        op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+
+
+def _is_for_kernels(output: SSAValue) -> bool:
+    """Whether kernels alone take what another one makes."""
+    return all(isinstance(use.operation, KernelOp) for use in output.uses)
+
+
+def _kernel(
+    inputs: dict[SSAValue, SSAValue],
+    ops: Iterable[Operation],
+    results: Sequence[SSAValue],
+    like: KernelOp,
+) -> KernelOp:
+    """A kernel of copies of some ops of another one, whose values take the place of others."""
+    body = Block(arg_types=[v.type for v in inputs.values()])
+    values = dict[SSAValue, SSAValue](zip(inputs, body.args, strict=True))
+    for value, argument in values.items():
+        argument.name_hint = value.name_hint
+    body.add_ops([op.clone(values) for op in ops])
+    body.add_op(YieldOp([values[v] for v in results]))
+    kernel = KernelOp(list(inputs.values()), [v.type for v in results], Region(body))
+    kernel.location = like.location
+    return kernel

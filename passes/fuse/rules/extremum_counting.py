@@ -1,0 +1,20 @@
+"""A maximum or minimum over windows that overlap, in one kernel with the count of what equals it.
+
+Both read the same windows: the second one finds them near. Those of windows that do not meet, and
+of whole rows, are row kernels with what else reads them.
+"""
+
+from __future__ import annotations
+
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.fuse.kernel_merging import merged_if
+from tiledialect.passes.fuse.rules.row_kernels import may_have_rows
+
+
+def with_count(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A kernel of an extreme over windows, and of what counts the points that have its value."""
+    if first.contraction is None or second.contraction is None or may_have_rows(first):
+        return None
+    if first.count is not None or second.count is not None:
+        return None
+    return merged_if(first, second, lambda kernel: kernel.count is not None)

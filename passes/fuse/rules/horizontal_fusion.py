@@ -1,0 +1,47 @@
+"""Elementwise kernels that read the same: one kernel writes the results of both."""
+
+from __future__ import annotations
+
+from xdsl.transforms.common_subexpression_elimination import cse
+
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.fuse.fusion_cost import Gain, Machine
+from tiledialect.passes.fuse.kernel_merging import merged
+from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
+
+MOST_STREAMS = 16
+"""How many tensors a kernel of several reads and writes.
+
+Those that lie alike modulo a page are in the same ways of the caches nearest to a core, of which
+there are 8 to 16; a core follows about as many of them ahead.
+"""
+
+
+def beside(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A kernel of two that compute elements of one shape, and read a tensor of that shape both.
+
+    What both compute, one does but once.
+    """
+    if not _share(first, second) or not (is_elementwise(first) and is_elementwise(second)):
+        return None
+    kernel = merged(first, second)
+    if kernel is not None:
+        cse(kernel.body)
+    return kernel
+
+
+def _share(first: KernelOp, second: KernelOp) -> bool:
+    """Whether two kernels write and read tensors of one shape, and neither takes from the other."""
+    shapes = {shape_of(tensor_type(v)) for v in (*first.outputs, *second.outputs)}
+    if len(shapes) > 1 or not {*first.outputs}.isdisjoint(second.inputs):
+        return False
+    read, common = {*first.inputs, *second.inputs}, {*first.inputs} & {*second.inputs}
+    if len(read) + len(first.outputs) + len(second.outputs) > MOST_STREAMS:
+        return False
+    return any(shape_of(tensor_type(v)) in shapes for v in common)
+
+
+def sibling_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+    """What one kernel takes, and what two."""
+    return machine.merging((first, second), kernel)

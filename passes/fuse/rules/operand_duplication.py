@@ -1,0 +1,52 @@
+"""Operands that a contraction takes at several places, as `A` in `A[i, k] * A[j, k]`."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
+
+
+def separate(block: Block) -> None:
+    """Let kernels take such an operand once for each place: schedules stage operands, not reads."""
+    for kernel in block.ops:
+        if isinstance(kernel, KernelOp) and kernel.axes is None and kernel.schedule is None:
+            _separate(kernel)
+
+
+def _separate(kernel: KernelOp) -> None:
+    op = kernel.contraction
+    if op is None:
+        return
+    found: dict[tuple[SSAValue, tuple[IndexExpr, ...]], SSAValue] = {}
+    for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True)):
+        if not isinstance(value, BlockArgument):
+            continue
+        # Neighbours are loaded together: they are one place.
+        place = tuple(e - e.constant for e in access.data)
+        if (value, place) not in found:
+            is_first = all(value is not other for other, _ in found)
+            found[value, place] = value if is_first else _again(kernel, value)
+        op.operands[k] = found[value, place]
+    default = op.default
+    if isinstance(default, BlockArgument) and default in op.inputs:
+        # The result begins as the default and is written over: what is read must stay as it is.
+        op.operands[len(op.operands) - 1] = _again(kernel, default, limit=None)
+
+
+def _again(
+    kernel: KernelOp, argument: BlockArgument, limit: int | None = MAX_ARGUMENTS
+) -> SSAValue:
+    """Another argument for what a kernel takes already, if there is room."""
+    count = len(kernel.inputs)
+    if limit is not None and count + len(kernel.outputs) >= limit:
+        return argument
+    kernel.operands = (*kernel.operands, kernel.inputs[argument.index])
+    new = kernel.block.insert_arg(argument.type, count)
+    hint = argument.name_hint
+    while hint is not None and any(a.name_hint == hint for a in kernel.block.args):
+        hint += "_again"
+    new.name_hint = hint
+    return new

@@ -1,0 +1,154 @@
+"""What a function returns several times, or has been given: each result is a tensor of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.tile.elementwise import IdentOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.ir.names import to_hint
+from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
+from tiledialect.schedule.output_box import leaves_unwritten
+
+
+def copy_arguments(function: func.FuncOp) -> None:
+    """Let a kernel copy each argument that a function returns, in place.
+
+    The host would copy it with one core, and once for each result.
+    """
+    for origin, places in _returned(function).items():
+        if isinstance(origin.owner, Block):
+            _give(places, _copied(origin, places))
+
+
+def repeat_results(function: func.FuncOp, given: Collection[KernelOp]) -> None:
+    """Let kernels write each result of a function that is returned several times, in place.
+
+    The host would copy it after the kernel. Kernels that are ``given`` stay as they are.
+    """
+    repeated: dict[KernelOp, dict[SSAValue, list[_Place]]] = {}
+    for origin, places in _returned(function).items():
+        more, kernel = places[1:], origin.owner
+        if not more or not isinstance(kernel, KernelOp):
+            continue
+        own = repeated.get(kernel, {})
+        count = sum(map(len, own.values())) + len(more)
+        if kernel not in given and _may_repeat(kernel, count):
+            repeated[kernel] = {**own, origin: more}
+        else:
+            _give(more, _copied(origin, more))
+    for kernel, values in repeated.items():
+        _give([place for more in values.values() for place in more], _repeated(kernel, values))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An operand of the op that ends a function."""
+
+    returned: func.ReturnOp
+    number: int
+    name: str | None
+
+    @property
+    def value(self) -> SSAValue:
+        """What is returned."""
+        return self.returned.operands[self.number]
+
+
+def _returned(function: func.FuncOp) -> dict[SSAValue, list[_Place]]:
+    """What a function returns, as it is made, and where."""
+    last = function.body.block.last_op
+    places: dict[SSAValue, list[_Place]] = {}
+    if isinstance(last, func.ReturnOp):
+        names = _names(function)
+        for k, value in enumerate(last.operands):
+            place = _Place(last, k, names.get(k, value.name_hint))
+            places.setdefault(before_reshapes(value), []).append(place)
+    return places
+
+
+def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
+    """Return copies, each under the type of what was returned there."""
+    for place, copy in zip(places, copies, strict=True):
+        copy.name_hint = place.name
+        old = place.value
+        place.returned.operands[place.number] = _reshaped(copy, place)
+        while isinstance(view := old.owner, ReshapeOp) and not old.uses:
+            old = view.operand
+            Rewriter.erase_op(view)
+
+
+def _names(function: func.FuncOp) -> dict[int, str]:
+    """The names for values that are results with a name."""
+    given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
+    names = ((k, attributes.data.get("tile.name")) for k, attributes in enumerate(given))
+    return {k: to_hint(name.data) for k, name in names if isinstance(name, StringAttr)}
+
+
+def _copied(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
+    """The results of kernels that copy a value to so many places."""
+    most = MAX_ARGUMENTS - 1
+    parts = (places[k : k + most] for k in range(0, len(places), most))
+    return [copy for part in parts for copy in _copied_once(origin, part)]
+
+
+def _copied_once(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
+    """The results of one kernel that does."""
+    body = Block(arg_types=[origin.type])
+    body.args[0].name_hint = origin.name_hint
+    same = IdentOp.create(operands=[body.args[0]], result_types=[origin.type])
+    same.res.name_hint = places[0].name
+    count = len(places)
+    body.add_ops([same, YieldOp([same.res] * count)])
+    kernel = KernelOp([origin], [origin.type] * count, Region(body))
+    Rewriter.insert_op(kernel, InsertPoint.before(places[0].returned))
+    return kernel.outputs
+
+
+def _may_repeat(kernel: KernelOp, count: int) -> bool:
+    """Whether a kernel can write a result several times: it begins as nothing else."""
+    if len(kernel.inputs) + len(kernel.outputs) + count > MAX_ARGUMENTS:
+        return False
+    if kernel.axes is not None:
+        return True
+    is_other = kernel.scatter is not None or kernel.scan is not None or kernel.parts
+    return not is_other and not any(
+        leaves_unwritten(op.space(), ranges_of(op)) for op in kernel.contractions
+    )
+
+
+def _repeated(kernel: KernelOp, values: Mapping[SSAValue, Sequence[_Place]]) -> Sequence[SSAValue]:
+    """The new results of a kernel that yields some of its values for each of their places more."""
+    last, old = kernel.yield_op, len(kernel.outputs)
+    inside: dict[SSAValue, SSAValue] = dict(zip(kernel.outputs, last.values, strict=True))
+    yielded = [*last.values, *(inside[value] for value, more in values.items() for _ in more)]
+    Rewriter.replace_op(last, YieldOp(yielded))
+    body = kernel.detach_region(kernel.body)
+    new = KernelOp(kernel.inputs, [v.type for v in yielded], body, axes=kernel.axes)
+    new.location = kernel.location
+    new.attributes.update(kernel.attributes)
+    for before, after in zip(kernel.outputs, new.outputs[:old], strict=True):
+        after.name_hint = before.name_hint
+    Rewriter.replace_op(kernel, new, new.outputs[:old])
+    return new.outputs[old:]
+
+
+def _reshaped(copy: SSAValue, place: _Place) -> SSAValue:
+    """A copy under the type of the value that is returned."""
+    if copy.type == place.value.type:
+        return copy
+    view = place.value.owner
+    assert isinstance(view, ReshapeOp)
+    again = view.clone({view.operand: copy})
+    Rewriter.insert_op(again, InsertPoint.before(place.returned))
+    again.result.name_hint = place.name
+    return again.result

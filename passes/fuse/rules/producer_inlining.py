@@ -1,0 +1,84 @@
+"""Elementwise kernels into the contraction that takes what they make: computed where it loads."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import BlockArgument
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.tile.base import size_of
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import GatherOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
+from tiledialect.passes.fuse.kernel_merging import merged, taken_elsewhere
+
+ELEMENTWISE = (ElementwiseOp, ConstantOp, YieldOp)
+
+
+def at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A kernel of both, where the second's contraction alone takes what the first one makes."""
+    return _at_loads(first, second) if is_elementwise(first) else None
+
+
+def rows_at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """The same where the first one gathers rows, each element of which is taken once, in order.
+
+    Vectors of the result are vectors of rows then.
+    """
+    op = second.contraction
+    if op is None or not _gathers_rows(first):
+        return None
+    outer = dict(zip(second.block.args, second.inputs, strict=True))
+    for value, access in zip(op.inputs, op.accesses, strict=True):
+        if isinstance(value, BlockArgument) and outer.get(value) in first.outputs:
+            last = access.data[-1].variable if access.data else None
+            is_along = last is not None and op.output.data[-1:] == access.data[-1:]
+            if not is_along or points_of(second) != size_of(value):
+                return None
+    return _at_loads(first, second)
+
+
+def _at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    op = second.contraction
+    if op is None or taken_elsewhere(first, second):
+        return None
+    arguments = dict(zip(second.inputs, second.block.args, strict=True))
+    for value in first.outputs:
+        for use in arguments[value].uses:
+            if use.operation is not op or use.index >= len(op.inputs):
+                return None
+    return merged(first, second)
+
+
+def is_elementwise(kernel: KernelOp) -> bool:
+    """Whether a kernel has elementwise ops alone."""
+    return kernel.axes is None and all(isinstance(op, ELEMENTWISE) for op in kernel.block.ops)
+
+
+def _gathers_rows(kernel: KernelOp) -> bool:
+    """Whether a kernel gathers rows, maybe with elementwise ops on them."""
+    gathers = [op for op in kernel.block.ops if isinstance(op, GatherOp)]
+    kinds = (GatherOp, *ELEMENTWISE)
+    return (
+        bool(gathers)
+        and kernel.axes is None
+        and all(isinstance(op, kinds) for op in kernel.block.ops)
+        and all(len(shape(op.indices)) < len(shape(op.result)) for op in gathers)
+    )
+
+
+def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+    """What one kernel takes, and what two."""
+    elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
+    again = elements / len(first.outputs) * operations(first.block.ops)
+    return machine.merging((first, second), kernel, again)
+
+
+def points_of(kernel: KernelOp) -> int:
+    """How many points the contraction of a kernel visits."""
+    assert kernel.contraction is not None
+    return prod(r.extent for r in ranges_of(kernel.contraction).values())

@@ -1,0 +1,188 @@
+"""Elementwise kernels that are computed again in each kernel that takes what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from math import prod
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.reachability import Before
+from tiledialect.dialects.tile.base import size_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.small_stencils import taps_of
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
+from tiledialect.passes.fuse.kernel_merging import merged, pruned, users_of
+from tiledialect.passes.fuse.rules.epilogue_fission import Parted
+from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise, points_of
+from tiledialect.passes.fuse.rules.row_kernels import over_rows, rows_gain
+
+
+@dataclass(frozen=True)
+class Again:
+    """A kernel that computes what some kernels take, too, in their place."""
+
+    users: tuple[KernelOp, ...]
+    kernel: KernelOp
+
+
+def recomputed(first: KernelOp, order: Mapping[Operation, int], machine: Machine) -> list[Again]:
+    """The kernels that compute again what an elementwise one makes, for those that take it.
+
+    Contractions over the same rows do it together, as computing twice what they all take would cost
+    more than it saves. None, if some op that takes it cannot compute it.
+    """
+    found: list[Again] = []
+    if not is_elementwise(first):
+        return found
+    users = sorted(users_of(first), key=lambda op: order.get(op, len(order)))
+    for user in users:
+        if not isinstance(user, KernelOp) or (both := _both(first, user)) is None:
+            erase(found)
+            return []
+        found.append(Again((user,), pruned(both)))
+    return _joined(found, machine)
+
+
+def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
+    """Fewer kernels: those with contractions over the same rows that need none of the others."""
+    joined: list[Again] = []
+    made = Before(v for own in found for user in own.users for v in user.outputs)
+    for new in found:
+        needs_others = any(made.are_needed_for(v) or v in made for u in new.users for v in u.inputs)
+        if needs_others or not new.kernel.contractions:
+            joined.append(new)
+            continue
+        for k, old in enumerate(joined):
+            if (kernel := _as_one(old.kernel, new.kernel, machine)) is not None:
+                joined[k] = Again((*old.users, *new.users), kernel)
+                erase([old, new])
+                break
+        else:
+            joined.insert(0, new)
+    return joined
+
+
+def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | None:
+    """A row kernel of two that stand in no block, if that is as fast."""
+    kernel = over_rows(first, second, first.outputs) if first.contractions else None
+    if kernel is None or rows_gain((first, second), kernel, machine).saved >= 0:
+        return kernel
+    kernel.erase()
+    return None
+
+
+def recomputing_gain(
+    first: KernelOp, found: Sequence[Again], machine: Machine, parted: Parted | None = None
+) -> Gain:
+    """What the kernel and those that take its results cost, and what those that compute it do.
+
+    A kernel that was ``parted`` off is computed in the whole otherwise.
+    """
+    whole = first if parted is None else parted.whole
+    rest = () if parted is None else (parted.rest,)
+    count = operations(first.block.ops)
+    once = operations(whole.block.ops) - sum(operations(k.block.ops) for k in rest)
+    again = sum(count * max(_evaluations(first, user) for user in own.users) for own in found)
+    again -= once * size_of(first.outputs[0])
+    apart = (whole, *(user for own in found for user in own.users))
+    together = (*rest, *(own.kernel for own in found))
+    return machine.gain(map(machine.traffic, apart), map(machine.traffic, together), again)
+
+
+def _evaluations(first: KernelOp, user: KernelOp) -> int:
+    """For how many elements a kernel computes what the first one makes.
+
+    Elements that repeat it along their last axes have it in common: it stays out of their loop.
+    """
+    points = size_of(first.outputs[0])
+    if user.axes is not None:
+        return points
+    if user.contraction is not None:
+        return max(points, points_of(user))
+    if user.contractions:
+        return max(points, sum(taps_of(op) * size_of(op.result) for op in user.contractions))
+    if points == 1 or _shapes(first) == _shapes(user):
+        return points
+    (own,), (shape,) = _shapes(first), _shapes(user)
+    repeated = len(list(takewhile(lambda n: n == 1, reversed(own))))
+    return prod(shape[: len(shape) - repeated])
+
+
+def recompute(first: KernelOp, found: Iterable[Again], order: Mapping[Operation, int]) -> None:
+    """Put the kernels that compute both in the place of all."""
+    for own in found:
+        last = max(own.users, key=order.__getitem__)
+        Rewriter.insert_op(own.kernel, InsertPoint.before(last))
+        old_outputs = (v for user in own.users for v in user.outputs)
+        for old, new in zip(old_outputs, own.kernel.outputs, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        for user in own.users:
+            Rewriter.erase_op(user)
+    Rewriter.erase_op(first)
+
+
+def erase(found: Iterable[Again]) -> None:
+    """Forget kernels that are in no block."""
+    for own in found:
+        own.kernel.erase()
+
+
+def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
+    if user.axes is not None:
+        return over_rows(first, user, ())
+    if not _is_taken_where_made(first, user):
+        return None
+    kernel = merged(first, user, ())
+    if kernel is None or user.contraction is not None or all(map(taps_of, kernel.contractions)):
+        return kernel
+    kernel.erase()
+    return None
+
+
+def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
+    """Whether a kernel takes the first one's results element by element, or its contraction does.
+
+    Where their results have the same shape, or one that elementwise kernels broadcast, elementwise
+    ops take them; else all that comes of them is what the contraction loads.
+    """
+    contraction = user.contraction
+    at_elements = _shapes(first) == _shapes(user) or (contraction is None and _repeats(first, user))
+    arguments = dict(zip(user.inputs, user.block.args, strict=True))
+    pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
+    # Each is come to in many ways: in a long chain there are more than can be followed.
+    reached = set(pending)
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if isinstance(op, ElementwiseOp):
+                pending += {op.res} - reached
+                reached.add(op.res)
+            elif isinstance(op, ContractionOp):
+                if contraction not in (None, op) or use.index >= len(op.inputs):
+                    return False
+            elif not (at_elements and isinstance(op, YieldOp)):
+                return False
+    return True
+
+
+def _repeats(first: KernelOp, user: KernelOp) -> bool:
+    """Whether elements of one shape are repeated to another one's."""
+    if len(_shapes(first)) != 1 or len(_shapes(user)) != 1:
+        return False
+    (own,), (shape,) = _shapes(first), _shapes(user)
+    sizes = zip(reversed(own), reversed(shape), strict=False)
+    return len(own) <= len(shape) and all(n in (1, m) for n, m in sizes)
+
+
+def _shapes(kernel: KernelOp) -> set[tuple[int, ...]]:
+    types = (value.type for value in kernel.outputs)
+    return {t.get_shape() for t in types if isinstance(t, TensorType)}

@@ -1,0 +1,157 @@
+"""Row kernels of two kernels: contractions and elementwise ops over the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.tile.attributes import AccessAttr, DomainAttr
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, names_in, shape
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.passes.fuse.fusion_cost import Gain, Machine
+from tiledialect.passes.fuse.kernel_merging import merged
+
+
+def over_rows(
+    first: KernelOp, second: KernelOp, kept: Sequence[SSAValue] | None = None
+) -> KernelOp | None:
+    """A row kernel of two kernels, if their contractions and elementwise ops share their rows.
+
+    Of the first one's results it has those that are ``kept``, by default what others take.
+    """
+    contractions = (*first.contractions, *second.contractions)
+    if not contractions or not (may_have_rows(first) and may_have_rows(second)):
+        return None
+    # Where weights are shared many pairs read the same: only those are merged that have rows.
+    axes = _axes((*first.block.ops, *second.block.ops))
+    names = _all_names(contractions, axes)
+    kernel = merged(first, second, kept) if names is not None else None
+    if kernel is not None and names is not None and not _make_rows(kernel, axes, names):
+        kernel.erase()
+        return None
+    return kernel
+
+
+def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+    """What one kernel takes, and what two."""
+    return rows_gain((first, second), kernel, machine)
+
+
+def rows_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
+    """What a row kernel takes, and what those that it is made of do."""
+    return machine.merging(members, kernel, _points_again(kernel))
+
+
+def _points_again(kernel: KernelOp) -> int:
+    """At how many points contractions aggregate what they have aggregated for other rows."""
+    assert kernel.axes is not None
+    axes = {name: r.extent for name, r in kernel.axes.ranges.items()}
+    reduced, again = kernel.reduced, 0
+    rows = prod(n for name, n in axes.items() if name not in reduced)
+    for op in kernel.contractions:
+        own = names_in(e for access in op.accesses for e in access.data)
+        visited = rows * prod(axes[name] for name in own & reduced)
+        again += visited - prod(axes[name] for name in own)
+    return again
+
+
+def may_have_rows(kernel: KernelOp) -> bool:
+    """Whether a kernel may be part of a row kernel, as far as its contractions alone tell."""
+    return kernel.axes is not None or all(map(_reads_at_axes, kernel.contractions))
+
+
+def _reads_at_axes(op: ContractionOp) -> bool:
+    """Whether a contraction may be part of a row kernel: its indices are axes, or nothing.
+
+    Its tensors of as many axes as the kernel has, however many these are, tell which.
+    """
+    places = [access.data for access in (op.output, *op.accesses)]
+    if not all(len(e.names) <= 1 and e.denominator == 1 for place in places for e in place):
+        return False
+    if op.constraints.data or op.symbols or op.default is not None:
+        return False
+    ranks = set(map(len, places))
+    return any(_names(op, _axis_names(rank)) is not None for rank in ranks)
+
+
+def _all_names(
+    contractions: Sequence[ContractionOp], axes: Mapping[str, Range]
+) -> list[Mapping[str, IndexExpr]] | None:
+    """For each contraction the axes that its indices are; None if they cannot be so of a kernel.
+
+    All of them sum over the same axes, and over one at least.
+    """
+    found: list[Mapping[str, IndexExpr]] = []
+    summed: set[frozenset[str]] = set()
+    for op in contractions:
+        if (names := _names(op, [*axes])) is None:
+            return None
+        found.append(names)
+        read, written = (
+            names_in(names[n] for access in accesses for e in access.data for n in e.names)
+            for accesses in (op.accesses, (op.output,))
+        )
+        if reduced := frozenset(n for n in read - written if axes[n].extent > 1):
+            summed.add(reduced)
+    return found if len(summed) == 1 else None
+
+
+def _make_rows(
+    kernel: KernelOp, axes: Mapping[str, Range], all_names: Sequence[Mapping[str, IndexExpr]]
+) -> bool:
+    """Give a kernel its axes, in place, by their names for each contraction's indices.
+
+    Whether it is a row kernel.
+    """
+    for op, names in zip(kernel.contractions, all_names, strict=True):
+        op.output = AccessAttr([e.substitute(names) for e in op.output.data])
+        op.accesses = ArrayAttr(
+            [AccessAttr([e.substitute(names) for e in a.data]) for a in op.accesses]
+        )
+        op.domain = None
+    try:
+        rows = Rows.of(kernel.block.ops, axes)
+        check_results(rows, kernel.yield_op.values, kernel.reduced)
+    except VerifyException:
+        return False
+    kernel.axes = DomainAttr(tuple(axes.items()))
+    return True
+
+
+def _axes(ops: Iterable[Operation]) -> dict[str, Range]:
+    """The axes of the largest shape, named `d0`, `d1`, …"""
+    shapes = [shape(v) for op in ops for v in (*op.operands, *op.results)]
+    rank = max(map(len, shapes), default=0)
+    sizes = [max(column) for column in zip(*(s for s in shapes if len(s) == rank), strict=True)]
+    return {n: Range(0, size) for n, size in zip(_axis_names(rank), sizes, strict=True)}
+
+
+def _axis_names(rank: int) -> list[str]:
+    """What so many axes are called."""
+    return [f"d{k}" for k in range(rank)]
+
+
+def _names(op: ContractionOp, axes: Sequence[str]) -> dict[str, IndexExpr] | None:
+    """The axes that the indices of a contraction are, each its own, as its largest tensors tell."""
+    found: dict[str, IndexExpr] = {}
+    tensors: Sequence[tuple[SSAValue, AccessAttr]] = [
+        (op.result, op.output),
+        *zip(op.inputs, op.accesses, strict=True),
+    ]
+    for value, access in tensors:
+        if len(access.data) == len(axes):
+            for e, size, axis in zip(access.data, shape(value), axes, strict=True):
+                if len(e.names) == 1:
+                    expr = IndexExpr.of(axis if size > 1 else 0)
+                    if found.setdefault(e.names[0], expr) != expr:
+                        return None
+    along = [e for e in found.values() if e.names]
+    # Two indices along one axis would be its diagonal.
+    is_clear = found.keys() >= set(op.index_names) and len(along) == len(set(along))
+    return found if is_clear else None

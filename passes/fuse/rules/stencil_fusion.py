@@ -1,0 +1,201 @@
+"""Contractions of few points into the kernel of what takes their elements, and of others like them.
+
+So the difference of neighbours `X[r, c + 1] - X[r, c]` is one kernel, which reads `X` once. On CPUs
+parts that are written beside one another become one, too, and copies of copies: a picture is padded
+by its own elements along both axes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.tile.base import size_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.structure.small_stencils import (
+    MOST_TAPS,
+    inner_copies,
+    inner_ops,
+    read_elements,
+    taps_of,
+)
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.fuse.fusion_cost import Gain, Machine, Traffic, bytes_of
+from tiledialect.passes.fuse.kernel_merging import merged, merged_if, taken_elsewhere
+from tiledialect.schedule.loops import SHORT_ROW
+from tiledialect.schedule.output_box import leaves_unwritten
+
+
+def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A kernel of both, if all their contractions have few points, near where they are taken."""
+    contractions = (*first.contractions, *second.contractions)
+    if len(contractions) < 2 or {shape(v) for k in (first, second) for v in k.outputs} != {
+        shape(first.outputs[0])
+    }:
+        return None
+    if not all(map(_is_plain, contractions)) or sum(map(taps_of, contractions)) > MOST_TAPS:
+        return None
+    if not _are_elements(first, second) or _is_contracted(first, second):
+        return None
+    return merged(first, second)
+
+
+def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """The same of parts beside one another, of copies of copies, and of what is turned around."""
+    contractions = (*first.contractions, *second.contractions)
+    if not _are_elements(first, second) or not all(map(taps_of, contractions)):
+        return None
+    if any(_is_unfilled(v) for v in second.inputs if v.owner is not first):
+        return None
+    shapes = {shape(v) for v in (*second.outputs, *taken_elsewhere(first, second))}
+    if len(shapes) > 1 or not all(_reads_rows(op, near=True) for op in contractions):
+        return None
+    return merged_if(first, second, _is_kernel)
+
+
+def in_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """The same of what is written in parts of one shape, which are computed beside one another."""
+    if not _are_elements(first, second):
+        return None
+    return merged_if(first, second, _writes_parts)
+
+
+def _writes_parts(kernel: KernelOp) -> bool:
+    """Whether a kernel puts results together of parts, and has few points for each beside."""
+    parts = [part for own in kernel.parts.values() for part in own]
+    if not parts:
+        return False
+    written = {part.op for part in parts}
+    taps = [op for op in kernel.contractions if op not in written]
+    if not all(taps_of(op) and _reads_rows(op, near=True) for op in taps):
+        return False
+    inner = inner_copies(taps)
+    shapes = {shape(op.result) for op in taps if op not in inner}
+    elements = [op for op in kernel.block.ops if isinstance(op, ElementwiseOp)]
+    shapes |= {shape(v) for op in elements if not isinstance(op, ConstantOp) for v in op.results}
+    return (
+        shapes <= {shape(parts[0].value)}
+        and sum(read_elements(op.result) for op in taps) <= MOST_TAPS
+    )
+
+
+def _is_unfilled(value: SSAValue) -> bool:
+    """Whether a value has elements that only the kernel that takes it writes, in its place."""
+    op = value.owner.contraction if isinstance(value.owner, KernelOp) else None
+    return op is not None and op.default is None and leaves_unwritten(op.space(), ranges_of(op))
+
+
+def _is_kernel(kernel: KernelOp) -> bool:
+    """Whether all contractions of a kernel are of few points, and elements of one shape."""
+    found = kernel.contractions
+    if kernel.contraction is not None or not found or not all(map(taps_of, found)):
+        return False
+    inner = inner_ops([*kernel.block.ops])
+    outer = [op.result for op in found if op not in inner]
+    others = [
+        op.res for op in kernel.block.ops if isinstance(op, ElementwiseOp) and op not in inner
+    ]
+    shapes = {shape(v) for v in (*outer, *others, *kernel.yield_op.values)}
+    taken = [v for v in outer if any(not isinstance(u.operation, ContractionOp) for u in v.uses)]
+    return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_TAPS
+
+
+def tap_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+    """What one kernel takes, and what two: neighbours that several points read are in a cache."""
+    apart = (_traffic(k, machine) for k in (first, second))
+    return machine.gain(apart, [machine.traffic(kernel)])
+
+
+def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:
+    """What a kernel moves: of a result that it writes over in part, that part alone."""
+    op = kernel.contraction
+    if op is None or op.default is None or not leaves_unwritten(op.space(), ranges_of(op)):
+        return machine.traffic(kernel)
+    points = prod(r.extent for r in ranges_of(op).values())
+    part = points / size_of(op.result) * bytes_of(op.result)
+    read = sum(min(part, bytes_of(v)) for v in op.inputs)
+    return Traffic(part + read, machine.time(part + read), machine.groups)
+
+
+def _are_elements(first: KernelOp, second: KernelOp) -> bool:
+    """Whether beside contractions there are elementwise ops alone."""
+    kinds = (ElementwiseOp, ConstantOp, YieldOp, ContractionOp)
+    return all(
+        k.axes is None and all(isinstance(op, kinds) for op in k.block.ops) for k in (first, second)
+    )
+
+
+def _is_plain(op: ContractionOp) -> bool:
+    """Whether a contraction reads memory, and says all of its elements in their order."""
+    sizes = zip(op.output.data, shape(op.result), strict=True)
+    forward = all((e.names and e.coefficient(e.names[0]) == 1) or n == 1 for e, n in sizes)
+    in_memory = op.default is None and all(isinstance(v, BlockArgument) for v in op.inputs)
+    return forward and in_memory and taps_of(op) > 0 and _reads_rows(op)
+
+
+def _reads_rows(op: ContractionOp, *, near: bool = False) -> bool:
+    """Whether neighbours read neighbours: the last index is no other axis of an input, or wider.
+
+    They may also be ``near``: turned around, or the next ones along the fastest axes.
+    """
+    names = op.output.data[-1].names if op.output.data else ()
+    if near:
+        fastest, others = _fastest(op), [n for e in op.output.data for n in e.names]
+        pairs = zip(op.inputs, op.accesses, strict=True)
+        strides = [_strides(v, access.data) for v, access in pairs]
+        return not any(_is_transposed(found, fastest, others) for found in strides)
+    return all(
+        e.coefficient(n) == (k == len(access.data) - 1 and n in access.data[-1].names)
+        for access in op.accesses
+        for k, e in enumerate(access.data)
+        for n in names
+    )
+
+
+def _fastest(op: ContractionOp) -> list[str]:
+    """The indices along the last axis of a result, and along those before it if it is short."""
+    found: list[str] = []
+    for e, size in zip(reversed(op.output.data), reversed(shape(op.result)), strict=True):
+        found += e.names
+        if size >= SHORT_ROW:
+            break
+    return found
+
+
+def _strides(value: SSAValue, access: Sequence[IndexExpr]) -> dict[str, int]:
+    """By how many elements of memory a step of each index moves an access."""
+    found: dict[str, int] = {}
+    for k, e in enumerate(access):
+        for n in e.names:
+            step = int(e.coefficient(n)) * prod(shape(value)[k + 1 :])
+            found[n] = found.get(n, 0) + step
+    return found
+
+
+def _is_transposed(
+    strides: Mapping[str, int], fastest: Sequence[str], names: Sequence[str]
+) -> bool:
+    """Whether a step of a slower index of a result goes less far than one of the fastest."""
+    slower = [abs(strides[n]) for n in names if n not in fastest and strides.get(n)]
+    steps = [abs(strides[n]) for n in fastest if strides.get(n)]
+    return bool(slower and steps) and min(slower) < max(steps)
+
+
+def _is_contracted(first: KernelOp, second: KernelOp) -> bool:
+    """Whether a contraction of the second kernel reads what comes of the first one's results."""
+    arguments = dict(zip(second.inputs, second.block.args, strict=True))
+    pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
+    users: set[Operation] = set()
+    while pending:
+        for use in pending.pop().uses:
+            if use.operation not in users:
+                users.add(use.operation)
+                pending += use.operation.results
+    return any(isinstance(op, ContractionOp) for op in users)

@@ -1,0 +1,436 @@
+"""tile-fuse: group ops into kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue, Use
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.normal_form import check_one_owner, ranges_of
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, size_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import concrete
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_reshapes
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError, meant
+from tiledialect.ir.names import from_hint, to_hint
+from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of, outer_operands
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.passes.fuse.fusion_cost import Machine
+from tiledialect.passes.fuse.fusion_rules import (
+    AT_LOADS,
+    AT_PARTS,
+    AT_TAPS,
+    BESIDE,
+    COUNTED,
+    IN_PARTS,
+    OVER_ROWS,
+    ROWS_AT_LOADS,
+)
+from tiledialect.passes.fuse.kernel_fusion import Fusion, kernels_in
+from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS, drop_fills, put_in_order
+from tiledialect.passes.fuse.rules.constant_positions import name_numbers
+from tiledialect.passes.fuse.rules.operand_duplication import separate
+from tiledialect.passes.fuse.rules.output_aliasing import copy_arguments, repeat_results
+from tiledialect.passes.specialize.tile_narrow_operands import is_widened
+from tiledialect.passes.views.concatenation import add_beside, is_completed, is_written_over
+from tiledialect.passes.views.diagonals import choose_diagonals
+from tiledialect.passes.views.initial_values import give_start
+from tiledialect.passes.views.mask_elimination import read_past_masks
+from tiledialect.passes.views.slice_sinking import copy_early
+from tiledialect.passes.views.triangles import choose_inside
+from tiledialect.schedule.cost.device import Kind, device_of
+from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
+
+
+@dataclass(eq=False)
+class Group:
+    """Ops that will be one kernel: at most one contraction, and ops on its result's elements."""
+
+    number: int
+    shape: Shape
+    ops: list[Operation] = field(default_factory=list[Operation])
+    needs: set[Group] = field(default_factory=set["Group"])
+    """The groups that make operands of this one."""
+    users: set[Group] = field(default_factory=set["Group"])
+    """The groups that need this one."""
+    open: bool = True
+    """Whether elementwise ops may join."""
+    contracts: bool = False
+    """Whether there is a contraction, a scan or a scatter."""
+    read: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The values from outside that the ops take."""
+    made: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The results that ops outside take, or that later ones may."""
+
+    def need(self, groups: set[Group]) -> None:
+        """Take operands from other groups."""
+        self.needs |= groups
+        for group in groups:
+            group.users.add(self)
+
+    def has_room(self, read: set[SSAValue], made: int) -> bool:
+        """Whether the kernel can take these values from outside, and make so many, besides."""
+        return len(self.read | read) + len(self.made) + made <= MAX_ARGUMENTS
+
+
+class Grouping:
+    """The groups of a function, in an order in which they can run."""
+
+    def __init__(self, block: Block, apart: Collection[str] = ()):
+        self.apart = apart
+        """The names of results that no later op may join."""
+        self.copied = {op for op in block.ops if is_copied(op, apart)}
+        """The ops that are done in each kernel that takes what they give."""
+        self.group_of: dict[SSAValue, Group] = {}
+        self.groups: list[Group] = []
+        for op in block.ops:
+            if op in self.copied:
+                continue
+            if isinstance(op, TileOp) and not isinstance(op, ReshapeOp):
+                self._place(op)
+            else:
+                self._pass(op)
+
+    def _pass(self, op: Operation) -> None:
+        """Keep the place of an op that belongs to no kernel.
+
+        A reshape is its operand under another type; a pattern is a kernel of its own.
+        """
+        if makers := {self.group_of[v] for v in outer_operands(op) if v in self.group_of}:
+            group = Group(len(self.groups), (), open=False)
+            group.need(makers)
+            self.groups.append(group)
+            self.group_of.update((result, group) for result in op.results)
+
+    def _place(self, op: TileOp) -> None:
+        (result,) = op.results
+        makers = {self.group_of[v] for v in op.operands if v in self.group_of}
+        group = None
+        if isinstance(op, ElementwiseOp):
+            group = self._join(op, makers)
+        if group is None:
+            shape = shape_of(tensor_type(result)) or ()
+            # The sums of a scatter are there only once all is read.
+            is_open = writes_everything(op) and not isinstance(op, ScatterOp)
+            group = Group(len(self.groups), shape, open=is_open)
+            group.contracts = isinstance(op, ContractionOp | ScanOp | ScatterOp)
+            self.groups.append(group)
+        self.group_of[result] = group
+        group.ops.append(op)
+        group.made.add(result)
+        if result.name_hint in self.apart:
+            group.open = False
+        group.read |= self._read_by(op, group)
+        group.need({self.group_of[v] for v in group.read if v in self.group_of})
+        group.made -= {v for v in op.operands if self._is_inner(v, group)}
+
+    def _read_by(self, op: Operation, group: Group) -> set[SSAValue]:
+        """What a kernel of ``group`` takes from memory for ``op``."""
+        operands = [v for v in op.operands if v.owner not in self.copied]
+        behind = (v.owner for v in op.operands if v.owner in self.copied)
+        operands += [v for copied in behind if isinstance(copied, CastOp) for v in copied.operands]
+        return {v for v in operands if self.group_of.get(v) is not group}
+
+    def _is_inner(self, value: SSAValue, group: Group) -> bool:
+        """Whether only ops of ``group`` take a value that it makes."""
+        return self.group_of.get(value) is group and all(
+            use.operation.results and self.group_of.get(use.operation.results[0]) is group
+            for use in value.uses
+        )
+
+    def _join(self, op: ElementwiseOp, makers: set[Group]) -> Group | None:
+        """The last of the groups that make operands, if ``op`` can be part of it.
+
+        Groups are numbered in running order, so that one of the others can be merged into it if
+        everything else that needs it comes later.
+        """
+        (result,) = op.results
+        shape = shape_of(tensor_type(result)) or ()
+        target = max(makers, key=lambda g: g.number, default=None)
+        if target is None or not target.open or target.shape != shape:
+            return None
+        if not target.has_room(self._read_by(op, target), 1):
+            return None
+        for group in makers - {target}:
+            if group.open and group.shape == shape:
+                self._merge(group, target)
+        return target
+
+    def _merge(self, group: Group, target: Group) -> None:
+        if group in target.needs:
+            # An op of the target reads other elements than its own, so they must be in memory.
+            return
+        if any(g.number < target.number for g in group.users):
+            return
+        if group.contracts and target.contracts:
+            return
+        if not target.has_room(group.read, len(group.made) + 1):
+            return
+        target.ops += group.ops
+        target.made |= group.made
+        target.contracts |= group.contracts
+        target.need(group.needs - {target})
+        for maker in group.needs:
+            maker.users.discard(group)
+        for op in group.ops:
+            self.group_of[op.results[0]] = target
+        target.read = {v for v in target.read | group.read if self.group_of.get(v) is not target}
+        target.made = {v for v in target.made if not self._is_inner(v, target)}
+        for user in group.users:
+            user.needs.discard(group)
+            user.need({target})
+        group.ops, group.open, group.needs, group.users = [], False, set(), set()
+
+
+def is_copied(op: Operation, apart: Collection[str] = ()) -> bool:
+    """Whether an op is done in each kernel that takes what it gives: nothing is computed for it.
+
+    So are constants, and numbers of 16 bits in f32 of arguments.
+    """
+    if not isinstance(op, CastOp):
+        return isinstance(op, ConstantOp)
+    return (
+        is_widened(op.result)
+        and isinstance(before_reshapes(op.operand), BlockArgument)
+        and op.result.name_hint not in apart
+        and all(map(_is_loaded, op.result.uses))
+    )
+
+
+def _is_loaded(use: Use) -> bool:
+    """Whether elements are taken where they are used: defaults of contractions are in memory."""
+    op = use.operation
+    is_operand = isinstance(op, ContractionOp) and use.index < len(op.inputs)
+    return is_operand or isinstance(op, ElementwiseOp)
+
+
+def writes_everything(op: Operation) -> bool:
+    """Whether a kernel of ``op`` writes every element of its result."""
+    return not isinstance(op, ContractionOp) or not leaves_unwritten(op.space(), ranges_of(op))
+
+
+def _has_gaps(op: ContractionOp) -> bool:
+    """Whether no loops of a contraction visit every element of its result."""
+    return output_box(op.space()) is None
+
+
+def _widen_domain(op: ContractionOp) -> None:
+    """Let the loops of a contraction visit every element of its result, where they can."""
+    if is_written_over(op):
+        return
+    ranges = widened(op.space(), ranges_of(op))
+    op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+    check_one_owner(op)
+
+
+def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = False) -> None:
+    """Move the tile ops of a function into kernels, in place."""
+    block = function.body.block
+    _compute_bare_constants(block)
+    read_past_masks(function.body)
+    copy_early(function.body, apart)
+    add_beside(block)
+    if not gpu:
+        choose_diagonals(block)
+        choose_inside(block)
+    contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
+    # Cores write whole rows no slower than parts of them.
+    completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
+    for op in contractions:
+        if op not in completed:
+            name_numbers(op)
+            _widen_domain(op)
+            give_start(op)
+    _compute_small_ones_early(block)
+    grouping = Grouping(block, apart)
+    order = {op: k for k, op in enumerate(block.ops)}
+    for group in grouping.groups:
+        if group.ops:
+            group.ops.sort(key=order.__getitem__)
+            _make_kernel(group, grouping.copied)
+    for op in reversed(list(block.ops)):
+        if op in grouping.copied and not op.results[0].uses:
+            Rewriter.erase_op(op)
+    put_in_order(block)
+
+
+def _compute_small_ones_early(block: Block) -> None:
+    """Put elementwise ops that larger ones may repeat right after what they need.
+
+    An op joins the last group that makes an operand: that shall be one of its own shape.
+    """
+    elementwise = [op for op in block.ops if isinstance(op, ElementwiseOp)]
+    largest = max((size_of(op.results[0]) for op in elementwise), default=0)
+    place: dict[Operation, tuple[int, int]] = {}
+    for k, op in enumerate(block.ops):
+        place[op] = k, 0
+        if isinstance(op, ElementwiseOp | ReshapeOp) and size_of(op.results[0]) < largest:
+            owners = (v.owner for v in op.operands)
+            makers = [place[o][0] for o in owners if isinstance(o, Operation) and o in place]
+            place[op] = max(makers, default=-1), k + 1
+        elif isinstance(op, ConstantOp):
+            place[op] = -1, k + 1
+    ordered = sorted(place, key=place.__getitem__)
+    if ordered != list(place):
+        for op in ordered:
+            op.detach()
+        block.add_ops(ordered)
+
+
+def _compute_bare_constants(block: Block) -> None:
+    """Give constants that must be in memory an op that a kernel can hold."""
+    for op in list(block.ops):
+        if isinstance(op, func.ReturnOp | ReshapeOp):
+            for k, value in enumerate(op.operands):
+                if isinstance(value.owner, ConstantOp):
+                    cast = CastOp.to(value, concrete(tensor_type(value).element_type))
+                    cast.result.name_hint = value.name_hint
+                    Rewriter.insert_op(cast, InsertPoint.before(op))
+                    op.operands[k] = cast.result
+
+
+def _make_kernel(group: Group, copied: Collection[Operation]) -> None:
+    taken = dict.fromkeys(v.owner for op in group.ops for v in op.operands)
+    copies = {op: op.clone() for op in taken if isinstance(op, Operation) and op in copied}
+    ops = dict.fromkeys([*copies.values(), *group.ops])
+    for op in group.ops:
+        given = [copies.get(v.owner) for v in op.operands]  # pyright: ignore[reportArgumentType]
+        op.operands = [
+            v if copy is None else copy.results[0]
+            for v, copy in zip(op.operands, given, strict=True)
+        ]
+    inside = {result for op in ops for result in op.results}
+    inputs = [*dict.fromkeys(v for op in ops for v in op.operands if v not in inside)]
+    outputs = [
+        r for op in ops for r in op.results if any(use.operation not in ops for use in r.uses)
+    ]
+    if not outputs:
+        for op in reversed(group.ops):
+            Rewriter.erase_op(op)
+        return
+    last = group.ops[-1]
+    body = Block(arg_types=[v.type for v in inputs])
+    kernel = KernelOp(inputs, [v.type for v in outputs], Region(body))
+    kernel.location = last.location
+    Rewriter.insert_op(kernel, InsertPoint.after(last))
+    for op in group.ops:
+        op.detach()
+    body.add_ops(ops)
+    for output, result in zip(outputs, kernel.outputs, strict=True):
+        result.name_hint = output.name_hint
+        output.replace_uses_with_if(result, lambda use: use.operation not in ops)
+    body.add_op(YieldOp(outputs))
+    for old, new in zip(inputs, body.args, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_uses_with_if(new, lambda use: use.operation in ops)
+
+
+@dataclass(frozen=True)
+class TileFusePass(PassWithFlags):
+    """Groups the ops of every function into kernels.
+
+    A contraction begins a kernel, in which the elementwise ops on its result's elements may
+    follow; chains of elementwise ops of one shape are one kernel. Constants go into each kernel
+    that uses them; reshapes stay outside. The domain of a contraction is widened where its loops
+    can visit every element of the result; one of few points that writes at a number of an axis, as
+    `O[i, 3]`, gets an index there. Each element must have one owner among the values of
+    the result's indices, which `tile-reduce` and `tile-defract` see to. A contraction that leaves
+    elements of its result unwritten is alone in its kernel, and writes over what another one has
+    filled with its default, or 0. So does one that takes as its default what nothing else does, as
+    in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
+    the same elements, become such; on GPUs the first one fills nothing that the others write. On
+    CPUs what is written along a diagonal, `[i, i]`, is chosen there where the result is filled, and
+    copies of half a tensor or more, as triangles, choose elements, too. In
+    gradients, what reads a part that the others leave alone reads past what masks these. Where
+    parts alone are taken of what elementwise ops make of arguments, these ops are done on parts of
+    the arguments, and of what is put together of arguments on the part alone.
+
+    A contraction's kernel takes a tensor that it reads at several places once for each.
+
+    Then kernels become one where that pays. Contractions of few points an element, as
+    differences of neighbours, share a kernel, which computes them where elementwise ops take them.
+    On CPUs copies of them share it, too, and copies that take others as their defaults. Copies that
+    put a result together of parts of one shape join the kernel that computes these, which writes
+    each part where it belongs. What copies would begin as is forgotten where other copies in the
+    kernel leave nothing of it.
+    Elementwise ops whose results a contraction alone takes
+    are computed where it loads them; on CPUs rows that are gathered, too, where it takes each
+    element once and writes along rows. Kernels that read one another's results, or the same inputs,
+    along the same rows become a row kernel: contractions that aggregate over the same axes, and
+    elementwise ops before, between and after them, as in softmax or layer normalization. Its
+    indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
+    take are computed again in each, where that takes less than to write and to read what they make,
+    by one kernel for contractions over the same rows;
+    those at the end of a contraction go to the row kernel that alone takes them, if that moves
+    less. Then kernels that read or write windows that do not meet, as `X[4*i + k]` with
+    `0 <= k < 4`, become row kernels over shapes in which `i` and `k` have axes of their own;
+    reshapes stand around them. A maximum or minimum over other windows, which meet, shares a kernel
+    with the count of their elements that equal it.
+    """
+
+    name = "tile-fuse"
+
+    loads: bool | None = None
+    """Whether elementwise ops join the contraction that reads them, and contractions of few points
+    what takes them, or what makes the parts that they write; by default, if that pays."""
+    rows: bool | None = None
+    """Whether contractions over the same rows, or windows, share a kernel; by default, if that
+    pays."""
+    again: bool | None = None
+    """Whether elementwise ops that several kernels take are computed in each; by default, if that
+    pays."""
+    beside: bool | None = None
+    """Whether elementwise kernels that read a tensor both share a kernel; by default, if that
+    pays."""
+    apart: tuple[str, ...] = ()
+    """The names of results that are written to memory, and that nothing is computed with."""
+    explain: bool = False
+    """Whether each kernel gets an attribute that says why it was merged, or not."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fuse every function."""
+        device = device_of(op)
+        machine = Machine.of(device)
+        hints = {value.name_hint for other in ops_in(op) for value in other.results}
+        apart = {name: name if name in hints else to_hint(name) for name in self.apart}
+        for name, hint in apart.items():
+            if hint not in hints:
+                like = meant(name, (from_hint(h) for h in hints if h))
+                raise TileError(f"there is no result {name} to keep apart{like}")
+        for function in ops_of(op, func.FuncOp):
+            if has_one_block(function) and _is_static(function):
+                block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
+                # Neighbours of which some are in other parts are no wide access of a GPU.
+                taps = AT_TAPS if gpu else AT_PARTS
+                loads, rows = self.loads, self.rows
+                rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads}
+                # Vectors of CPUs lie along rows; on GPUs it has not been measured.
+                rules |= {} if gpu else {ROWS_AT_LOADS: loads}
+                rules |= {OVER_ROWS: rows, COUNTED: rows, BESIDE: self.beside}
+                given = kernels_in(block)
+                fuse(function, [*apart.values()], gpu=gpu)
+                copy_arguments(function)
+                forced = rules, self.again, [*apart.values()]
+                fusion = Fusion(block, machine, *forced, given, explains=self.explain)
+                fusion.run()
+                drop_fills(function.body)
+                separate(block)
+                if self.explain:
+                    fusion.explain()
+                repeat_results(function, given)
+
+
+def _is_static(function: func.FuncOp) -> bool:
+    return all(
+        isinstance(t, TensorType) and t.has_static_shape() for t in function.function_type.inputs
+    )

@@ -1,0 +1,90 @@
+"""Quotients that only sums and smooth functions take: products with the reciprocal of the divisor.
+
+A gradient computes again what it needs of the function's values, a normalized row for instance: it
+divides by what is the same for all of the row. Nobody sees these quotients, so one reciprocal may
+serve them all, though the last bit of a product with it may be another one. Where that could be
+seen, as comparisons, roundings and the ends of functions' domains do, quotients stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.value_bounds import magnitude
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.special import ReshapeOp, SumToOp
+
+LARGE = 125
+"""Beyond this power of two the reciprocal of a float may not be a normal one."""
+
+SMOOTH = (
+    *(ew.AddOp, ew.SubOp, ew.MulOp, ew.NegOp, ew.IdentOp, ReshapeOp, SumToOp),
+    *(ew.ExpOp, ew.ErfOp, ew.TanhOp, ew.SigmoidOp, ew.SinOp, ew.CosOp),
+)
+"""The ops of whose result no more than the last bits are others where those of an operand are."""
+
+
+def soften_quotients(function: func.FuncOp, outputs: Sequence[SSAValue]) -> None:
+    """Let a gradient function multiply by reciprocals where nobody sees it.
+
+    The outputs are the function's own, if it returns them.
+    """
+    block = function.body.block
+    sharp = set(outputs)
+    for op in reversed(list(block.ops)):
+        sharp.update(_sharpened(op, sharp))
+    for op in list(block.ops):
+        if isinstance(op, ew.DivOp) and op.results[0] not in sharp and divides_rows(op):
+            reciprocal = ew.RecipOp.make(op.operands[1])
+            product = ew.MulOp.make(op.operands[0], reciprocal.results[0])
+            for new in (reciprocal, product):
+                new.location = op.location
+            Rewriter.insert_op(reciprocal, InsertPoint.before(op))
+            Rewriter.replace_op(op, product)
+
+
+def divides_rows(op: Operation) -> bool:
+    """Whether floats are divided by what is repeated, and never has a reciprocal too small."""
+    divisor, (quotient,) = op.operands[1], op.results
+    is_float = tensor_type(divisor).element_type == tensor_type(quotient).element_type == f32
+    return is_float and is_stretched(divisor, quotient) and magnitude(divisor) <= LARGE
+
+
+def is_stretched(value: SSAValue, result: SSAValue) -> bool:
+    """Whether a tensor surely has fewer axes than what it is broadcast to, or axes of size 1."""
+    shape, whole = shape_of(tensor_type(value)), shape_of(tensor_type(result))
+    if shape is None or whole is None:
+        return False
+    pairs = zip(shape, whole[len(whole) - len(shape) :], strict=True)
+    return len(shape) < len(whole) or any(a == 1 != b for a, b in pairs)
+
+
+def _sharpened(op: Operation, sharp: set[SSAValue]) -> Sequence[SSAValue]:
+    """The operands of an op whose last bits are seen, if those of the sharp values are."""
+    if isinstance(op, func.ReturnOp):
+        return ()
+    if not sharp.isdisjoint(op.results) or op.regions:
+        return op.operands
+    match op:
+        case ew.DivOp():
+            return op.operands[1:]
+        case ew.SelectOp():
+            return op.operands[:1]
+        case ContractionOp():
+            return () if _adds_products(op) else op.operands
+        case _:
+            return () if isinstance(op, SMOOTH) else op.operands
+
+
+def _adds_products(op: ContractionOp) -> bool:
+    """Whether an op adds, or copies, elements or products of them."""
+    adds = op.aggregation.data in (Aggregation.add, Aggregation.assign)
+    return adds and op.combination.data in (Combination.none, Combination.mul, Combination.add)

@@ -1,0 +1,436 @@
+"""tile-gradient: reverse-mode differentiation of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.dialects.tile import Tile
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
+from tiledialect.dialects.tile.meetings import element_type, leave_open
+from tiledialect.errors import TileError
+from tiledialect.ir.names import to_hint
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.ir.signature import argument_names, find_function, miscounted, result_names
+from tiledialect.passes.gradient.rules.approximate_division import soften_quotients
+from tiledialect.passes.gradient.rules.contractions import contraction_gradient
+from tiledialect.passes.gradient.rules.elementwise import DERIVATIVES, can_flow
+from tiledialect.passes.gradient.rules.shift_invariance import unfelt
+from tiledialect.passes.lift.lift_to_tile import without_patterns
+from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
+from tiledialect.passes.specialize.tile_specialize import check_cotangent_types, specialize
+from tiledialect.passes.specialize.types.float_widths import RealWidths
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """One differentiation: by which inputs, and whether the outputs are kept."""
+
+    wrt: tuple[str, ...]
+    with_outputs: bool = False
+    only_reals: bool = False
+    """Whether inputs that turn out to hold integers are left out; else they are refused."""
+
+    def signature(
+        self, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the gradient function's inputs and outputs."""
+        check_names(self.wrt, inputs)
+        added = cotangent_names(outputs, inputs)
+        kept = outputs if self.with_outputs else ()
+        return (*inputs, *added), (*kept, *cotangent_names(self.wrt, kept))
+
+
+def cotangent_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """`D` + name for each, with a number behind it where that is taken."""
+    used = set(taken)
+    result: list[str] = []
+    for name in names:
+        cotangent, number = f"D{name}", 2
+        while cotangent in used:
+            cotangent, number = f"D{name}_{number}", number + 1
+        used.add(cotangent)
+        result.append(cotangent)
+    return tuple(result)
+
+
+def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse names that are no inputs, and repeated ones."""
+    for name in wrt:
+        if name not in inputs:
+            raise TileError(
+                f"there is no input {name} to differentiate by; there is {', '.join(inputs)}"
+            )
+    if len(set(wrt)) < len(wrt):
+        raise TileError("an input to differentiate by is named twice")
+
+
+def specialize_gradient(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
+) -> tuple[str, ...]:
+    """Bind the inputs' types, then make the function its gradient, as often as asked, in place.
+
+    Returns what ``specialize`` does.
+    """
+    count = len(function.body.block.args)
+    if not gradients:
+        return specialize(function, types)
+    surprises = specialize(function, types[:count])
+    for step in gradients:
+        outputs = result_names(function)
+        _apply(function, step, is_last=step is gradients[-1])
+        cotangents = function.body.block.args[count:]
+        check_cotangent_types(
+            [name_of(c) for c in cotangents],
+            types[count : count + len(cotangents)],
+            outputs,
+            [c.type for c in cotangents],
+        )
+        count += len(cotangents)
+    if count != len(types):
+        names = argument_names(function)
+        raise TileError(miscounted("the gradient", names, len(types), names[len(types) :]))
+    return surprises
+
+
+def cotangent_types(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
+) -> list[TensorType[Attribute]]:
+    """The types of the cotangents that the gradient takes besides inputs of ``types``."""
+    function = function.clone()
+    specialize(function, types)
+    for step in gradients[:-1]:
+        _apply(function, step, is_last=False)
+    block = function.body.block
+    added: list[SSAValue] = [*block.args[len(types) :]]
+    if gradients:
+        # The last ones have the types of what is returned then: no need to differentiate for them.
+        assert block.last_op is not None
+        added.extend(block.last_op.operands)
+    return [v.type for v in added if isinstance(v.type, TensorType)]
+
+
+def _apply(function: func.FuncOp, step: Gradient, *, is_last: bool) -> None:
+    """Make a specialized function its gradient, in place."""
+    args = zip(argument_names(function), function.body.block.args, strict=True)
+    reals = {name for name, a in args if et.may_be_float(tensor_type(a).element_type)}
+    wrt = tuple(n for n in step.wrt if n in reals) if step.only_reals else step.wrt
+    integers = ", ".join(n for n in step.wrt if n not in reals)
+    if not wrt:
+        raise TileError(f"there is no gradient with respect to integers: {integers}")
+    if wrt != step.wrt and not is_last:
+        # Its cotangent would be an input that is there or not.
+        raise TileError(
+            f"{integers} holds integers: say by what the inner gradient differentiates, "
+            f"as in .gradient(wrt={wrt}).gradient()"
+        )
+    differentiate(function, wrt, with_outputs=step.with_outputs)
+
+
+def gradient(
+    function: func.FuncOp,
+    wrt: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    with_outputs: bool = False,
+) -> func.FuncOp:
+    """The gradient function of ``function``, which stays as it is.
+
+    It takes the inputs and a cotangent for each output, named ``D`` + output, and gives the
+    cotangents of the inputs ``wrt`` (all real ones if empty), in that order; ``with_outputs`` the
+    function's own outputs before them. Raises a TileError for names that are no inputs, and for
+    inputs that hold integers.
+    """
+    result = function.clone()
+    differentiate(result, wrt, name=name, with_outputs=with_outputs)
+    return result
+
+
+def differentiated(
+    module: ModuleOp,
+    name: str,
+    gradients: Sequence[Gradient],
+    types: Sequence[TensorType[Attribute]] = (),
+) -> func.FuncOp:
+    """A function of a copy of a module, differentiated like this and canonicalized.
+
+    With the types of its inputs, a function of patterns becomes one of tensors.
+    """
+    module = module.clone()
+    function = find_function(module, name)
+    if types:
+        specialize_gradient(function, types, gradients)
+        without_patterns(function)
+    else:
+        for step in gradients:
+            differentiate(function, step.wrt, with_outputs=step.with_outputs)
+    if gradients or types:
+        context = Context()
+        for dialect in (Arith, Tile):
+            context.load_dialect(dialect)
+        CanonicalizePass().apply(context, module)
+    return function
+
+
+def differentiate(
+    function: func.FuncOp,
+    wrt: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    with_outputs: bool = False,
+) -> None:
+    """Make a function its gradient function, in place; see ``gradient``."""
+    inputs = _chosen_inputs(function, wrt)
+    without_patterns(function)
+    function.attributes["tile.gradient_of"] = SymbolRefAttr(function.sym_name)
+    function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
+    before = set(function.walk())
+    _Differentiator(function, inputs, with_outputs).run()
+    _settle_widths(function, [op for op in function.walk() if op not in before])
+
+
+def _settle_widths(function: func.FuncOp, added: Sequence[Operation]) -> None:
+    """Give the reals that derivatives make of integers and numbers alone the width they meet."""
+    if any(element_type(a) == et.any_type for a in function.body.block.args):
+        for op in added:
+            leave_open(op)
+        return
+    returned = function.body.block.last_op
+    assert isinstance(returned, func.ReturnOp)
+    types = [element_type(v) for v in returned.operands]
+    RealWidths(function, added).settle()
+    for k, (value, t) in enumerate(zip(returned.operands, types, strict=True)):
+        if element_type(value) != t:
+            cast = CastOp.to(value, t)
+            Rewriter.insert_op(cast, InsertPoint.before(returned))
+            returned.operands[k] = cast.result
+
+
+def _chosen_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
+    names = argument_names(function)
+    for name, argument in zip(names, function.body.block.args, strict=True):
+        if not isinstance(argument.type, TensorType | UnrankedTensorType):
+            raise TileError.at(
+                function,
+                f"{name} is of type {argument.type}, not a tensor: "
+                "tile-gradient runs before kernels are made",
+            )
+    types = [tensor_type(a).element_type for a in function.body.block.args]
+    if not wrt:
+        return [k for k, t in enumerate(types) if et.may_be_float(t)]
+    check_names(wrt, names)
+    for name in wrt:
+        if not et.may_be_float(types[names.index(name)]):
+            raise TileError(
+                f"{name} holds {et.type_name(types[names.index(name)])}: "
+                "there is no gradient with respect to integers"
+            )
+    return [names.index(name) for name in wrt]
+
+
+@dataclass
+class _Differentiator:
+    """Turns a clone of a function into its gradient function."""
+
+    function: func.FuncOp
+    inputs: list[int]
+    with_outputs: bool
+    cotangents: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    shaped_as: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """What each cotangent is one of."""
+    active: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The values that depend on the inputs in question."""
+    origins: Origins = field(default_factory=Origins)
+
+    def run(self) -> None:
+        block = self.function.body.block
+        returned = block.last_op
+        assert isinstance(returned, func.ReturnOp)
+        ops = list(block.ops)
+        names = argument_names(self.function)
+        old_outputs = result_names(self.function) if self.with_outputs else []
+        self._find_active(ops, [block.args[k] for k in self.inputs])
+        for op in ops:
+            # In order, so that no question goes deep.
+            self.origins.note(op.results)
+        added = self._add_cotangents(returned)
+        for op in reversed(ops):
+            self._visit(op, self._builder(returned, op.location))
+        outputs = list(returned.operands) if self.with_outputs else []
+        results = [self._result(k, names[k], self._builder(returned)) for k in self.inputs]
+        new_names = cotangent_names([names[k] for k in self.inputs], old_outputs)
+        self._finish(returned, added, outputs, results, new_names)
+
+    def _builder(self, before: Operation, location: LocationAttr | None = None) -> TensorBuilder:
+        return TensorBuilder(before, location, self.shaped_as, origins=self.origins)
+
+    def _find_active(self, ops: Sequence[Operation], sources: Sequence[SSAValue]) -> None:
+        self.active.update(sources)
+        for op in ops:
+            # A custom gradient is the only way through its op.
+            sources = op.inputs if isinstance(op, CustomGradientOp) else op.operands
+            if any(v in self.active for v in sources):
+                self.active.update(r for r in op.results if can_flow(r))
+        self.active -= unfelt(self.active)
+
+    def _add_cotangents(self, returned: func.ReturnOp) -> tuple[str, ...]:
+        """An argument for the cotangent of each output; their names."""
+        block = self.function.body.block
+        added = cotangent_names(result_names(self.function), argument_names(self.function))
+        b = self._builder(returned)
+        for output, name in zip(returned.operands, added, strict=True):
+            argument = block.insert_arg(output.type, len(block.args))
+            argument.name_hint = to_hint(name)
+            # That of an output of integers is not used.
+            if can_flow(output):
+                self._accumulate(b, output, argument)
+        return added
+
+    def _visit(self, op: Operation, b: TensorBuilder) -> None:
+        cotangent = next((self.cotangents[r] for r in op.results if r in self.cotangents), None)
+        if cotangent is None or op.results[0] not in self.active:
+            return
+        if isinstance(op, CustomGradientOp):
+            operands, shares = list(op.inputs), inlined(b, op, cotangent)
+        elif isinstance(op, ContractionOp):
+            operands = [*op.inputs, *([op.default] if op.default is not None else [])]
+            wanted = [v in self.active for v in operands]
+            shares = contraction_gradient(b, op, cotangent, wanted)
+        elif (rule := DERIVATIVES.get(type(op))) is not None:
+            operands, shares = list(op.operands), list(rule(b, op, cotangent))
+        else:
+            raise TileError.at(op, f"{op.name} has no gradient")
+        for operand, share in zip(operands, shares, strict=True):
+            if share is not None and operand in self.active:
+                if isinstance(op, ElementwiseOp) and _may_broadcast(op, operand):
+                    share = b.sum_to(share, operand)
+                self._accumulate(b, operand, share)
+
+    def _accumulate(self, b: TensorBuilder, value: SSAValue, share: SSAValue) -> None:
+        if value in self.cotangents:
+            share = b.add(self.cotangents[value], share)
+        if share.name_hint is None and value.name_hint is not None:
+            share.name_hint = f"D{value.name_hint}"
+        self.cotangents[value] = share
+        self.shaped_as.setdefault(share, value)
+
+    def _result(self, k: int, name: str, b: TensorBuilder) -> SSAValue:
+        """The cotangent of an input, in the input's own type."""
+        argument = self.function.body.block.args[k]
+        result = self.cotangents.get(argument)
+        if result is None:
+            result = b.zeros_like(argument)
+        own, found = tensor_type(argument).element_type, tensor_type(result).element_type
+        if et.any_type not in (own, found) and own != found:
+            result = b.insert(CastOp.to(result, own))
+        if isinstance(result.owner, Operation):
+            result.name_hint = to_hint(f"D{name}")
+        return result
+
+    def _finish(
+        self,
+        returned: func.ReturnOp,
+        added: Sequence[str],
+        outputs: list[SSAValue],
+        results: list[SSAValue],
+        names: Sequence[str],
+    ) -> None:
+        """Return the results, and give arguments and results their names."""
+        function = self.function
+        inputs_named = argument_names(function)[: len(function.function_type.inputs)]
+        outputs_named = result_names(function)
+        argument_attrs = _named(function.arg_attrs, inputs_named)
+        result_attrs = _named(function.res_attrs, outputs_named) if self.with_outputs else []
+        Rewriter.replace_op(returned, func.ReturnOp(*outputs, *results))
+        types = [v.type for v in (*outputs, *results)]
+        function.function_type = FunctionType.from_lists(function.body.block.arg_types, types)
+        sources = [inputs_named[k] for k in self.inputs]
+        function.arg_attrs = ArrayAttr([*argument_attrs, *map(_cotangent, added, outputs_named)])
+        function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, sources)])
+        region_dce(function.body)
+        soften_quotients(function, outputs)
+
+
+def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:
+    """Whether the result of an op may have another shape than an operand."""
+    others = (v for v in op.operands if v is not operand)
+    return any(shape_of(tensor_type(v)) != () for v in others)
+
+
+def _cotangent(name: str, of: str) -> DictionaryAttr:
+    """The attributes of an argument or result that is the cotangent of another."""
+    return DictionaryAttr({"tile.name": StringAttr(name), "tile.cotangent_of": StringAttr(of)})
+
+
+def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValue | None]:
+    """The cotangents that a custom gradient's body makes of the result's."""
+    own, found = tensor_type(op.result).element_type, tensor_type(g).element_type
+    if et.any_type not in (own, found) and own != found:
+        g = b.insert(CastOp.to(g, own))
+    values: dict[SSAValue, SSAValue] = {op.cotangent: g}
+    for inner in op.body.block.ops:
+        if inner.results:
+            copy = inner.clone(values)
+            Rewriter.insert_op(copy, InsertPoint.before(b.before))
+    shares = [values.get(v, v) for v in op.yielded]
+    # A scalar counts for each element.
+    return [
+        b.like(share, tensor) if shape_of(tensor_type(share)) == () else share
+        for share, tensor in zip(shares, op.inputs, strict=True)
+    ]
+
+
+def _named(attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]) -> list[DictionaryAttr]:
+    """The attributes of a function's arguments or results, each with its name."""
+    given = [entry.data for entry in attrs] if attrs is not None else [{} for _ in names]
+    return [
+        DictionaryAttr({"tile.name": StringAttr(name), **entry})
+        for name, entry in zip(names, given, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class TileGradientPass(PassWithFlags):
+    """Adds the gradient function of a function.
+
+    For `f(A, B) -> (C)` that is `f_gradient(A, B, DC) -> (DA, DB)`: from the inputs and the
+    cotangents of the outputs to the cotangents of the inputs.
+    """
+
+    name = "tile-gradient"
+
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+    wrt: tuple[str, ...] = ()
+    """By which inputs to differentiate; all that hold reals, or whose type is open, if left out."""
+    with_outputs: bool = False
+    """Whether the gradient function also returns the function's own outputs, first."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Add the gradient function after the function."""
+        function = find_function(op, self.function)
+        result = gradient(function, self.wrt, with_outputs=self.with_outputs)
+        Rewriter.insert_op(result, InsertPoint.after(function))

@@ -1,0 +1,215 @@
+"""Macro rules: what is done by several rules at the places that each leads to."""
+
+from __future__ import annotations
+
+from tiledialect.index.size import Size
+from tiledialect.passes.lift.rules.cancellation import (
+    as_scalar_as_vector_identity,
+    as_vector_as_scalar_identity,
+    empty_map,
+    get_tuple,
+    get_zip,
+    join_split_identity,
+    kept_twice,
+    split_join_identity,
+    transpose_transpose_identity,
+    zip_duplicate,
+    zip_flatten,
+    zip_unused,
+)
+from tiledialect.passes.lift.rules.fusion import (
+    map_fission,
+    map_fusion,
+    map_fusion_with_zip,
+    reduce_map_fusion,
+    reduce_seq_map_fusion,
+)
+from tiledialect.passes.lift.rules.interchange import (
+    map_map_interchange,
+    map_reduce_interchange,
+    map_zip_reduce_interchange,
+    transpose_both_sides,
+)
+from tiledialect.passes.lift.rules.opencl import reduce_seq
+from tiledialect.passes.lift.rules.reordering import join_past_map, zip_past_split
+from tiledialect.passes.lift.rules.rule import Strategy, macro
+from tiledialect.passes.lift.rules.split_join import (
+    join_split,
+    partial_reduce,
+    reduce_seq_in_parts,
+    split_join,
+)
+from tiledialect.passes.lift.rules.stencil import slide_tiling
+from tiledialect.passes.lift.strategies.combinators import (
+    at_input,
+    attempt,
+    choice,
+    everywhere,
+    in_function,
+    repeat,
+    sequence,
+    top_down,
+)
+
+CANCELLATIONS = (
+    split_join_identity,
+    join_split_identity,
+    transpose_transpose_identity,
+    as_vector_as_scalar_identity,
+    as_scalar_as_vector_identity,
+    empty_map,
+    get_tuple,
+    get_zip,
+    zip_duplicate,
+    zip_unused,
+    zip_flatten,
+    kept_twice,
+)
+"""Rules that make a program shorter."""
+
+FUSIONS = (map_fusion, map_fusion_with_zip, reduce_map_fusion, reduce_seq_map_fusion)
+"""Rules after which an array less is kept."""
+
+
+def at_least_once(strategy: Strategy) -> Strategy:
+    """The strategy everywhere, but refused where it applies nowhere."""
+    return sequence(top_down(strategy), everywhere(strategy))
+
+
+@macro
+def simplify() -> Strategy:
+    """What cancels out goes, everywhere."""
+    return at_least_once(choice(*CANCELLATIONS))
+
+
+@macro
+def fuse() -> Strategy:
+    """Maps and reductions are fused, everywhere."""
+    return at_least_once(choice(*CANCELLATIONS, *FUSIONS))
+
+
+@macro
+def tile_stencil(*, v: Size, u: Size | None = None) -> Strategy:
+    """`slide(n, s) >> map(f) = slide(u, v) >> map(slide(n, s) >> map(f)) >> join`.
+
+    `u - v == n - s`; by `slide_tiling`, `join_past_map` and `map_fusion`.
+    """
+    return sequence(at_input(slide_tiling(v=v, u=u)), join_past_map, at_input(map_fusion))
+
+
+@macro
+def reshape_maps(*, n: Size) -> Strategy:
+    """`map(map(f)) = join >> split(n) >> map(map(f)) >> join >> split(m)`, for arrays of size `m`.
+
+    By `join_split` and `split_join`; `n` divides the number of all elements.
+    """
+    return sequence(join_split, at_input(split_join(n=n)))
+
+
+@macro
+def reuse_from_map(*, n: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ f(a, b)))`: `n` elements of `y` serve all of `x` at a time.
+
+    It is `y >> split(n) >> map(bs ⇒ x >> map(a ⇒ bs >> map(b ⇒ f(a, b))))`, then transposed and
+    joined; by `split_join`, `map_fission` and `map_map_interchange`.
+    """
+    return sequence(in_function(split_join(n=n)), map_fission, at_input(map_map_interchange))
+
+
+@macro
+def tile_maps(*, m: Size, n: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ f(a, b)))` in tiles of `m` x `n`, which divide the sizes.
+
+    It is `split(m) >> map(as ⇒ y >> split(n) >> map(bs ⇒ as >> map(a ⇒ bs >> map(b ⇒ f(a, b)))))`,
+    then joined; by `split_join`, `map_fission` and `map_map_interchange`.
+    """
+    return sequence(split_join(n=m), at_input(in_function(reuse_from_map(n=n))))
+
+
+@macro
+def move_reduce_out() -> Strategy:
+    """`map(g >> reduce(f, e))` as a map of `g` and a reduction of arrays.
+
+    By `map_fission` and `map_reduce_interchange`, or by the latter alone.
+    """
+    return choice(
+        map_reduce_interchange,
+        map_zip_reduce_interchange,
+        sequence(map_fission, map_reduce_interchange),
+    )
+
+
+@macro
+def interchange() -> Strategy:
+    """A map and the map or reduction that its function ends with, exchanged."""
+    return choice(map_map_interchange, transpose_both_sides, move_reduce_out)
+
+
+@macro
+def reduce_outermost() -> Strategy:
+    """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` as a reduction of matrices.
+
+    Each step adds what one column of both makes to all elements: register blocking in two
+    dimensions, where the matrix is private. By `map_zip_reduce_interchange`, twice.
+    """
+    return sequence(in_function(map_zip_reduce_interchange), map_zip_reduce_interchange)
+
+
+@macro
+def register_block_1d(*, n: Size) -> Strategy:
+    """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `n` elements to a work-item.
+
+    By `split_join`, `map_map_interchange` and `map_zip_reduce_interchange`; `n` divides the size.
+    """
+    block = sequence(map_map_interchange, at_input(in_function(map_zip_reduce_interchange)))
+    return sequence(split_join(n=n), at_input(in_function(block)))
+
+
+@macro
+def register_block_2d(*, m: Size, n: Size) -> Strategy:
+    """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `m` x `n` elements to a work-item.
+
+    By `tile_maps` and `reduce_outermost`; `m` and `n` divide the sizes.
+    """
+    tile = in_function(at_input(at_input(in_function(reduce_outermost))))
+    return sequence(tile_maps(m=m, n=n), at_input(tile))
+
+
+@macro
+def reduce_zip_in_parts(*, k: Size) -> Strategy:
+    """`zip(x, y) >> reduce_seq(f, e)` in parts of `k`, which divides the size.
+
+    `zip(x >> split(k), y >> split(k)) >> reduce_seq((s, (x, y)) ⇒ zip(x, y) >> reduce_seq(f, s))`
+    """
+    return sequence(reduce_seq_in_parts(n=k), at_input(zip_past_split), reduce_seq_map_fusion)
+
+
+@macro
+def finish_tiling(*, k: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))`, of a tile, in parts of `k`.
+
+    The tile is a reduction of matrices, in parts of `k` columns of both. By `reduce_outermost` and
+    `reduce_zip_in_parts`; `k` divides the size.
+    """
+    return sequence(reduce_outermost, reduce_zip_in_parts(k=k))
+
+
+@macro
+def tile_matrix_product(*, m: Size, n: Size, k: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n` x `k`.
+
+    Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps` and
+    `finish_tiling`; `m`, `n` and `k` divide the sizes.
+    """
+    row_of_tiles = in_function(at_input(at_input(in_function(finish_tiling(k=k)))))
+    return sequence(tile_maps(m=m, n=n), at_input(row_of_tiles))
+
+
+@macro
+def reduce_in_parts(*, n: Size) -> Strategy:
+    """`reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
+
+    By `partial_reduce` and `reduce_seq`, with what is before it fused.
+    """
+    parts = at_input(in_function(sequence(reduce_seq, attempt(repeat(reduce_seq_map_fusion)))))
+    return sequence(partial_reduce(n=n), parts, reduce_seq)

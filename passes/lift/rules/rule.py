@@ -1,0 +1,403 @@
+"""Rules: what is looked for, what takes its place, and when."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import func
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.lift.attributes import size_of
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.errors import TileError
+from tiledialect.index.size import Size
+from tiledialect.lift.tracing import fresh_names, unplaced
+from tiledialect.lift.values import Value
+from tiledialect.passes.lift.rules.matching import Anything, Chain, Stage
+from tiledialect.passes.lift.rules.open_sizes import (
+    define_sizes,
+    defined_sizes,
+    definitions,
+    open_sizes,
+)
+from tiledialect.passes.lift.rules.places import places
+from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
+
+Sizes = Mapping[str, "Size | int | str"]
+"""Values of a rule's parameters."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An application of a rule, at a place, with values of its parameters."""
+
+    rule: Named
+    place: str
+    sizes: tuple[tuple[str, Size | int], ...] = ()
+
+    @property
+    def equation(self) -> str:
+        """What the rule says, in a line."""
+        return self.rule.equation.partition("\n")[0]
+
+    def __str__(self) -> str:
+        sizes = f"({_sizes_text(self.sizes)})" if self.sizes else ""
+        return f"{self.rule.name}{sizes} at {self.place}"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Values for names of sizes, as a step."""
+
+    sizes: tuple[tuple[str, Size | int], ...]
+    equation = "Names of sizes get their values."
+
+    def __str__(self) -> str:
+        return f"bind({_sizes_text(self.sizes)})"
+
+
+def _sizes_text(sizes: tuple[tuple[str, Size | int], ...]) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sizes)
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A value that was replaced, where it was used, and the ops that came into the function."""
+
+    old: SSAValue
+    uses: tuple[tuple[Operation, int], ...]
+    added: tuple[Operation, ...]
+    defined: Mapping[str, Size]
+    """The sizes that had names of their own before."""
+
+    def undo(self, function: func.FuncOp) -> None:
+        """Use the value again, and erase what was added."""
+        define_sizes(function, self.defined)
+        for op, index in self.uses:
+            op.operands[index] = self.old
+        for op in reversed(self.added):
+            op.detach()
+            op.erase()
+
+
+class Facts:
+    """Facts about a function as it is at one time, gathered when they are asked for."""
+
+    def __init__(self, function: func.FuncOp):
+        self._function = function
+
+    @cached_property
+    def addresses(self) -> dict[Operation, str]:
+        """Where the patterns are."""
+        return {op: address for address, op in places(self._function).items()}
+
+    @cached_property
+    def sizes(self) -> frozenset[str]:
+        """The names of sizes."""
+        return open_sizes(self._function)
+
+
+@dataclass
+class Rewriting:
+    """A function while it is rewritten, with what was done so far, which can be taken back."""
+
+    function: func.FuncOp
+    steps: list[Step] = field(default_factory=list[Step])
+    _replaced: list[Replaced] = field(default_factory=list[Replaced])
+    _facts: dict[int, Facts] = field(default_factory=dict[int, Facts])
+    """By how much was replaced before: what is taken back is as it was."""
+
+    @property
+    def facts(self) -> Facts:
+        """The facts about the function as it is."""
+        return self._facts.setdefault(len(self._replaced), Facts(self.function))
+
+    def replace(
+        self, op: Operation, built: Block, value: SSAValue, sizes: Mapping[str, Size]
+    ) -> None:
+        """Put ``value``, with the ops of ``built`` that it needs, in place of what ``op`` gives.
+
+        ``sizes`` get names of their own.
+        """
+        inside = set(built.walk())
+        for new in inside:
+            new.location = op.location
+        added = tuple(built.ops)
+        Rewriter.inline_block(built, InsertPoint.after(op))
+        old = op.results[0]
+        uses = tuple((u.operation, u.index) for u in old.uses if u.operation not in inside)
+        for user, index in uses:
+            user.operands[index] = value
+        defined = defined_sizes(self.function)
+        self._replaced.append(Replaced(old, uses, added, defined))
+        define_sizes(self.function, {**defined, **sizes})
+        self._facts.pop(len(self._replaced), None)
+        if value.name_hint is None:
+            value.name_hint = old.name_hint
+
+    def checkpoint(self) -> tuple[int, int]:
+        """The state, to go back to."""
+        return len(self.steps), len(self._replaced)
+
+    def back_to(self, checkpoint: tuple[int, int]) -> None:
+        """Take back what was done since."""
+        steps, replaced = checkpoint
+        while len(self._replaced) > replaced:
+            self._replaced.pop().undo(self.function)
+        del self.steps[steps:]
+
+    def fresh(self, name: str) -> Size:
+        """The size ``name``, or one with a number if the program has such a name."""
+        taken = self.facts.sizes
+        candidates = (name, *(f"{name}{k}" for k in range(1, len(taken) + 2)))
+        return Size.of(next(c for c in candidates if c not in taken))
+
+
+class Strategy(ABC):
+    """Something to be done at a value of a program: a rule, or a composition of rules."""
+
+    @abstractmethod
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Does it, and gives what takes the value's place. Raises ``NotApplicable``."""
+
+
+class Named(Strategy, ABC):
+    """A strategy with a name, an equation, and perhaps parameters."""
+
+    name: str
+    equation: str
+
+    @property
+    @abstractmethod
+    def function(self) -> Callable[..., Any]:
+        """The Python function, of which the keywords are the parameters."""
+
+    @property
+    def looks_for(self) -> str:
+        """What must be there for it to apply."""
+        return self.equation.partition("\n")[0].rstrip(".")
+
+    @cached_property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The parameters: sizes, or integers."""
+        every = inspect.signature(self.function, eval_str=True).parameters
+        return {n: p for n, p in every.items() if p.kind == p.KEYWORD_ONLY}
+
+    def __call__(self, **sizes: Size | int | str | None) -> Applied:
+        """The rule with values of its parameters; one that is None is left out."""
+        for name in sizes:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise TileError(f"{self.name} has no parameter {name}; it has {known}")
+        return Applied(self, tuple((n, s) for n, s in sizes.items() if s is not None))
+
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Do it with a new name for each size."""
+        return self().run(rewriting, value)
+
+    def chosen(self, rewriting: Rewriting, given: Sizes) -> dict[str, Size | int]:
+        """The parameters' values: as given, or by default, or a new name.
+
+        A size that may be left out has a name where the one before is open, too.
+        """
+        found: dict[str, Size | int] = {}
+        opened = False
+        for name, parameter in self.parameters.items():
+            if parameter.annotation is int:
+                found[name] = self._integer(name, given.get(name, parameter.default))
+            elif name in given:
+                size = given[name]
+                found[name] = size_of(size) if isinstance(size, str) else Size.of(size)
+            elif parameter.default is parameter.empty or opened:
+                found[name] = rewriting.fresh(name)
+                opened = True
+        return found
+
+    def _integer(self, name: str, given: object) -> int:
+        number = given.value if isinstance(given, Size) else given
+        if isinstance(number, str) and number.isdigit():
+            number = int(number)
+        if not isinstance(number, int):
+            raise NotApplicable(f"{name} of {self.name} is a number, not {given}")
+        return number
+
+    def check(self, value: SSAValue) -> None:
+        """Refuse a value that is not at all what the rule looks for."""
+
+    @abstractmethod
+    def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
+        """Do it."""
+
+
+@dataclass(frozen=True)
+class Applied(Strategy):
+    """A rule with values of its parameters."""
+
+    rule: Named
+    sizes: tuple[tuple[str, Size | int | str], ...]
+
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Apply the rule, and record that."""
+        rule, op = self.rule, value.owner
+        before = rewriting.checkpoint()
+        try:
+            if not isinstance(op, LiftOp):
+                raise Mismatch("there is no pattern")
+            rule.check(value)
+            # Afterwards the op has none.
+            place = rewriting.facts.addresses.get(op, "?")
+            sizes = rule.chosen(rewriting, dict(self.sizes))
+            new = rule.apply(rewriting, value, sizes)
+        except NotApplicable as error:
+            rewriting.back_to(before)
+            raise type(error)(f"{rule.name}: {error.message}") from None
+        # What a rule that is composed of others did is one step.
+        del rewriting.steps[before[0] :]
+        rewriting.steps.append(Step(rule, place, tuple(sizes.items())))
+        return new
+
+
+@dataclass(frozen=True)
+class Rule(Named):
+    """A pattern, and a function that writes what takes its place, or refuses."""
+
+    name: str
+    pattern: Chain
+    replacement: Callable[..., object]
+    equation: str
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The replacement."""
+        return self.replacement
+
+    @property
+    def looks_for(self) -> str:
+        """The pattern."""
+        return str(self.pattern)
+
+    def check(self, value: SSAValue) -> None:
+        """Refuse a value that the pattern does not match."""
+        self.pattern.match(value)
+
+    def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
+        """Match the pattern, write the replacement, and put it in place."""
+        op = value.owner
+        assert isinstance(op, LiftOp)
+        found: dict[str, Any] = {**self.pattern.match(value), "here": op}
+        block = Block()
+        try:
+            with unplaced(), fresh_names(), definitions() as defined, ImplicitBuilder(block):
+                new = self._written(found, sizes)
+            _same_type(new.type, value.type)
+            for name in defined.keys() & rewriting.facts.sizes:
+                raise NotApplicable(f"{name} is a size of the program already")
+        except Exception as error:
+            block.erase(safe_erase=False)
+            raise self._refusal(error) from error
+        rewriting.replace(op, block, new, defined)
+        return new
+
+    def _written(self, found: Mapping[str, Any], sizes: Mapping[str, Any]) -> SSAValue:
+        """What the replacement writes."""
+        for name in self._positional:
+            if name not in found:
+                raise TypeError(f"{name} is not in its pattern, {self.pattern}")
+        written = self.replacement(*(found[n] for n in self._positional), **sizes)
+        if not isinstance(written, Value):
+            raise TypeError(f"its replacement is {written!r}, no value")
+        return written.ssa
+
+    def _refusal(self, error: Exception) -> Exception:
+        """What an error while the replacement is written means for the user of the rule."""
+        match error:
+            case NotApplicable():
+                return error
+            case TileError():
+                return NotApplicable(error.message)
+            case VerifyException():
+                return NotApplicable(str(error))
+            case _:
+                # The rule itself is wrong, and may be the user's.
+                return TileError(f"the rule {self.name}: {type(error).__name__}: {error}")
+
+    @cached_property
+    def _positional(self) -> tuple[str, ...]:
+        every = inspect.signature(self.replacement).parameters
+        return tuple(n for n, p in every.items() if p.kind == p.POSITIONAL_OR_KEYWORD)
+
+
+def _same_type(new: Attribute, old: Attribute) -> None:
+    if new != old:
+        raise NotApplicable(f"that would give {new} instead of {old}")
+
+
+@dataclass(frozen=True)
+class Macro(Named):
+    """A rule that is composed of others."""
+
+    name: str
+    strategy: Callable[..., object]
+    equation: str
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What makes the strategy."""
+        return self.strategy
+
+    def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
+        """Follow the strategy."""
+        made = self.strategy(**sizes)
+        if not isinstance(made, Strategy):
+            raise TileError(f"the macro {self.name} gives {made!r}, no strategy")
+        return made.run(rewriting, value)
+
+
+def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
+    """A rule of the function that it decorates, which writes what takes the pattern's place.
+
+    The function takes what the pattern names, `x` for its input and `here` for the op, and
+    numerical parameters by keyword; its documentation begins with the equation.
+
+    Example:
+    ```python
+    @rule(p.pad("a", "b", "edge") >> p.pad("c", "d", "edge"))
+    def pad_pad(x, a, b, c, d, edge):
+        "`pad(a, b, clamp) >> pad(c, d, clamp) = pad(a + c, b + d, clamp)`."
+        require(edge.data == lift.clamp, f"the boundary is {edge.data}")
+        return x >> lift.pad(a + c, b + d, lift.clamp)
+    ```
+    """
+
+    def decorate(replacement: Callable[..., object]) -> Rule:
+        chain = Chain((pattern,)) if isinstance(pattern, Stage) else pattern
+        if not isinstance(chain, Chain):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(f"the rule {replacement.__name__}: {pattern!r} is no pattern")
+        return Rule(replacement.__name__, chain, replacement, inspect.getdoc(replacement) or "")
+
+    return decorate
+
+
+def macro(strategy: Callable[..., object]) -> Macro:
+    """A rule of the function that it decorates, which gives a strategy for its parameters.
+
+    Example:
+    ```python
+    @macro
+    def tile_for_groups(*, v):
+        "`tile_stencil`, and a work-group to each tile."
+        return sequence(RULES["tile_stencil"](v=v), at_input(RULES["map_wrg"]))
+    ```
+    """
+    return Macro(strategy.__name__, strategy, inspect.getdoc(strategy) or "")
+
+
+__all__ = ["Anything", "Macro", "Named", "Rule", "Step", "Strategy", "macro", "rule"]

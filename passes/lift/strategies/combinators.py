@@ -1,0 +1,223 @@
+"""Strategies: rules one after the other, by choice, repeated, and at places that are found.
+
+A strategy is done at a value and gives what takes the value's place, in the spirit of ELEVATE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.lift.base import FunctionOp
+from tiledialect.passes.lift.rules.matching import Chain, Stage, matches
+from tiledialect.passes.lift.rules.places import children
+from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
+from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
+
+LIMIT = 1000
+"""How often a strategy is repeated before it counts as endless."""
+
+MOST_REASONS = 3
+"""How many mismatches are told one by one."""
+
+
+@dataclass(frozen=True)
+class Local(Strategy):
+    """A strategy that a function does."""
+
+    function: Callable[[Rewriting, SSAValue], SSAValue]
+
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Do it, or leave everything as it was."""
+        before = rewriting.checkpoint()
+        try:
+            return self.function(rewriting, value)
+        except NotApplicable:
+            rewriting.back_to(before)
+            raise
+
+
+def sequence(*strategies: Strategy) -> Strategy:
+    """All of them, each at what the one before gave.
+
+    Example: ``sequence(RULES["map_glb"], in_function(RULES["reduce_seq"]))``
+    """
+
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        for strategy in strategies:
+            value = strategy.run(rewriting, value)
+        return value
+
+    return Local(run)
+
+
+def choice(*strategies: Strategy) -> Strategy:
+    """The first that applies.
+
+    Example: ``choice(RULES["map_fusion"], RULES["map_seq"])``
+    """
+
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        refused: list[NotApplicable] = []
+        for strategy in strategies:
+            try:
+                return strategy.run(rewriting, value)
+            except NotApplicable as error:
+                refused.append(error)
+        raise nowhere(refused)
+
+    return Local(run)
+
+
+def attempt(strategy: Strategy) -> Strategy:
+    """The strategy if it applies.
+
+    Example: ``sequence(attempt(RULES["map_fusion"]), RULES["map_seq"])``
+    """
+    return choice(strategy, nothing)
+
+
+nothing = Local(lambda rewriting, value: value)
+"""Leaves everything as it is."""
+
+
+def repeat(strategy: Strategy) -> Strategy:
+    """The strategy as often as it applies.
+
+    Example: ``sequence(RULES["split_join"], at_input(repeat(RULES["map_seq"])))``
+    """
+
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        for _ in range(LIMIT):
+            try:
+                value = strategy.run(rewriting, value)
+            except NotApplicable:
+                return value
+        raise NotApplicable(f"this still applies after {LIMIT} times")
+
+    return Local(run)
+
+
+# -- to other places -------------------------------------------------------------------------------
+
+
+def at_input(strategy: Strategy, number: int = -1) -> Strategy:
+    """The strategy at what the pattern takes: its array, which is the last operand.
+
+    Example: ``at_input(RULES["slide_tiling"](v=4))``
+    """
+
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        op = _op(value)
+        if not op.operands:
+            raise Mismatch("there is no input")
+        strategy.run(rewriting, op.operands[number])
+        return value
+
+    return Local(run)
+
+
+def in_function(strategy: Strategy) -> Strategy:
+    """The strategy at what the pattern's function gives.
+
+    Example: ``in_function(RULES["reduce_seq"])``
+    """
+
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        op = _op(value)
+        if not isinstance(op, FunctionOp):
+            raise Mismatch("there is no function")
+        strategy.run(rewriting, op.yielded)
+        return value
+
+    return Local(run)
+
+
+def top_down(strategy: Strategy) -> Strategy:
+    """The strategy at the first place where it applies: a value, then what it is made of.
+
+    Example: ``top_down(RULES["reduce_seq"])``
+    """
+    return _first(strategy, _descending)
+
+
+def bottom_up(strategy: Strategy) -> Strategy:
+    """The strategy at the first place where it applies: what a value is made of, then itself.
+
+    Example: ``bottom_up(choice(RULES["map_glb"], RULES["map_seq"]))``
+    """
+    return _first(strategy, lambda value: reversed([*_descending(value)]))
+
+
+def _first(strategy: Strategy, order: Callable[[SSAValue], Iterator[SSAValue]]) -> Strategy:
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        refused: list[NotApplicable] = []
+        for place in order(value):
+            try:
+                new = strategy.run(rewriting, place)
+            except NotApplicable as error:
+                refused.append(error)
+            else:
+                return new if place is value else value
+        raise nowhere(refused)
+
+    return Local(run)
+
+
+def nowhere(refused: Sequence[NotApplicable]) -> NotApplicable:
+    """Why none of several rules applies, or one at none of several places.
+
+    Conditions that fail come before mismatches, of which many say nothing.
+    """
+    failed = dict.fromkeys(e.message for e in refused if not isinstance(e, Mismatch))
+    if failed:
+        return NotApplicable("; ".join(failed))
+    mismatched = dict.fromkeys(e.message for e in refused)
+    if not mismatched:
+        return Mismatch("there is no place for it")
+    if len(mismatched) > MOST_REASONS:
+        return Mismatch("nothing that it rewrites is there")
+    return Mismatch("; ".join(mismatched))
+
+
+def _descending(value: SSAValue) -> Iterator[SSAValue]:
+    seen: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if value in seen or not isinstance(value.owner, Operation):
+            continue
+        seen.add(value)
+        yield value
+        pending += reversed([*children(value.owner)])
+
+
+def everywhere(strategy: Strategy) -> Strategy:
+    """The strategy as often as it applies anywhere, from the top down each time.
+
+    Example: ``everywhere(choice(RULES["map_glb"], RULES["reduce_seq"]))``
+    """
+    return repeat(top_down(strategy))
+
+
+def at(pattern: Chain | Stage, strategy: Strategy) -> Strategy:
+    """The strategy at the first place from the top that the pattern matches.
+
+    Example: ``at(p.slide(3, 1) >> p.map("f"), RULES["map_glb"](dim=1))``
+    """
+    first = _first(strategy, lambda value: (v for v in _descending(value) if matches(pattern, v)))
+
+    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        if not any(matches(pattern, place) for place in _descending(value)):
+            raise Mismatch(f"there is no {pattern}")
+        return first.run(rewriting, value)
+
+    return Local(run)
+
+
+def _op(value: SSAValue) -> Operation:
+    if isinstance(value.owner, Operation):
+        return value.owner
+    raise Mismatch("there is an input of the program or of a function")

@@ -1,0 +1,4 @@
+"""Scheduling: kernels in, kernels with schedules out.
+
+Read `tile_loop_tiling` first.
+"""

@@ -1,0 +1,137 @@
+"""Axes that a contraction reads as one: neighbours in memory that it sums over, or none of them.
+
+A convolution's weights `K[co, ci, j, i]` are rows of `9*ci + 3*j + i`, whose copies are rows as
+long as all three axes, which squares of registers transpose. A diagonal `X[i, i]` of rows of n
+elements is `X[(n + 1)*i]`. The loops stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from math import prod
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
+from tiledialect.dialects.tile.base import make_type, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.index.contraction import Constraint
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.cost.device import LINE
+
+
+@dataclass(frozen=True)
+class Row:
+    """The last axes of what a contraction reads, which are one."""
+
+    operand: int
+    """Which of the contraction's operands."""
+    axes: int
+    """How many of the last ones."""
+
+
+def read_rows(kernel: KernelOp, kept: frozenset[int]) -> None:
+    """Let a kernel's contraction read the last axes of its inputs as one, where it can.
+
+    ``kept`` are the numbers of the inputs that stay as they are.
+    """
+    op = kernel.contraction
+    if op is None or op.domain is None or op.constraints.data:
+        return
+    for row in list(_rows(kernel, op)):
+        if kernel.block.args.index(op.inputs[row.operand]) not in kept:
+            _read(kernel, op, row)
+
+
+def _rows(kernel: KernelOp, op: ContractionOp) -> Iterator[Row]:
+    """What can be read so: an input that the contraction alone reads, at one place."""
+    for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True)):
+        is_input = isinstance(value, BlockArgument) and value.block is kernel.block
+        if is_input and len(list(value.uses)) == 1:
+            axes = _diagonal(op, value, access.data)
+            if axes == 0 and len(op.inputs) > 1:
+                axes = _together(op, access.data, shape(value))
+            if axes > 1:
+                yield Row(k, axes)
+
+
+def _diagonal(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -> int:
+    """How many of the last axes a diagonal has, along which an index of the output goes; or 0.
+
+    What an index reads along two axes is no rectangle that a work-group could copy, but a row of
+    elements that are as far from one another as those of a column. Where these lie in neighbouring
+    lines of a cache, the rectangle has no others, and comes in vectors.
+    """
+    output = {name for e in op.output.data for name in e.names}
+    last = set(access[-1].names) & output if access else set[str]()
+    whole = len(access)
+    first = next((k for k, e in enumerate(access) if not last.isdisjoint(e.names)), whole)
+    t = tensor_type(value)
+    step = prod(shape(value)[first + 1 :]) * element_bytes(t.element_type)
+    is_far = whole - first > 1 and step > 2 * LINE
+    return whole - first if is_far and all(len(e.names) <= 1 for e in access[first:]) else 0
+
+
+def _together(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[int]) -> int:
+    """How many of the last axes are whole indices, all of them summed over, or none."""
+    assert op.domain is not None
+    if not access:
+        return 0
+    ranges = op.domain.ranges
+    output = {name for e in op.output.data for name in e.names}
+
+    def kind(axis: int) -> bool | None:
+        """Whether the index along an axis is one of the output; None if it is not a whole one."""
+        expr = access[axis]
+        name = next(iter(expr.names), "")
+        # A diagonal is along no row.
+        is_alone = sum(name in e.names for e in access) == 1
+        if not is_alone or expr != IndexExpr.of(name) or ranges[name] != Range(0, sizes[axis]):
+            return None
+        return name in output
+
+    # Axes of size 1 are at the end of any row.
+    last = len(access) - 1
+    while last and sizes[last] == 1 and access[last] == IndexExpr():
+        last -= 1
+    first = kind(last)
+    if first is None:
+        return 0
+    found = takewhile(lambda k: kind(k) is first, range(last, -1, -1))
+    return len(list(found)) + len(access) - 1 - last
+
+
+def _read(kernel: KernelOp, op: ContractionOp, row: Row) -> None:
+    """Read the last axes of an operand as one, from a reshape before the kernel."""
+    value = op.inputs[row.operand]
+    assert isinstance(value, BlockArgument)
+    sizes, access = shape(value), op.accesses.data[row.operand].data
+    kept = len(sizes) - row.axes
+    flat = IndexExpr()
+    for expr, size in zip(access[kept:], sizes[kept:], strict=True):
+        flat = flat * size + expr
+    # Each axis said where its index ends; of the first one the row says so.
+    ends = [
+        ConstraintAttr(Constraint(expr, IndexExpr.of(size)))
+        for expr, size in zip(access[kept + 1 :], sizes[kept + 1 :], strict=True)
+        if expr.names
+    ]
+    op.constraints = ArrayAttr(dict.fromkeys((*op.constraints.data, *ends)))
+    new = (*sizes[:kept], prod(sizes[kept:]))
+    outer = kernel.inputs[value.index]
+    reshape = ReshapeOp.of(outer, new)
+    reshape.result.name_hint = outer.name_hint
+    Rewriter.insert_op(reshape, InsertPoint.before(kernel))
+    kernel.operands[value.index] = reshape.result
+    Rewriter.replace_value_with_new_type(value, make_type(new, tensor_type(value).element_type))
+    accesses = list(op.accesses.data)
+    accesses[row.operand] = AccessAttr((*access[:kept], flat))
+    op.accesses = ArrayAttr(accesses)

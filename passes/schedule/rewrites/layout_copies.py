@@ -1,0 +1,88 @@
+"""What a schedule stages in global memory: a kernel of its own copies it, with other rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType, UnitAttr
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile.attributes import (
+    AccessAttr,
+    Aggregation,
+    Combination,
+    DomainAttr,
+    ScheduleAttr,
+)
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import STAGING, KernelOp
+from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.loops import GlobalStage
+
+
+def stage_in_global(module: ModuleOp) -> None:
+    """Copy what the schedules of kernels stage in global memory, by a kernel before each.
+
+    The copy for operand `K` of kernel `O` is called `O_K`, and has no schedule yet.
+    """
+    names = named_kernels(module)
+    for kernel in list(names.values()):
+        for stage in kernel.schedule.data.global_stages if kernel.schedule is not None else ():
+            result = kernel.outputs[0].name_hint or "kernel"
+            name = f"{result}_{operand_names(kernel)[stage.operand]}"
+            while name in names:
+                name += "_copy"
+            names[name] = _stage(kernel, stage, name)
+
+
+def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
+    """Let a kernel read a copy of an operand; the kernel that makes it."""
+    number, order = stage.operand, stage.order
+    copy = _copy(kernel.inputs[number], stage, name)
+    copy.location = kernel.location
+    Rewriter.insert_op(copy, InsertPoint.before(kernel))
+    kernel.operands[number] = copy.outputs[0]
+    argument, op = kernel.block.args[number], kernel.contraction
+    assert op is not None and kernel.schedule is not None
+    op.accesses = ArrayAttr(
+        AccessAttr(tuple(a.data[axis] for axis in order)) if value is argument else a
+        for a, value in zip(op.accesses, op.inputs, strict=True)
+    )
+    Rewriter.replace_value_with_new_type(argument, copy.outputs[0].type)
+    schedule = kernel.schedule.data
+    left = tuple(s for s in schedule.global_stages if s is not stage)
+    schedule = replace(schedule, global_stages=left).with_axes(number, order.index)
+    kernel.schedule = ScheduleAttr(schedule)
+    return copy
+
+
+def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
+    """A kernel that copies a tensor, its axes in an order and its rows padded."""
+    assert isinstance(value.type, TensorType)
+    shape, order = value.type.get_shape(), stage.order
+    sizes = [shape[axis] for axis in order]
+    if stage.pad:
+        sizes[-1] += stage.pad
+    block = Block(arg_types=[value.type])
+    (argument,) = block.args
+    argument.name_hint = value.name_hint
+    axes = [IndexExpr.of(f"d{axis}") for axis in range(len(shape))]
+    op = ContractionOp(
+        Aggregation.assign,
+        Combination.none,
+        [axes[axis] for axis in order],
+        [(argument, axes)],
+        shape=tuple(sizes),
+    )
+    # Where there is nothing to copy, zeros are written.
+    ranges = {f"d{axis}": Range(0, size) for axis, size in zip(order, sizes, strict=True)}
+    op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+    op.result.name_hint = name
+    block.add_ops([op, YieldOp([op.result])])
+    kernel = KernelOp([value], [op.result.type], Region(block))
+    kernel.attributes[STAGING] = UnitAttr()
+    kernel.outputs[0].name_hint = name
+    return kernel

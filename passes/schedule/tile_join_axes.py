@@ -1,0 +1,221 @@
+"""tile-join-axes: kernels over short axes of tensors run over several of them as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.analysis.collapsed_axes import Joint, joint
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import make_type, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import (
+    named_kernels,
+    parse_schedule_text,
+    read_schedules,
+)
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.errors import TileError
+from tiledialect.passes.schedule.rewrites.collapsed_reads import read_rows
+from tiledialect.passes.views.concatenation import completing
+from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.search.candidates.memory import ACCESS
+
+SHORT = 8
+"""Rows of so many vectors have an end that fills no vector, and a loop's beginning, too often."""
+SHORT_ON_GPU = 8
+"""An axis that is shorter has no tile of a work-item on a GPU."""
+SHORT_ROW_ON_GPU = 128
+"""Rows of a product's result that are shorter fill no tile of a work-group."""
+
+
+def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
+    """The kernel with two axes as one, not in the block yet; None if that is no kernel."""
+    body = kernel.body.clone()
+    made = dict(zip(_values(kernel.block), _values(body.block), strict=True))
+    joint = replace(found, dropped={made[v]: k for v, k in found.dropped.items() if v in made})
+    for op in body.block.ops:
+        if isinstance(op, ContractionOp):
+            _join(op, joint)
+    for value, axis in joint.dropped.items():
+        if axis is not None:
+            t = make_type(joint.shape(value), tensor_type(value).element_type)
+            Rewriter.replace_value_with_new_type(value, t)
+    inputs = [
+        ReshapeOp.of(v, shape(a)).result if a.type != v.type else v
+        for v, a in zip(kernel.inputs, body.block.args, strict=True)
+    ]
+    outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
+    new = KernelOp(inputs, [v.type for v in outputs], body)
+    new.attributes, new.location = dict(kernel.attributes), kernel.location
+    if kernel.axes is not None:
+        new.axes = DomainAttr(tuple(joint.ranges.items()))
+    try:
+        new.verify()
+    except VerifyException:
+        _forget(new)
+        return None
+    return new
+
+
+def _forget(kernel: KernelOp) -> None:
+    """Erase a kernel that is in no block, and the reshapes that were made for it."""
+    made = [v.owner for v in kernel.inputs if isinstance(v.owner, ReshapeOp) and not v.owner.parent]
+    kernel.erase()
+    for reshape in made:
+        Rewriter.erase_op(reshape)
+
+
+def _join(op: ContractionOp, joint: Joint) -> None:
+    """Let a contraction run over the joined axis, in place."""
+    before = op.domain.ranges if op.domain is not None else {}
+    places = zip(op.inputs, op.accesses, strict=True)
+    op.accesses = ArrayAttr([joint.access(v, a) for v, a in places])
+    op.output = joint.access(op.result, op.output)
+    if op.domain is not None:
+        ranges = {**before, **joint.ranges}
+        op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+
+
+def _values(block: Block) -> list[SSAValue]:
+    return [*block.args, *(v for op in block.ops for v in op.results)]
+
+
+def put(new: KernelOp, kernel: KernelOp) -> None:
+    """Put a kernel of fewer axes, and the reshapes around it, where another one stands."""
+    before = [v.owner for v in new.inputs if isinstance(v.owner, ReshapeOp) and not v.owner.parent]
+    after: list[Operation] = []
+    results: list[SSAValue] = []
+    for old, result in zip(kernel.outputs, new.outputs, strict=True):
+        result.name_hint = old.name_hint
+        if old.type != result.type:
+            after.append(ReshapeOp.of(result, shape(old)))
+            result = after[-1].results[0]
+        results.append(result)
+    for reshape in before:
+        reshape.result.name_hint = reshape.operand.name_hint
+    Rewriter.replace_op(kernel, [*before, new, *after], results)
+
+
+@dataclass(frozen=True)
+class TileJoinAxesPass(ModulePass):
+    """Lets kernels run over two axes as one, where the second one is short.
+
+    Pictures whose channels come before their rows, say, then have rows of height * width elements,
+    which fill vectors. On GPUs kernels of elementwise ops alone do so where wide accesses do not
+    divide rows: all but the last one of a tensor are wide then; in row kernels axes that are summed
+    over are one, of which work-items have equal parts. On CPUs, of a row kernel, or of one
+    of elementwise ops alone, the last two axes are joined, where all tensors have both, next to one
+    another, or none of them. So are two indices of a contraction, both summed over or neither,
+    wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
+    convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
+    which cost nothing, stand around the kernel then. On CPUs a product also reads the last axes of
+    a factor as one where they are whole indices, all summed over or none, though its loops stay as
+    they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies have long rows, and a diagonal
+    `X[i, i]` that goes along an axis of the result is `X[(N + 1)*i]`. On GPUs indices of a
+    contraction become one where the second fills no tile. Kernels that write parts of a result
+    beside one another have the same axes joined, or none. What gets a schedule over the axes as
+    they are stays.
+    """
+
+    name = "tile-join-axes"
+
+    schedules: tuple[str, ...] = ()
+    """The schedules that kernels get, by the names of their results."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Join the axes of every kernel."""
+        device = device_of(op)
+        if device is None:
+            return
+        given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
+        names = {kernel: name for name, kernel in named_kernels(op).items()}
+        texts = {kernel: given[name] for kernel, name in names.items() if name in given}
+        done: set[KernelOp] = set()
+        for kernel in names:
+            parts = completing(kernel)
+            if done.isdisjoint(parts) and all(part.schedule is None for part in parts):
+                self._join(parts, device, [texts.get(part) for part in parts])
+            done.update(parts)
+        if device.kind is Kind.CPU:
+            for name, kernel in named_kernels(op).items():
+                if kernel.schedule is None:
+                    read_rows(kernel, _ordered(given.get(name), kernel))
+
+    def _join(
+        self, kernels: Sequence[KernelOp], device: Device, given: Sequence[str | None]
+    ) -> None:
+        """Join axes of the kernels that write parts of a result, of all of them the same."""
+        # Each time there is an axis less.
+        for _ in kernels[0].indices:
+            new: list[KernelOp] = []
+            for kernel, text in zip(kernels, given, strict=True):
+                found = joint(kernel, _least(kernel, device))
+                is_given = found and text is not None and _runs_over_more(text, kernel, found)
+                made = joined(kernel, found) if found and not is_given else None
+                new += [] if made is None else [made]
+            if len(new) < len(kernels) or len({tuple(k.result_types) for k in new}) > 1:
+                for made in new:
+                    _forget(made)
+                return
+            for kernel, made in zip(kernels, new, strict=True):
+                put(made, kernel)
+            kernels = new
+
+
+def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
+    """How long a second axis is that stays one."""
+    op = kernel.contraction
+    if device.kind is Kind.CPU or op is None:
+        least = _least_row(kernel, device)
+        return lambda _: least
+    row = SHORT_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
+    fastest = op.output.data[-1].names if op.output.data else ()
+    return lambda name: row if name in fastest else SHORT_ON_GPU
+
+
+def _least_row(kernel: KernelOp, device: Device) -> int:
+    """The same of rows, or without contractions: on GPUs what wide accesses divide stays.
+
+    What rows are summed over is one axis there, of which work-items have equal parts.
+    """
+    if device.kind is Kind.CPU:
+        return SHORT * device.native_vector_width
+    if kernel.axes is not None:
+        last = [*kernel.axes.ranges][-1]
+        return kernel.axes.ranges[last].extent + 1 if last in kernel.reduced else 0
+    if kernel.contractions:
+        return 0
+    row = kernel.indices[-1].range.extent if kernel.indices else 0
+    widest = max(element_bytes(tensor_type(v).element_type) for v in kernel.outputs)
+    return row + 1 if row * widest % ACCESS else 0
+
+
+def _ordered(text: str | None, kernel: KernelOp) -> frozenset[int]:
+    """The inputs of a kernel whose axes, as they are, a schedule that it gets gives an order."""
+    try:
+        stages = parse_schedule_text(text, kernel).stages if text is not None else ()
+    except TileError:
+        return frozenset()
+    ranks = [len(shape(value)) for value in kernel.values]
+    return frozenset(s.operand for s in stages if s.order and len(s.order) == ranks[s.operand])
+
+
+def _runs_over_more(text: str, kernel: KernelOp, found: Joint) -> bool:
+    """Whether a schedule has loops over axes that would be gone, or is none."""
+    try:
+        leaves = parse_schedule_text(text, kernel).leaves
+    except TileError:
+        return True
+    return not {leaf.index for leaf in leaves} <= found.ranges.keys()

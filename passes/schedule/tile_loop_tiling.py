@@ -1,0 +1,250 @@
+"""tile-loop-tiling: split the indices of kernels and give each part its role."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.analysis.kernel_facts import kernel_facts
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, set_schedules
+from tiledialect.errors import TileError
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.pass_flags import PassWithFlags
+from tiledialect.ir.structural_hash import likeness
+from tiledialect.ir.target_spec import entries, precision_of
+from tiledialect.passes.diagnostics.long_kernels import endless
+from tiledialect.passes.diagnostics.schedule_explanation import GIVEN, described_device, explained
+from tiledialect.passes.diagnostics.value_warnings import keep_warnings
+from tiledialect.passes.fuse.kernel_fusion import notes_of
+from tiledialect.passes.schedule.rewrites.layout_copies import stage_in_global
+from tiledialect.schedule.cost.counts import Model
+from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.estimate import cost
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_leaves
+from tiledialect.schedule.loops import Schedule
+from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
+from tiledialect.schedule.scatters import scatter_schedule
+from tiledialect.schedule.search.choice import (
+    NEIGHBOUR,
+    Candidate,
+    best_or_default,
+    default,
+    estimated,
+    modelled,
+    ranked,
+)
+from tiledialect.schedule.search.tensor_cores import PRECISIONS, tensor_core_schedule
+
+ANOTHER = (
+    'to take another: tile-loop-tiling{schedules="NAME: <…>"}, '
+    'or f.with_schedules({"NAME": "<…>"}) in Python'
+)
+FUSED = 'to fuse otherwise: tile-fuse{apart=NAME}, or f.with_fusion(apart="NAME") in Python'
+"""How users decide otherwise."""
+FOR_A_DEVICE = (
+    "to have schedules chosen for a device: tile-opt --device ID, or a dlti.target_system_spec "
+    "on the module; f.explanation(…) in Python and tile-run --explain say it for theirs"
+)
+"""How users describe one."""
+NO_KERNELS = "there is no kernel to schedule: tile-fuse makes them"
+"""What is said where there is nothing to explain."""
+
+
+def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
+    """A work-item for each element of the output, in work-groups of at most ``local_size``."""
+    if kernel.scan is not None:
+        return ScheduleAttr(scan_schedule_of(kernel.scan, None))
+    return ScheduleAttr(Schedule(default_leaves(kernel.indices, local_size)))
+
+
+def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
+    """The schedule of a kernel with a scan; without a device, one that all can run by."""
+    shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
+    if device is None:
+        return scan_schedule(shape, gpu=False, most_items=1)
+    shared = SHARED_BYTES + (RUN_BYTES if op.keys is not None else 0)
+    room = device.local_mem_size // shared
+    most = max(1, min(device.max_work_group_size, room))
+    return scan_schedule(shape, device.kind is Kind.GPU, most)
+
+
+ONLY = ("scan", "scatter")
+"""The families beside which there is no other."""
+
+
+def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
+    """What a kernel has by its kind, whatever the cost model says of others."""
+    if kernel.scan is not None:
+        family, schedule = "scan", scan_schedule_of(kernel.scan, device)
+    elif kernel.scatter is not None:
+        shape = shape_of(tensor_type(kernel.scatter.result)) or ()
+        family, schedule = "scatter", scatter_schedule(shape, kernel.scatter.row_axis, device)
+    else:
+        # Nothing else comes near them, which the model does not know.
+        family = "tensor cores"
+        module = kernel.get_toplevel_object()
+        precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
+        schedule = tensor_core_schedule(facts, device, precision)
+    if schedule is None:
+        return None
+    return Candidate(family, schedule, cost(Model(facts, schedule, device)))
+
+
+def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
+    """The candidates for a kernel, the best first; the default one is there, or the only one."""
+    facts = kernel_facts(kernel, device)
+    first = unweighed_for(kernel, facts, device)
+    if first is not None and first.family in ONLY:
+        return [first]
+    found = sorted(
+        (*ranked(facts, device), default(facts, device)),
+        key=lambda candidate: candidate.estimate.seconds,
+    )
+    chosen = best_or_default(facts, device)
+    if chosen.family == NEIGHBOUR:
+        found = [chosen, *(c for c in found if c.schedule != chosen.schedule)]
+    return found if first is None else [first, *found]
+
+
+def choose(kernel: KernelOp, device: Device) -> None:
+    """Give a kernel the best schedule that it can run by."""
+    facts = kernel_facts(kernel, device)
+    first = unweighed_for(kernel, facts, device) or best_or_default(facts, device)
+    if not _runs(kernel, first):
+        explained_choice(kernel, device)
+
+
+def explained_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
+    """The same, with all that is weighed, the best first."""
+    weighed = weighed_for(kernel, device)
+    while not _runs(kernel, weighed[0]) and len(weighed) > 1:
+        weighed.pop(0)
+    return tuple(weighed)
+
+
+def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
+    """The schedule that a kernel was given, and what would be weighed without; nothing if that is
+    one alone."""
+    given = kernel.schedule
+    others = explained_choice(kernel, device)
+    kernel.schedule = given
+    if given is None or others[0].family in ONLY:
+        return ()
+    estimate = estimated(modelled(kernel_facts(kernel, device), given.data, device))
+    return Candidate(GIVEN, given.data, estimate), *others
+
+
+def runnable(kernel: KernelOp, device: Device) -> Iterator[ScheduleAttr]:
+    """The schedules that a kernel can run by, the best first."""
+    for candidate in weighed_for(kernel, device):
+        if _runs(kernel, candidate):
+            yield ScheduleAttr(candidate.schedule)
+
+
+def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
+    """Give a kernel a schedule; whether it can run by it."""
+    kernel.schedule = ScheduleAttr(candidate.schedule)
+    try:
+        kernel.verify_()
+    except VerifyException:
+        return False
+    return True
+
+
+def _in_frame(reasons: Sequence[str], op: ModuleOp) -> list[str]:
+    """Why kernels have their schedules, with what is said of all of them."""
+    device = device_of(op)
+    head = [described_device(device)] if device is not None else []
+    tail = [FOR_A_DEVICE] if entries(op) is None else []
+    notes = any(notes_of(kernel) for kernel in ops_of(op, KernelOp))
+    return [*head, *reasons, *([FUSED] if notes else []), *tail, ANOTHER]
+
+
+@dataclass(frozen=True)
+class TileLoopTilingPass(PassWithFlags):
+    """Gives kernels the schedules that are named, and chosen ones to those without.
+
+    The cost model weighs the candidates for the device of the module's DLTI target spec. Without
+    one, and where no candidate fits, each element of the output has a work-item, in work-groups of
+    up to `local-size` items. Matrix products of f16 and bf16 run on tensor cores, where the device
+    has them and they fill its tiles; those of f32 do if the module's attribute `tile.precision` is
+    `"tf32"`, which rounds the factors to 10 bits. `explain` prints what was
+    weighed to the standard error. What a schedule stages in global memory, a kernel of its own
+    copies, which is scheduled like the others.
+    """
+
+    name = "tile-loop-tiling"
+
+    local_size: int = LOCAL_SIZE
+    """How many work-items a work-group has at most by default."""
+    schedules: tuple[str, ...] = ()
+    """Schedules such as `C: <group.x 8*i : 4, …> stage <A local>`, by the kernels' results."""
+    explain: bool = False
+    """Whether to say why each schedule was chosen."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Schedule every kernel."""
+        reasons = self.schedule(op)
+        for reason in reasons or ([NO_KERNELS] if self.explain else []):
+            print(reason, file=sys.stderr)
+        keep_warnings(op, endless(op))
+
+    def schedule(self, op: ModuleOp) -> list[str]:
+        """Schedule every kernel; with `explain`, why each has its schedule."""
+        if self.local_size < 1:
+            raise TileError(f"a work-group of {self.local_size} work-items cannot run")
+        self._set_schedules(op)
+        kernels = named_kernels(op)
+        reasons = self._choose(kernels, op)
+        # Those that make the copies that chosen schedules read.
+        stage_in_global(op)
+        copies = {n: k for n, k in named_kernels(op).items() if n not in kernels}
+        reasons += self._choose(copies, op)
+        return _in_frame(reasons, op) if self.explain and reasons else []
+
+    def _choose(self, kernels: Mapping[str, KernelOp], op: ModuleOp) -> list[str]:
+        """Schedule some kernels; with `explain`, why."""
+        device, reasons = device_of(op), list[str]()
+        chosen: dict[Hashable, ScheduleAttr | None] = {}
+        for name, kernel in kernels.items():
+            if kernel.schedule is not None:
+                weighed = weighed_given(kernel, device) if device and self.explain else ()
+                why = f"{name}: its schedule is given"
+                if device is not None and weighed:
+                    why = explained(name, kernel, kernel_facts(kernel, device), device, weighed)
+                reasons.append(why)
+            elif device is None:
+                kernel.schedule = default_schedule(kernel, self.local_size)
+                why = (
+                    "no device is described" if entries(op) is None else "a simulator has no speed"
+                )
+                reasons.append(f"{name}: a work-item for each element, as {why}")
+            elif self.explain:
+                weighed = explained_choice(kernel, device)
+                facts = kernel_facts(kernel, device)
+                reasons.append(explained(name, kernel, facts, device, weighed))
+            elif (key := likeness(kernel)) in chosen:
+                kernel.schedule = chosen[key]
+            else:
+                choose(kernel, device)
+                chosen[key] = kernel.schedule
+        return reasons
+
+    def _set_schedules(self, op: ModuleOp) -> None:
+        """Give kernels the schedules that are named, and split off what they stage."""
+        given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
+        kernels = named_kernels(op)
+        set_schedules(op, {n: text for n, text in given.items() if n in kernels})
+        stage_in_global(op)
+        # What is left are those of the copies, which are there now.
+        set_schedules(op, {n: text for n, text in given.items() if n not in kernels})

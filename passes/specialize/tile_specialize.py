@@ -1,0 +1,485 @@
+"""tile-specialize: bind a function's shapes and element types."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.lift import values as lift
+from tiledialect.dialects.lift.base import LiftOp
+from tiledialect.dialects.lift.binding import bind_sizes
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.attributes import symbol
+from tiledialect.dialects.tile.base import (
+    AnyTensor,
+    TileOp,
+    format_shape,
+    make_type,
+    name_of,
+    shape_of,
+    tensor_type,
+)
+from tiledialect.dialects.tile.canonicalization import substituted
+from tiledialect.dialects.tile.constants import constant_of, misfit
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, DivOp, ElementwiseOp, SizeOp
+from tiledialect.dialects.tile.folding import fold_elementwise
+from tiledialect.dialects.tile.meetings import element_type
+from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
+from tiledialect.errors import TileError, count
+from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.signature import (
+    argument_dims,
+    argument_names,
+    check_tensors,
+    find_function,
+    miscounted,
+    parse_type,
+    result_names,
+    type_text,
+)
+from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
+from tiledialect.passes.diagnostics.access_warnings import (
+    AxisNames,
+    axis_names,
+    header_names,
+    lands_nowhere,
+    partly_read,
+    taken_outside,
+)
+from tiledialect.passes.diagnostics.value_names import size_told
+from tiledialect.passes.diagnostics.value_warnings import (
+    cut_off_mean,
+    never_whole,
+    sum_that_wraps,
+    terms_of,
+    vanishing_quotient,
+    warn,
+)
+from tiledialect.passes.specialize.types.float_widths import RealWidths
+from tiledialect.passes.specialize.types.integer_ranges import IntegerRanges
+
+
+def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> tuple[str, ...]:
+    """Bind the function's inputs to static ``types``, in place; everything else follows.
+
+    Sizes become numbers, symbols leave the contractions, and every type is static afterwards.
+    The cotangents that a gradient function takes must be of the types of the function's outputs,
+    if that is in the same module; those that it gives get the element types of its inputs. Raises
+    a TileError if the types do not fit the header or one another. Returns what the author of the
+    program may not expect of these types, for ``surprises.warn``.
+    """
+    return _specialize(function, types, function.parent_block())
+
+
+def _specialize(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
+) -> tuple[str, ...]:
+    check_arguments(function, types)
+    _check_cotangents(function, types, module)
+    specializer = _bound(function, types)
+    widths = RealWidths(function, specializer.left_open)
+    widths.settle()
+    returned = widths.returned
+    _cast_cotangents(function, returned)
+    function.properties["function_type"] = FunctionType.from_lists(types, returned.operand_types)
+    return (*specializer.surprises, *widths.surprises())
+
+
+def real_widths(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], numbers: Collection[int]
+) -> RealWidths:
+    """The widths that reals get in a copy of a function, some inputs of which have none."""
+    check_arguments(function, types)
+    function = function.clone()
+    specializer = _bound(function, types)
+    weak = [a for k, a in enumerate(function.body.block.args) if k in numbers]
+    return RealWidths(function, specializer.left_open, weak)
+
+
+def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Specializer:
+    """Bind the inputs and infer all types; reals that have no width by what they meet are f32."""
+    bind_sizes(function, argument_names(function), types)
+    for argument, t in zip(list(function.body.block.args), types, strict=True):
+        Rewriter.replace_value_with_new_type(argument, t)
+    specializer = _Specializer({}, {}, header_names(function), {})
+    specializer.run(function)
+    return specializer
+
+
+def check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
+    """Raise a TileError unless inputs of these types are those that a function takes."""
+    check_tensors(function)
+    names = argument_names(function)
+    if len(names) != len(types):
+        missing = names[len(types) :]
+        raise TileError(miscounted(function.sym_name.data, names, len(types), missing))
+    inputs = function.function_type.inputs
+    dims = argument_dims(function) or [None] * len(names)
+    for name, declared, given, own in zip(names, inputs, types, dims, strict=True):
+        _check_argument(name, declared, given, own)
+    _check_dimensions(function, names, types)
+
+
+def _check_argument(
+    name: str, declared: Attribute, given: TensorType[Attribute], dims: Sequence[str] | None
+) -> None:
+    shape = given.get_shape()
+    if isinstance(declared, TensorType):
+        wanted = declared.get_shape()
+        if len(wanted) != len(shape):
+            named = f" ({', '.join(dims)})" if dims else ""
+            raise TileError(
+                f"{name} has {count(len(wanted), 'dimension', 'dimensions')} in the header{named}, "
+                f"but the one given has {len(shape)} ({format_shape(shape)})"
+            )
+        if any(w not in (DYNAMIC_INDEX, s) for w, s in zip(wanted, shape, strict=True)):
+            declared_as = " x ".join(dims) if dims else format_shape(wanted)
+            raise TileError(f"{name} is {declared_as}, but {format_shape(shape)} was given")
+    element_type = getattr(declared, "element_type", et.any_type)
+    if element_type not in (et.any_type, given.element_type):
+        texts = map(et.type_name, (element_type, given.element_type))
+        raise TileError("{} holds {}, but {} was given".format(name, *texts))
+
+
+def _check_dimensions(
+    function: func.FuncOp, names: list[str], types: Sequence[TensorType[Attribute]]
+) -> None:
+    seen: dict[str, tuple[int, str, int]] = {}
+    for name, t, attrs in zip(names, types, function.arg_attrs or (), strict=False):
+        dims = attrs.data.get("tile.dims")
+        for axis, dim in enumerate(dims if isinstance(dims, ArrayAttr) else ()):
+            assert isinstance(dim, StringAttr)
+            size = t.get_shape()[axis]
+            first = seen.setdefault(dim.data, (size, name, axis))
+            if first[0] != size:
+                raise TileError(
+                    f"dimension {dim.data} is {first[0]} in {first[1]} (axis {first[2]}) "
+                    f"but {size} in {name} (axis {axis})"
+                )
+
+
+def _check_cotangents(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
+) -> None:
+    """Refuse cotangents for a gradient function that are not of the outputs' types."""
+    name = function.attributes.get("tile.gradient_of")
+    if not isinstance(name, SymbolRefAttr) or module is None:
+        return
+    for forward in module.ops:
+        if isinstance(forward, func.FuncOp) and forward.sym_name == name.root_reference:
+            count = len(forward.body.block.args)
+            forward = forward.clone()
+            _specialize(forward, types[:count], module)
+            check_cotangent_types(
+                argument_names(function)[count:],
+                types[count:],
+                result_names(forward),
+                forward.function_type.outputs.data,
+            )
+
+
+def check_cotangent_types(
+    cotangents: Sequence[str],
+    given: Sequence[Attribute],
+    outputs: Sequence[str],
+    wanted: Sequence[Attribute],
+) -> None:
+    """Raise a TileError unless each cotangent is of the type of its output."""
+    for name, t, output, own in zip(cotangents, given, outputs, wanted, strict=False):
+        if t != own:
+            texts = map(type_text, (own, t))
+            shapes = [shape_of(x) for x in (own, t) if isinstance(x, TensorType)]
+            if len(shapes) == 2 and not shapes[0] and set(shapes[1] or ()) == {1}:
+                place = ", ".join("0" for _ in shapes[1] or ())
+                raise TileError(
+                    "{0} is a number ({2}), as {1} is, not {3}: give {0}[{4}]".format(
+                        name, output, *texts, place
+                    )
+                )
+            raise TileError("{0} must be {2}, as {1} is, not {3}".format(name, output, *texts))
+
+
+def _cast_cotangents(function: func.FuncOp, returned: func.ReturnOp) -> None:
+    """Give the cotangents of inputs the inputs' element types."""
+    names = argument_names(function)
+    for k, attrs in enumerate(function.res_attrs or ()):
+        of = attrs.data.get("tile.cotangent_of")
+        if isinstance(of, StringAttr) and of.data in names:
+            own = tensor_type(function.body.block.args[names.index(of.data)]).element_type
+            if tensor_type(returned.operands[k]).element_type != own:
+                cast = CastOp.to(returned.operands[k], own)
+                cast.result.name_hint = returned.operands[k].name_hint
+                Rewriter.insert_op(cast, InsertPoint.before(returned))
+                returned.operands[k] = cast.result
+
+
+@dataclass
+class _Specializer:
+    """Goes through a function's ops in order, with the sizes known so far."""
+
+    sizes: dict[SSAValue, int]
+    surprises: dict[str, None]
+    """What to warn of: each thing once, in order."""
+    axes: dict[SSAValue, AxisNames]
+    """What the program calls the dimensions of its tensors."""
+    terms: dict[SSAValue, int]
+    """How many elements sums of integers add up."""
+    left_open: set[Operation] = field(default_factory=set[Operation])
+    """The ops whose results were declared without an element type."""
+    integers: IntegerRanges = field(default_factory=IntegerRanges)
+
+    def run(self, function: func.FuncOp) -> None:
+        ops = self.block(function.body.block)
+        for op in reversed(ops):
+            if op.results and op.results[0] in self.sizes and not op.results[0].uses:
+                op.detach()
+                op.erase()
+
+    def block(self, block: Block) -> list[Operation]:
+        """Visit the ops of a block; gives those that were there."""
+        ops = list(block.ops)
+        for op in ops:
+            try:
+                self.visit(op)
+            except VerifyException as e:
+                raise TileError.at(op, self.with_names(op, str(e))) from None
+        return ops
+
+    def with_names(self, op: Operation, text: str) -> str:
+        """A text in which the shapes of an op's operands are told by name, too."""
+        for value in op.operands:
+            names = self.axes.get(value, ())
+            if any(names) and (shape := shape_of(tensor_type(value))):
+                told = " x ".join(name or str(n) for name, n in zip(names, shape, strict=True))
+                plain = f"{name_of(value)} ({format_shape(shape)})"
+                text = text.replace(plain, f"{name_of(value)} ({told} = {format_shape(shape)})")
+        return text
+
+    def visit(self, op: Operation) -> None:
+        if isinstance(op, LiftOp):
+            self.pattern(op)
+        elif op.results and isinstance(op.results[0].type, IndexType):
+            self.sizes[op.results[0]] = self.evaluate(op)
+        elif isinstance(op, ContractionOp):
+            self.substitute(op)
+        elif isinstance(op, SizeOp):
+            self.note(vanishing_quotient(op, self.sizes))
+            self.replace(op, ConstantOp.of(self.sizes[op.size]))
+        elif isinstance(op, SizedOp):
+            names = axis_names(op, self.axes)
+            new = self.sized(op)
+            self.replace(op, new)
+            self.axes[new.result] = names
+        elif isinstance(op, CustomGradientOp):
+            self.custom_gradient(op)
+        elif isinstance(op, TileOp):
+            self.infer(op)
+        elif isinstance(op, func.ReturnOp):
+            self.finish(op)
+
+    def pattern(self, op: LiftOp) -> None:
+        """A pattern, whose sizes are bound by now."""
+        if isinstance(op, lift.SizeOp) and op.size.data.value is not None:
+            self.sizes[op.result] = op.size.data.value
+        op.verify_()
+
+    def evaluate(self, op: Operation) -> int:
+        """The integer that an op on sizes computes."""
+        if isinstance(op, tensor.DimOp):
+            shape, axis = shape_of(tensor_type(op.source)) or (), self.sizes[op.index]
+            if axis >= len(shape):
+                raise TileError.at(op, f"{name_of(op.source)} has no dimension {axis}")
+            return shape[axis]
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+            return op.value.value.data
+        if (compute := SIZE_ARITHMETIC.get(type(op))) is not None:
+            try:
+                size = compute(*(self.sizes[v] for v in op.operands))
+            except ZeroDivisionError:
+                raise TileError.at(op, _division_by_zero(op)) from None
+            if not et.holds(et.index, size):
+                value = op.results[0]
+                what = f"the dimension {name_of(value)}" if value.name_hint else "a size here"
+                raise TileError.at(op, f"{what} does not fit 64 bits")
+            return size
+        raise TileError.at(op, f"{op.name} does not compute a size")
+
+    def shape(self, op: ContractionOp | SizedOp) -> tuple[int, ...]:
+        """The result's shape, its open axes filled in."""
+        declared = shape_of(tensor_type(op.result)) or ()
+        sizes = iter(op.sizes)
+        shape = tuple(self.sizes[next(sizes)] if d == DYNAMIC_INDEX else d for d in declared)
+        if any(size < 0 for size in shape):
+            axis = next(k for k, size in enumerate(shape) if size < 0)
+            size = op.sizes[declared[:axis].count(DYNAMIC_INDEX)]
+            raise TileError.at(
+                op,
+                f"axis {axis} of {name_of(op.result)} gets the size {shape[axis]}, "
+                f"which is {size_told(size)}",
+            )
+        return shape
+
+    def substitute(self, op: ContractionOp) -> None:
+        """Bind the sizes of a contraction, and note what may surprise."""
+        names, new = axis_names(op, self.axes), self.contraction(op)
+        self.note(never_whole(new) or lands_nowhere(new, op) or partly_read(new, self.axes))
+        self.replace(op, new)
+        self.axes[new.result] = names
+
+    def contraction(self, op: ContractionOp) -> ContractionOp:
+        values = {symbol(k): IndexExpr.of(self.sizes[v]) for k, v in enumerate(op.symbols)}
+        return substituted(op, values, [], shape=self.shape(op))
+
+    def sized(self, op: SizedOp) -> SizedOp:
+        t = make_type(self.shape(op), op.element_type(tensor_type(op.operand)))
+        return type(op).create(
+            operands=[op.operand], result_types=[t], attributes=dict(op.attributes)
+        )
+
+    def custom_gradient(self, op: CustomGradientOp) -> None:
+        """The body too, where sizes stay as long as the op does."""
+        if element_type(op.result) == et.any_type:
+            self.left_open.add(op)
+        Rewriter.replace_value_with_new_type(op.cotangent, op.inferred_type())
+        Rewriter.replace_value_with_new_type(op.result, op.inferred_type())
+        for inner in reversed(self.block(op.body.block)):
+            if inner.results and inner.results[0] in self.sizes and not inner.results[0].uses:
+                inner.detach()
+                inner.erase()
+        op.verify_()
+
+    def replace(self, op: TileOp, new: TileOp) -> None:
+        new.location = op.location
+        Rewriter.replace_op(op, new)
+        if element_type(op.results[0]) == et.any_type:
+            self.left_open.add(new)
+        self.note(self.integers.visit(new, new in self.left_open))
+        (result,) = new.results
+        if result.type != (inferred := new.inferred_type()):
+            Rewriter.replace_value_with_new_type(result, inferred)
+        new.verify_()
+        self.note_sum(new)
+
+    def note_sum(self, op: TileOp) -> None:
+        """Note a sum of integers, and that it wraps."""
+        self.note(sum_that_wraps(op))
+        if not et.may_be_float(tensor_type(op.results[0]).element_type):
+            self.terms[op.results[0]] = terms_of(op)
+
+    def note(self, surprise: str | None) -> None:
+        if surprise is not None:
+            self.surprises[surprise] = None
+
+    def infer(self, op: TileOp) -> None:
+        """Give the result its type; what has no width of its own becomes a constant."""
+        (result,) = op.results
+        if element_type(result) == et.any_type:
+            self.left_open.add(op)
+        self.note(self.integers.visit(op, op in self.left_open))
+        inferred = op.inferred_type()
+        if result.type != inferred:
+            _check_rank(op, inferred)
+            result = Rewriter.replace_value_with_new_type(result, inferred)
+        op.verify_()
+        self.note_sum(op)
+        self.axes[result] = axis_names(op, self.axes)
+        if isinstance(op, DivOp):
+            self.note(cut_off_mean(op, self.terms))
+        elif isinstance(op, GatherOp | ScatterOp):
+            self.note(taken_outside(op))
+        if isinstance(op, ElementwiseOp) and et.is_weak(inferred.element_type):
+            folded = fold_elementwise(op)
+            assert folded is not None, "weak values are constants"
+            (value,) = folded
+            if isinstance(value, SSAValue):
+                Rewriter.replace_op(op, [], [value])
+            else:
+                new = ConstantOp.create(result_types=[inferred], properties={"value": value})
+                new.location = op.location
+                Rewriter.replace_op(op, new)
+
+    def finish(self, op: func.ReturnOp) -> None:
+        """Give returned integers that have no width of their own the type they stand for."""
+        for k, value in enumerate(op.operands):
+            t = tensor_type(value).element_type
+            if t == et.index:
+                self.check_returned(value, et.concrete(t))
+                cast = CastOp.to(value, et.concrete(t))
+                Rewriter.insert_op(cast, InsertPoint.before(op))
+                op.operands[k] = cast.result
+
+    def check_returned(self, value: SSAValue, t: Attribute) -> None:
+        """Refuse a number that does not fit the type that it gets as a result."""
+        constant = constant_of(value)
+        if constant is not None and not et.holds(t, constant.number):
+            raise TileError.at(constant, misfit(constant.number, t))
+
+
+def _check_rank(op: TileOp, inferred: AnyTensor) -> None:
+    """Refuse a result that has another number of axes than was declared."""
+    (result,) = op.results
+    declared, shape = shape_of(tensor_type(result)), shape_of(inferred)
+    if declared is not None and shape is not None and len(declared) != len(shape):
+        name = name_of(op.operands[0])
+        wanted = count(len(declared), "dimension", "dimensions")
+        raise TileError.at(op, f"{name} must have {wanted} here, and is {format_shape(shape)}")
+
+
+def _division_by_zero(op: Operation) -> str:
+    assertion = op.attributes.get("tile.assertion")
+    if isinstance(assertion, StringAttr):
+        return f"the assertion `{assertion.data}` does not hold"
+    return "a dimension is divided by 0 here"
+
+
+@dataclass(frozen=True)
+class TileSpecializePass(ModulePass):
+    """Binds the shapes and element types of a function's inputs.
+
+    `arguments` gives a type such as `2x9x9x5xf32` for each input; without it, the types that the
+    inputs are declared with must be static, and everything else is inferred from them. Names of
+    sizes in `lift` become the numbers that the inputs tell.
+    """
+
+    name = "tile-specialize"
+
+    function: str | None = None
+    """Which function; may be left out if there is only one."""
+    arguments: tuple[str, ...] = ()
+    """The inputs' types, in order."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Specialize the function."""
+        function = find_function(op, self.function)
+        types = [parse_type(text) for text in self.arguments] or [
+            declared_type(name, t)
+            for name, t in zip(argument_names(function), function.function_type.inputs, strict=True)
+        ]
+        warn(specialize(function, types))
+
+
+def declared_type(name: str, t: Attribute) -> TensorType[Attribute]:
+    """The static type of an input; a TileError if it is declared without one."""
+    if isinstance(t, TensorType) and t.has_static_shape() and t.element_type != et.any_type:
+        return t
+    raise TileError(f"give the type of {name}, which is declared as {t}")

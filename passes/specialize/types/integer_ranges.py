@@ -1,0 +1,264 @@
+"""The ranges of integers that are computed from sizes, positions and numbers of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects.builtin import IntegerType, i1, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile import special
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import TileOp, name_of, shape_of, size_of, tensor_type
+from tiledialect.dialects.tile.constants import constant_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.meetings import element_type, lacks_width, meetings
+from tiledialect.index import sets
+from tiledialect.index.contraction import UnboundedIndexError
+from tiledialect.passes.diagnostics.value_warnings import placed
+
+Range = tuple[int, int]
+"""The least and the greatest value."""
+
+LARGE = 2**128
+"""Ranges that reach further are not followed."""
+
+
+@dataclass
+class IntegerRanges:
+    """Gives integers the width that holds them, where their ranges follow from sizes.
+
+    An integer is *open* if it is computed from positions, sizes, numbers of the text and bools
+    alone. It is i32 where that holds it, else i64. One that has a type of its own, and wraps, is
+    warned of.
+    """
+
+    known: dict[Operation, Range] = field(default_factory=dict[Operation, Range])
+    """The ranges of the integers that ops make."""
+    open: set[Operation] = field(default_factory=set[Operation])
+
+    def visit(self, op: TileOp, may_widen: bool) -> str | None:
+        """Convert the operands of an op to i64, in place, if its integers do not fit their type.
+
+        So it is done where the result's type is not declared. Gives what to say where integers
+        wrap nevertheless.
+        """
+        exact = self._range_of_result(op)
+        t = _computed_type(op)
+        found = meetings(op)
+        if not found or t is None:
+            self._note(op, exact)
+            return None
+        (*_, meeting) = found
+        if all(lacks_width(v) or v.owner in self.open for v in meeting.values):
+            self.open.add(op)
+        ranges = [self.range_of(v) for v in meeting.values]
+        needed = [r for r in (*ranges, exact) if r is not None]
+        may_widen = op in self.open and t == i32 and (may_widen or not meeting.gives_result)
+        if may_widen and not all(_fits(i32, r) for r in needed):
+            for k in meeting.positions:
+                if element_type(op.operands[k]) != et.index:
+                    op.operands[k] = self._converted(op.operands[k], op)
+            t = i64
+        if exact is None or not meeting.gives_result or _fits(t, exact):
+            self._note(op, exact)
+            return None
+        return _wraps(op, t, exact)
+
+    def range_of(self, value: SSAValue) -> Range | None:
+        """The range of an integer, if it follows from sizes."""
+        if (constant := constant_of(value)) is not None:
+            return (constant.number, constant.number) if isinstance(constant.number, int) else None
+        if isinstance(value.owner, Operation) and value.owner in self.known:
+            return self.known[value.owner]
+        return (0, 1) if element_type(value) == i1 else None
+
+    def _note(self, op: TileOp, found: Range | None) -> None:
+        if found is not None and max(map(abs, found)) < LARGE:
+            self.known[op] = found
+
+    def _converted(self, value: SSAValue, before: Operation) -> SSAValue:
+        cast = ew.CastOp.to(value, i64)
+        cast.location = before.location
+        Rewriter.insert_op(cast, InsertPoint.before(before))
+        self._note(cast, self.range_of(value))
+        self.open.add(cast)
+        return cast.result
+
+    def _range_of_result(self, op: TileOp) -> Range | None:
+        if isinstance(op, ew.CastOp):
+            found, t = self.range_of(op.operand), element_type(op.result)
+            return found if found is not None and _fits(t, found) else None
+        if isinstance(op, ew.IndexOp):
+            shape = shape_of(tensor_type(op.operand)) or ()
+            return 0, max(0, shape[op.axis.value.data] - 1)
+        if isinstance(op, special.ShapeOp):
+            shape = shape_of(tensor_type(op.operand)) or ()
+            return min(shape, default=0), max(shape, default=0)
+        values = [v for meeting in meetings(op) if meeting.gives_result for v in meeting.values]
+        ranges = [r for v in values if (r := self.range_of(v)) is not None]
+        if not values or len(ranges) < len(values):
+            return None
+        if isinstance(op, ContractionOp):
+            return _aggregated(op, ranges)
+        if isinstance(op, special.ScatterOp):
+            return _summed(ranges[0], size_of(op.indices))
+        if isinstance(op, special.SumToOp):
+            return _summed(ranges[0], size_of(op.operand))
+        rule = RULES.get(type(op))
+        return rule(*ranges) if rule is not None else None
+
+
+def _computed_type(op: TileOp) -> Attribute | None:
+    """The type of integers in which an op is computed; None if that is none."""
+    t = op.operand_type() if isinstance(op, ew.ElementwiseOp) else op.inferred_type().element_type
+    return t if isinstance(t, IntegerType) and t != i1 else None
+
+
+def _fits(t: Attribute, found: Range) -> bool:
+    """Whether an integer type holds a range."""
+    if not isinstance(t, IntegerType):
+        return False
+    return all(et.holds(t, number) for number in found)
+
+
+def _wraps(op: TileOp, t: Attribute, exact: Range) -> str:
+    (result,) = op.results
+    name = name_of(result) if result.name_hint else "an integer here"
+    low, high = et.limits(t)
+    beyond = exact[1] if exact[1] > high else exact[0]
+    wider = "compute it in reals" if t == i64 else "compute it from as_int(…, 64)"
+    limit = high if exact[1] > high else low
+    return placed(
+        op,
+        f"{name} is of type {et.type_name(t)} and wraps beyond {limit}, where it may be {beyond}; "
+        f"{wider}",
+    )
+
+
+# -- ranges of results ---------------------------------------------------------------------------
+
+
+def hull(*ranges: Range) -> Range:
+    """The smallest range that holds others."""
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+def _around(*numbers: int) -> Range:
+    return min(numbers), max(numbers)
+
+
+def _product(a: Range, b: Range) -> Range:
+    return _around(*(x * y for x in a for y in b))
+
+
+def _absolute(a: Range) -> Range:
+    low, high = sorted(map(abs, a))
+    return (0 if a[0] <= 0 <= a[1] else low), high
+
+
+def _quotient(a: Range, b: Range) -> Range:
+    most = _absolute(a)[1]
+    return (0 if a[0] >= 0 and b[0] >= 0 else -most), most
+
+
+def _remainder(a: Range, b: Range) -> Range:
+    divisor = _absolute(b)
+    most = _absolute(a)[1]
+    # A remainder of division by 0 is all that is divided.
+    most = min(most, divisor[1] - 1) if divisor[0] > 0 else most
+    return (-most if a[0] < 0 else 0), (most if a[1] > 0 else 0)
+
+
+def _power(a: Range, b: Range) -> Range | None:
+    return _around(*(x**y for x in a for y in b)) if a[0] >= 0 <= b[0] and b[1] <= 64 else None
+
+
+def _left(a: Range, b: Range) -> Range | None:
+    return _product(a, (2 ** b[0], 2 ** b[1])) if b[0] >= 0 and b[1] < 64 else None
+
+
+def _right(a: Range, b: Range) -> Range | None:
+    return hull(a, (0, 0)) if b[0] >= 0 else None
+
+
+def _bits(a: Range, b: Range) -> Range | None:
+    return (0, 2 ** max(a[1], b[1]).bit_length() - 1) if a[0] >= 0 <= b[0] else None
+
+
+def _summed(a: Range, count: int) -> Range:
+    """The range of a sum of as many terms, or fewer."""
+    return min(0, a[0] * count), max(0, a[1] * count)
+
+
+def _multiplied(a: Range, count: int) -> Range:
+    """The range of a product of as many factors, or fewer; some range beyond `LARGE` if it is."""
+    most = _absolute(a)[1]
+    if most > 1:
+        most = min(LARGE, most ** min(count, LARGE.bit_length()))
+    return (-most if a[0] < 0 else 0), most
+
+
+def _aggregated(op: ContractionOp, ranges: Sequence[Range]) -> Range | None:
+    """The range of a contraction of tensors with these; the last one is the default's, if any."""
+    default = ranges[-1] if op.default is not None else (0, 0)
+    terms = ranges[: len(op.inputs)]
+    if op.combination.data is Combination.mul:
+        found = terms[0]
+        for term in terms[1:]:
+            found = _product(found, term)
+    elif op.combination.data in (Combination.none, Combination.add):
+        found = sum(low for low, _ in terms), sum(high for _, high in terms)
+    else:
+        return None
+    if op.aggregation.data is Aggregation.mul:
+        found = hull((0, 0), _multiplied(found, _most_points(op)))
+    if op.aggregation.data is Aggregation.add:
+        found = _summed(found, _most_points(op))
+    return hull(found, default)
+
+
+def _most_points(op: ContractionOp) -> int:
+    """No more points land on one element: those along all indices that the output has not alone."""
+    try:
+        box = sets.ranges(op.space())
+    except UnboundedIndexError:
+        return 0  # Another pass refuses it.
+    alone = {expr.variable for expr in op.output.data}
+    return prod(r.extent for name, r in box.items() if name not in alone)
+
+
+Rule = Callable[..., Range | None]
+"""Gives the range of an op's result, if it did not wrap, for those of its operands."""
+
+UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
+    ew.AbsOp: _absolute,
+    ew.IdentOp: lambda a: a,
+    ew.NegOp: lambda a: (-a[1], -a[0]),
+    ew.ReluOp: lambda a: (max(0, a[0]), max(0, a[1])),
+    special.GatherOp: lambda a: a,
+    special.ReshapeOp: lambda a: a,
+}
+BINARY: dict[type[Operation], Callable[[Range, Range], Range | None]] = {
+    ew.AddOp: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    ew.BitAndOp: lambda a, b: (0, min(a[1], b[1])) if a[0] >= 0 <= b[0] else None,
+    ew.BitLeftOp: _left,
+    ew.BitOrOp: _bits,
+    ew.BitRightOp: _right,
+    ew.BitXorOp: _bits,
+    ew.DivOp: _quotient,
+    ew.MaxOp: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    ew.MinOp: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    ew.MulOp: _product,
+    ew.PowOp: _power,
+    ew.RemOp: _remainder,
+    ew.SelectOp: hull,
+    ew.SubOp: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+}
+RULES: dict[type[Operation], Rule] = {**UNARY, **BINARY}
+"""Of the ops on integers that sizes and positions are put through."""

@@ -1,0 +1,94 @@
+"""The types that inputs without a width of their own take: those of what they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import TensorType, i1
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.base import name_of
+from tiledialect.dialects.tile.elementwise import IdentOp
+from tiledialect.dialects.tile.meetings import element_type, meetings
+from tiledialect.dialects.tile.special import PrngStateOp, PrngValueOp
+from tiledialect.passes.diagnostics.value_warnings import warn
+from tiledialect.passes.specialize.tile_specialize import real_widths
+from tiledialect.passes.specialize.types.float_widths import UNSAID
+
+
+def weak_types(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], weak: Collection[int]
+) -> dict[int, Attribute]:
+    """The element types of the inputs ``weak``; for those that meet nothing the given ones.
+
+    A real takes the widest float that it is added to, multiplied with, compared with and so on,
+    an integer the integer type; itself or what is computed from it and other weak inputs alone.
+    Reals that meet integers alone have the width that ``RealWidths`` gives others.
+    """
+    arguments = function.body.block.args
+    states = {k: et.CONCRETE["ui32"] for k in weak if _is_random_state(arguments[k])}
+    own = {k: types[k].element_type for k in weak} | states
+    reals = [k for k in weak if et.is_float(own[k])]
+    chosen = own
+    # What one input takes may change the type of what another meets.
+    for _ in range(len(weak) + 1):
+        elements = [chosen.get(k, t.element_type) for k, t in enumerate(types)]
+        widths = real_widths(function, list(map(with_element_type, types, elements)), reals)
+        inputs = widths.function.body.block.args
+        met = _integers_met(widths.function, {inputs[k]: {k} for k in weak if k not in reals})
+        before = chosen
+        chosen = {k: _promoted(met[k]) or own[k] if k in met else own[k] for k in weak}
+        chosen |= {k: widths.demands.get(inputs[k], own[k]) for k in reals}
+        chosen |= states
+        if chosen == before:
+            if len(own) < len(types):
+                # Beside arrays; where there are none, everything is of Python's.
+                warn(_unsaid(inputs[k]) for k in reals if inputs[k] in widths.undecided)
+            break
+    return chosen
+
+
+def _is_random_state(value: SSAValue) -> bool:
+    """Whether random numbers are drawn from a value, which can be of one type alone."""
+    users = (use.operation for use in value.uses)
+    return any(
+        isinstance(user, PrngValueOp | PrngStateOp)
+        or (isinstance(user, IdentOp) and _is_random_state(user.result))
+        for user in users
+    )
+
+
+def with_element_type(t: TensorType[Attribute], element_type: Attribute) -> TensorType[Attribute]:
+    """The type with other elements."""
+    return TensorType(element_type, t.get_shape())
+
+
+def _unsaid(value: SSAValue) -> str:
+    name = name_of(value)
+    return f"{name} is taken as f32, as {UNSAID}: give np.float64({name}), or np.float32({name})"
+
+
+def _promoted(types: Sequence[Attribute]) -> Attribute | None:
+    result: Attribute | None = None
+    for t in types:
+        result = t if result is None else et.promote(result, t)
+    return result
+
+
+def _integers_met(
+    function: func.FuncOp, origins: dict[SSAValue, set[int]]
+) -> dict[int, list[Attribute]]:
+    """The types of the integers that inputs meet, or what is computed from them alone."""
+    met: dict[int, list[Attribute]] = {}
+    for op in function.body.block.ops:
+        for meeting in meetings(op):
+            inputs = set[int]().union(*(origins.get(v, ()) for v in meeting.values))
+            types = [element_type(v) for v in meeting.values if v not in origins]
+            strong = [t for t in types if not et.is_weak(t)]
+            for k in inputs:
+                met.setdefault(k, []).extend(t for t in strong if not et.is_float(t) and t != i1)
+            if inputs and not strong and meeting.result is not None:
+                origins.setdefault(meeting.result, set()).update(inputs)
+    return met

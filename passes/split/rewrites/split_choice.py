@@ -1,0 +1,309 @@
+"""Which contractions are better split: those with few results and long sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.analysis.kernel_facts import contraction_facts
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.errors import TileError
+from tiledialect.passes.split.rewrites.reduction_split import Split, why_not_split
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.search.choice import best, best_seconds, least_seconds
+from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
+
+LEAST_POINTS = 1 << 17
+"""Contractions of fewer points are done before a second kernel has begun."""
+MANY_POINTS = 1 << 20
+"""CPUs gain by a split of fewer points only where there is less than a vector for each core."""
+TILES = (32 * 32, 64 * 64, 128 * 128)
+"""How many results work-groups may have: there are parts for two groups of that size a unit."""
+ONE_WAVE, FEW_PARTS = 64 * 128, 8
+"""The same for fewer parts than these, but one less where a third group would come after others."""
+GROUPS = 8
+"""How many long parts each core of a CPU has at least, where there is one result."""
+LONG_SUM = 1 << 19
+"""What has fewer points is not better in such parts."""
+LONGEST_PART = 1 << 18
+"""How long these are at most: the more is added to a number, the more digits of it are lost."""
+CHUNK = 16
+"""Long parts begin at multiples of this, so that they are read in whole vectors."""
+MANY_PARTS = 32
+"""An index of so many values is long enough, as its parts have groups for other indices, too."""
+GAIN = 0.9
+"""A split must take at most this share of the time."""
+MORE_PARTS = 0.98
+"""More parts of sums of a GPU's columns than another split has must take at most this share of its
+time: they have more groups, which read more places of memory at a time."""
+HANDOVER = {Kind.GPU: 10 / 7, Kind.CPU: 0.0}
+"""Latencies of the device from a kernel's last loads until the next one has its first."""
+LEAST_TILE = 16 * 16
+"""How many results a group has at least if it has a tile of a product."""
+MANY_GROUPS = 8
+"""With so many groups for each unit of a GPU none is idle, and nothing is split."""
+
+
+@dataclass(frozen=True)
+class WeighedSplit:
+    """What a split takes."""
+
+    index: str
+    parts: int
+    seconds: float
+    """What it takes, or takes at least."""
+    is_known: bool
+    """Whether that is what it takes."""
+
+    def __str__(self) -> str:
+        least = "" if self.is_known else "at least "
+        return f"  {self.index} in {self.parts} parts: {least}{self.seconds * 1e6:.1f} us"
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What the splits of a contraction take."""
+
+    whole: float
+    """The seconds without one."""
+    splits: tuple[WeighedSplit, ...]
+    ops: list[Operation]
+    """Those of the best split; none if the contraction is better as it is."""
+    why: str = ""
+    """Why a split is best that was not weighed."""
+
+    def __str__(self) -> str:
+        whole = f"  whole: {self.whole * 1e6:.1f} us"
+        return "\n".join([whole, *map(str, self.splits)])
+
+
+def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
+    """What the splits of a contraction take, or why none was weighed.
+
+    What tensor cores compute with this ``precision`` has parts if its tiles fill too few units.
+    """
+    if op.domain is None:
+        return "the ranges of its indices are not known yet"
+    facts = contraction_facts(op)
+    if (split := _row_sums(op, facts, device)) is not None:
+        return split
+    if (split := _on_tensor_cores(op, facts, device, precision)) is not None:
+        return split
+    outputs = prod(facts.extents[name] for name in facts.output_indices)
+    if reason := _why_whole(op, facts, outputs, device, precision):
+        return reason
+    found: list[Operation] = []
+    splits: list[WeighedSplit] = []
+    whole = best_seconds(facts, device)
+    least = GAIN * whole
+    is_gpu = device.kind is Kind.GPU
+    are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
+    for index, parts in _splits(op, facts, outputs, device):
+        try:
+            made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
+        except TileError:
+            continue
+        enough = MORE_PARTS * least if found and are_columns else least
+        seconds, is_known = _seconds(enough, made, device)
+        splits.append(WeighedSplit(index, parts, seconds, is_known))
+        if seconds < enough:
+            found, made, least = made, found, seconds
+        for unused in reversed(made):
+            unused.erase()
+    return Weighed(whole, tuple(splits), found) if splits else "it has no sum that can be split"
+
+
+def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None:
+    """The split into the sums of rows, where what is summed needs other aggregates of its row.
+
+    As in a cross entropy: a row kernel then reads each row once, and its elements are never
+    written.
+    """
+    if device.kind is Kind.CPU or (index := _row_index(op)) is None:
+        return None
+    rows = facts.extents[index]
+    if not device.is_busy_with(rows) or why_not_split(op, index) is not None:
+        return None
+    why = f"each {index} has a sum of its own, for which its elements are never written"
+    return Weighed(0.0, (), Split(op, index, rows, each=True).ops(), why)
+
+
+def _on_tensor_cores(
+    op: ContractionOp, facts: Facts, device: Device, precision: str
+) -> Weighed | None:
+    """The split into products that tensor cores compute at the same time."""
+    found = parts_on_tensor_cores(facts, device, precision)
+    if found is None or why_not_split(op, found.index) is not None:
+        return None
+    if tensor_core_schedule(facts, device, precision) is None:
+        # Without parts it is computed elsewhere, by one kernel.
+        seconds = found.seconds + device.launch * 1e-6
+        if seconds > GAIN * best_seconds(facts, device):
+            return None
+    why = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
+    return Weighed(0.0, (), Split(op, found.index, found.count, 2 * CHUNK).ops(), why)
+
+
+def _row_index(op: ContractionOp) -> str | None:
+    """The index of rows that a sum goes over whose elements need aggregates of their rows."""
+    (value, *others), (access, *_) = op.inputs, op.accesses
+    names = [e.variable for e in access.data]
+    aggregates = [] if others else [v for v in _operands_of(value) if size_of(v) < size_of(value)]
+    summed = {n for n in op.index_names if n not in {m for e in op.output.data for m in e.names}}
+    for aggregate in aggregates:
+        shape = shape_of(tensor_type(aggregate)) or ()
+        if len(shape) == len(names) and len(set(names)) == len(names):
+            rows = [n for n, size in zip(names, shape, strict=True) if size > 1 and n in summed]
+            along = [n for n, size in zip(names, shape, strict=True) if size == 1 and n in summed]
+            if len(rows) == 1 and along:
+                return rows[0]
+    return None
+
+
+def _operands_of(value: SSAValue) -> list[SSAValue]:
+    """The results of contractions that elementwise ops make a tensor of."""
+    found, pending, seen = list[SSAValue](), [value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value.owner, ContractionOp):
+            found.append(value)
+        elif isinstance(value.owner, ElementwiseOp):
+            pending += value.owner.operands
+    return found
+
+
+def _why_whole(
+    op: ContractionOp, facts: Facts, outputs: int, device: Device, precision: str
+) -> str:
+    """Why no split of a contraction can gain; empty if one may."""
+    if tensor_core_schedule(facts, device, precision) is not None:
+        return "tensor cores compute it"
+    if _begins_rows(op) and device.is_busy_with(outputs):
+        return "its input is read again with its results, for which one kernel is best"
+    if facts.points < LEAST_POINTS:
+        return f"its {facts.points} points are too few for a second kernel"
+    units = device.compute_units
+    if outputs > 2 * units * TILES[1]:
+        return f"its {outputs} results fill the {units} compute units"
+    lanes = units * device.native_vector_width
+    if device.kind is Kind.CPU and facts.points < MANY_POINTS and outputs > lanes:
+        return f"its {outputs} results are a vector or more for each of {units} compute units"
+    if device.kind is Kind.GPU:
+        groups = _groups(facts, device)
+        # Groups whose items share the sums of few results are many where larger ones are too few.
+        has_tiles = not _is_matrix(facts) or outputs >= groups * LEAST_TILE
+        if groups >= MANY_GROUPS * units and has_tiles:
+            return f"its {groups} groups fill the {units} compute units"
+    return ""
+
+
+def _is_matrix(facts: Facts) -> bool:
+    """Whether results are those of a product of matrices, with an index of each alone."""
+    moving = {name for name in facts.output_indices if facts.extents[name] > 1}
+    return facts.is_product and all(moving - t.names for t in facts.inputs)
+
+
+def _groups(facts: Facts, device: Device) -> int:
+    """How many groups the best schedule has."""
+    found = best(facts, device)
+    return found.estimate.groups if found is not None else 0
+
+
+def _splits(
+    op: ContractionOp, facts: Facts, outputs: int, device: Device
+) -> Iterator[tuple[str, int]]:
+    """The index that moves the inputs farthest, and numbers of parts that fill the device.
+
+    On a GPU an index of few values, as taps have, or fewer than the parts that few results need,
+    has no parts if there is another.
+    """
+    is_gpu = device.kind is Kind.GPU
+    needed = min(2 * device.compute_units, ceil(2 * device.compute_units * TILES[0] / outputs))
+    summed = [
+        name
+        for name in facts.reduced_indices
+        if facts.extents[name] > 1 and why_not_split(op, name) is None
+    ]
+
+    def reach(name: str) -> tuple[bool, int]:
+        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, min(needed, MANY_PARTS))
+        strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
+        return is_long, max(strides) * facts.extents[name]
+
+    if summed:
+        index = max(summed, key=reach)
+        wanted = [ceil(2 * device.compute_units * size / outputs) for size in TILES]
+        if is_gpu:
+            # Powers of two divide most sums. Of few results each group may have all, and a part.
+            wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
+            wanted.append(2 * device.compute_units)
+            if outputs >= device.compute_units:
+                # Half as many groups, whose sums are longer.
+                wanted.append(ceil(device.compute_units * TILES[0] / outputs))
+        elif outputs == 1 and facts.points >= LONG_SUM:
+            # Long parts are read in vectors from end to end; each short one joins their lanes.
+            wanted.append(
+                max(GROUPS * device.compute_units, ceil_div(facts.extents[index], LONGEST_PART))
+            )
+        if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
+            wanted.append(few)
+        for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
+            if parts > 1:
+                yield index, parts
+
+
+def _multiple(extent: int, parts: int) -> int:
+    """Of what the sizes of parts are multiples: chunks that are aligned, if parts are long."""
+    return CHUNK if extent >= 4 * CHUNK * parts else 1
+
+
+def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[float, bool]:
+    """What the kernels of some contractions take, one after the other; whether that is known.
+
+    What takes `enough` at least is not weighed to the end: the last kernels, of fewer points, tell
+    that at little cost.
+    """
+    kernels = [
+        contraction_facts(op)
+        for op in reversed(ops)
+        # What fills a tensor with one number is fused away, or short.
+        if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
+    ]
+    between = HANDOVER[device.kind] * device.latency * 1e-6
+    seconds = [least_seconds(facts, device) for facts in kernels]
+    for k, facts in enumerate(kernels):
+        if between + sum(seconds) >= enough:
+            return between + sum(seconds), False
+        seconds[k] = best_seconds(facts, device)
+    return between + sum(seconds), True
+
+
+def results_with(op: ContractionOp) -> set[str]:
+    """The names of what a kernel of the contraction may compute: it, and elementwise ops of it."""
+    found: dict[SSAValue, None] = {op.result: None}
+    pending: list[SSAValue] = [op.result]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, ElementwiseOp) and user.res not in found:
+                found[user.res] = None
+                pending.append(user.res)
+    return {value.name_hint for value in found if value.name_hint}
+
+
+def _begins_rows(op: ContractionOp) -> bool:
+    """Whether the result goes back to each element of what was summed, as in a softmax."""
+    users = [use.operation for use in op.result.uses]
+    sizes = [size_of(user.res) for user in users if isinstance(user, ElementwiseOp)]
+    return len(op.inputs) == 1 and any(size > size_of(op.result) for size in sizes)

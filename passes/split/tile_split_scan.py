@@ -1,0 +1,156 @@
+"""tile-split-scan: one long scan into scans of blocks, which can run at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import CastOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.target_spec import is_gpu, limit
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.passes.views.initial_values import filled
+from tiledialect.rounding import ceil_div
+
+LEAST_BLOCK = 4096
+MOST_BLOCKS = 4096
+"""What the blocks come to is scanned by few, so there should not be too many."""
+ROWS_OF_UNIT = {False: 4, True: 2}
+"""How many rows a compute unit, of a CPU or a GPU, needs to be busy."""
+
+
+def block_for(op: ScanOp, units: int, gpu: bool) -> int | None:
+    """How long the blocks of a scan should be on a device; None if it is best as it is."""
+    shape = shape_of(tensor_type(op.result)) or ()
+    rows = prod(size for axis, size in enumerate(shape) if axis != op.along)
+    if rows >= ROWS_OF_UNIT[gpu] * units or op.size < 4 * LEAST_BLOCK:
+        return None
+    return max(LEAST_BLOCK, 1 << (ceil_div(op.size, MOST_BLOCKS) - 1).bit_length())
+
+
+class SplitScan:
+    """The ops that scan block by block; the last one's result is the scan's."""
+
+    def __init__(self, op: ScanOp, block: int):
+        self.op = op
+        self.block = block
+        self.shape: Shape = shape_of(tensor_type(op.result)) or ()
+        self.blocks = ceil_div(op.size, block)
+        self.made: list[Operation] = []
+
+    def ops(self) -> list[Operation]:
+        """What the blocks come to, what comes before each, and the scans that go on from there."""
+        op, t = self.op, accumulator_type(self.op)
+        aggregation, reverse = op.aggregation.data, op.reverse is not None
+        operand = self._as_type(op.operand, t, "wide")
+        start, default = neutral(aggregation, t), None
+        if start != 0:
+            self.made += filled(start, t, self._with_axis(self.blocks))
+            default = self.made[-1].results[0]
+        # That of the block before each; so the running sums are what the blocks start with.
+        other = IndexExpr.of("block") + (1 if reverse else -1)
+        sums = self._contraction(
+            "sums",
+            aggregation,
+            operand,
+            self.block * other + IndexExpr.of("k"),
+            [Constraint(IndexExpr.of("k"), IndexExpr.of(self.block))],
+            default,
+        )
+        starts = self._add("before", ScanOp(aggregation, sums, op.along, reverse=reverse))
+        scan = ScanOp(
+            aggregation, operand, op.along, reverse=reverse, every=self.block, start=starts
+        )
+        self._as_type(self._add("blocks", scan), tensor_type(op.result).element_type)
+        for new in self.made:
+            new.location = op.location
+            if isinstance(new, ContractionOp):
+                set_domain(new, new.space())
+        self.made[-1].results[0].name_hint = op.result.name_hint
+        return self.made
+
+    def _add(self, name: str, op: Operation) -> SSAValue:
+        self.made.append(op)
+        op.results[0].name_hint = name
+        return op.results[0]
+
+    def _as_type(self, value: SSAValue, t: Attribute, name: str = "result") -> SSAValue:
+        same = tensor_type(value).element_type == t
+        return value if same else self._add(name, CastOp.to(value, t))
+
+    def _with_axis(self, size: int) -> Shape:
+        return (*self.shape[: self.op.along], size, *self.shape[self.op.along + 1 :])
+
+    def _contraction(
+        self,
+        name: str,
+        aggregation: Aggregation,
+        value: SSAValue,
+        place: IndexExpr,
+        constraints: list[Constraint],
+        default: SSAValue | None,
+    ) -> SSAValue:
+        """A contraction with an element for each block of each row, read at a place of the row."""
+        along = self.op.along
+        rows = [IndexExpr.of(f"i{axis}") for axis in range(len(self.shape))]
+        output = [*rows[:along], IndexExpr.of("block"), *rows[along + 1 :]]
+        access = [*rows[:along], place, *rows[along + 1 :]]
+        shape = self._with_axis(self.blocks)
+        new = ContractionOp(
+            aggregation,
+            Combination.none,
+            output,
+            [(value, access)],
+            constraints,
+            shape=shape,
+            default=default,
+        )
+        return self._add(name, new)
+
+
+@dataclass(frozen=True)
+class TileSplitScanPass(ModulePass):
+    """Splits long scans of few rows into blocks that work-groups can scan at the same time.
+
+    First the blocks are aggregated, then what they come to is scanned; last, each block is scanned
+    from what comes before it. Sums and products of types f16 and bf16 are kept in f32 for
+    that. Without `block`, scans are split where the module's device needs it to be busy.
+    """
+
+    name = "tile-split-scan"
+
+    block: int | None = None
+    """How many elements a block has; scans of fewer stay."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Split every scan that is long enough."""
+        if self.block is not None and self.block < 1:
+            raise TileError(f"a block has 1 element at least, not {self.block}")
+        units, gpu = limit(op, "compute_units", 1), is_gpu(op)
+        for scan in ops_of(op, ScanOp):
+            in_kernel = isinstance(scan.parent_op(), KernelOp)
+            is_one = scan.every is None and scan.keys is None
+            if not is_one or in_kernel or not _is_static(scan):
+                continue
+            block = block_for(scan, units, gpu) if self.block is None else self.block
+            if block is not None and block < scan.size:
+                made = SplitScan(scan, block).ops()
+                Rewriter.replace_op(scan, made, [made[-1].results[0]])
+
+
+def _is_static(op: ScanOp) -> bool:
+    return isinstance(op.result.type, TensorType) and op.result.type.has_static_shape()

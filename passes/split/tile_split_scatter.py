@@ -1,0 +1,120 @@
+"""tile-split-scatter: one scatter of many indices into scatters of parts, and their sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ScatterOp
+from tiledialect.errors import TileError
+from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.loops import PARALLEL, Role
+from tiledialect.schedule.scatters import row_index, scatter_schedule
+
+LEAST_INDICES = {Kind.CPU: 1 << 8, Kind.GPU: 1 << 12}
+"""On GPUs fewer are one block, which the work-items of a group search at once."""
+TESTED, TAKEN = 2.5, 0.6
+"""How many nanoseconds a core takes for an index that may be another group's, and for one that is
+its own. On Zen 5 the former took 4.5 where nobody can foresee whose an index is; where indices are
+sorted, it must be less."""
+SEARCHED = 400.0
+"""How many indices all groups of a GPU search in a nanosecond."""
+ADDED = 1000.0
+"""How many nanoseconds it takes to load a value and to add it to a row, one after the other."""
+MOVES = 3
+"""How often the results of a part are moved: begun with 0, added to, and summed."""
+
+
+def parts_for(op: ScatterOp, device: Device) -> int:
+    """Into how many parts to divide the indices.
+
+    Groups share out rows and parts. With more parts each searches fewer indices, and rows are
+    added to at more places at the same time; but the results of all parts must be summed.
+    """
+    t = tensor_type(op.result)
+    shape = shape_of(t) or ()
+    indices = size_of(op.indices)
+    moved = MOVES * prod(shape) * element_bytes(t.element_type)
+
+    def nanoseconds(parts: int) -> float:
+        leaves = scatter_schedule((parts, *shape), 1, device).leaves
+        rows = [leaf for leaf in leaves if leaf.index == row_index(1) and leaf.role in PARALLEL]
+        groups = prod(leaf.extent for leaf in leaves if leaf.role is Role.GROUP)
+        slabs = prod(leaf.extent for leaf in rows)
+        summed = parts * moved / device.bandwidth + 1e3 * device.launch if parts > 1 else 0.0
+        if device.kind is Kind.CPU:
+            waves = ceil_div(groups, device.compute_units)
+            return waves * indices / parts * (TESTED if slabs > 1 else TAKEN) + summed
+        searched = groups * indices / parts / SEARCHED
+        added = indices / (parts * slabs) * ADDED
+        return searched + added + summed
+
+    most = max(1, indices // LEAST_INDICES[device.kind])
+    return min((1 << k for k in range(most.bit_length())), key=nanoseconds)
+
+
+def split(op: ScatterOp, parts: int) -> list[Operation]:
+    """The scatter in parts, and the sum of these, which is the scatter's result."""
+    made = ScatterOp.make(*op.operands, properties={"parts": IntegerAttr(parts, IndexType())})
+    shape = shape_of(tensor_type(op.result)) or ()
+    places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
+    total = ContractionOp(
+        Aggregation.add,
+        Combination.none,
+        places,
+        [(made.result, [IndexExpr.of("part"), *places])],
+        shape=shape,
+    )
+    set_domain(total, total.space())
+    made.location = total.location = op.location
+    name = op.result.name_hint
+    made.result.name_hint, total.result.name_hint = f"{name or 'sums'}_parts", name
+    return [made, total]
+
+
+@dataclass(frozen=True)
+class TileSplitScatterPass(ModulePass):
+    """Splits scatters of many indices to few rows: parts of the indices, and the sum of theirs.
+
+    Each work-group adds to rows of its own, and so looks through all indices of its part. In the
+    sum the parts follow one another, so the result is the same at every run. Without `parts`,
+    scatters are split where that is faster on the module's device.
+    """
+
+    name = "tile-split-scatter"
+
+    parts: int | None = None
+    """Into how many parts the indices are divided."""
+    keep: tuple[str, ...] = ()
+    """Results that are left whole."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Split every scatter that gains by it."""
+        if self.parts is not None and self.parts < 1:
+            raise TileError(f"a scatter has 1 part at least, not {self.parts}")
+        device = device_of(op)
+        for scatter in ops_of(op, ScatterOp):
+            kept = scatter.parts is not None or scatter.result.name_hint in self.keep
+            if kept or isinstance(scatter.parent_op(), KernelOp):
+                continue
+            parts = self.parts or 1
+            if self.parts is None and device is not None and device.kind in LEAST_INDICES:
+                parts = parts_for(scatter, device)
+            if parts > 1:
+                made = split(scatter, parts)
+                Rewriter.replace_op(scatter, made, [made[-1].results[0]])

@@ -1,0 +1,69 @@
+"""What the results of contractions are before anything lands on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.schedule.output_box import leaves_unwritten
+
+
+def started(value: float | int, t: Attribute) -> ConstantOp:
+    """The number that results begin with."""
+    number = ConstantOp.of(value, t)
+    number.result.name_hint = "start"
+    return number
+
+
+def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
+    """The ops that make a tensor of one number."""
+    number = started(value, t)
+    places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
+    inputs: list[tuple[SSAValue, Sequence[IndexExpr]]] = [(number.result, ())]
+    tensor = ContractionOp(Aggregation.assign, Combination.none, places, inputs, shape=shape)
+    tensor.result.name_hint = "starts"
+    return [number, tensor]
+
+
+def give_start(op: ContractionOp) -> None:
+    """Give a contraction that leaves elements of its result unwritten a tensor of what they are.
+
+    It is computed by a kernel of its own, over whose result the contraction's writes.
+    """
+    if not leaves_unwritten(op.space(), ranges_of(op)):
+        return
+    t, default = tensor_type(op.result), op.default
+    constant = default.owner if default is not None else None
+    if default is None or isinstance(constant, ConstantOp):
+        number = constant.number if isinstance(constant, ConstantOp) else 0
+        made = filled(number, t.element_type, shape_of(t) or ())
+    elif default.type != t:
+        made: list[Operation] = [CastOp.to(default, t.element_type)]
+    else:
+        return
+    for new in made:
+        new.location = op.location
+        if isinstance(new, ContractionOp):
+            set_domain(new, new.space())
+    Rewriter.insert_op(made, InsertPoint.before(op))
+    start = made[-1].results[0]
+    start.name_hint = f"{op.result.name_hint or 'result'}_fill"
+    set_default(op, start)
+
+
+def set_default(op: ContractionOp, start: SSAValue) -> None:
+    """Let the elements on which nothing lands be those of a tensor."""
+    others = op.operands if op.default is None else op.operands[:-1]
+    segments = [len(op.inputs), len(op.symbols), len(op.sizes), 1]
+    op.operands = [*others, start]
+    op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)

@@ -1,0 +1,68 @@
+"""Programs are built kernel by kernel where others have been built before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+import tiledialect as td
+from tiledialect.lowering.runtime.program import specialization
+from tiledialect.lowering.runtime.program.program_text import Texts
+
+SOURCE = """function (X[N, M], W[M]) -> (R, S) {
+  E = erf(max(X, 0.5)); S[j: M] = >(E[i, j]); R[i: N] = +(E[i, j] * W[j]);
+}"""
+"""Kernels with helpers, of which one or more have other texts for other numbers of rows."""
+
+
+def test_a_program_is_its_kernels_and_the_rest(device: td.Device):
+    source = td.compile(SOURCE, device=device).opencl("40x70xf32", "70xf32")
+    texts = Texts.of(source)
+    assert "static inline" in texts.rest and "__kernel" not in texts.rest
+    assert len(texts.kernels) == source.count("__kernel") > 1
+    for name, text in texts.kernels.items():
+        assert text in source and f" {name}(" in text and name not in texts.meaning(name)
+        assert Texts.of(texts.of_kernels([name])) == Texts(f"{texts.rest}\n", {name: text})
+    # Helpers are of those kernels that use them.
+    used = [name for name, text in texts.kernels.items() if "maximum" in text]
+    assert used and all("static inline" in texts.meaning(name) for name in used)
+    # Nothing is lost: but for blank lines the parts are the whole.
+    whole = texts.rest + "".join(texts.kernels.values())
+    assert sorted(filter(None, whole.split("\n"))) == sorted(filter(None, source.split("\n")))
+
+
+def test_kernels_with_texts_that_were_built_are_not_built_again(
+    device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+):
+    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
+    built: list[str] = []
+    build = specialization.build_program
+
+    def noted(source: str, *rest: Any) -> cl.Program:
+        built.append(source)
+        return build(source, *rest)
+
+    monkeypatch.setattr(specialization, "build_program", noted)
+    # The second kernel is the same for all sizes of B.
+    source = "function (A[N], B[M]) -> (O, P) { O[i: N] = +(A[i] * B[j]); P[] = >(A[i]); }"
+
+    def check(f: td.Function, n: int, m: int, kernels: int) -> None:
+        built.clear()
+        a, b = np.arange(n, dtype=np.float32), np.arange(m, dtype=np.float32)
+        o, p = f(a, b)
+        assert np.array_equal(o, a * b.sum()) and p == n - 1
+        assert "".join(built).count("__kernel") == kernels
+
+    f = td.compile(source, device=device)
+    shapes = ((5, 7), (5, 8), (6, 8))
+    counts = (2, 1, 2)
+    for (n, m), kernels in zip(shapes, counts, strict=True):
+        check(f, n, m, kernels)
+    if device.short_platform not in specialization.KEEP_KERNELS:
+        again = td.compile(source, device=device)
+        for n, m in reversed(shapes):
+            # Each entry on disk has all that it needs.
+            check(again, n, m, 0)

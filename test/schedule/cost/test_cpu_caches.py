@@ -1,0 +1,69 @@
+"""What the model says that the innermost body fetches from the caches of a CPU."""
+
+from __future__ import annotations
+
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.cost.cpu_estimate import CpuModel
+from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.loops import Leaf, LoopIndex, Role, Schedule
+
+LANES = 16
+DEVICE = described(Kind.CPU, {"compute_units": 16, "native_vector_width": LANES})
+
+
+def column_sums(rows: int, columns: int) -> Facts:
+    """Sums of the columns of a matrix."""
+    source, result = (
+        Tensor(k, shape, tuple(map(IndexExpr.of, access)), "f32", 4)
+        for k, (shape, access) in enumerate((((rows, columns), "ik"), ((columns,), "k")))
+    )
+    indices = (
+        LoopIndex("k", Range(0, columns), is_output=True),
+        LoopIndex("i", Range(0, rows), is_output=False),
+    )
+    return Facts(indices, (source,), (result,), "add", None, 1.0)
+
+
+def cycles(case: Facts, *loops: Leaf) -> float:
+    """Cycles for a vector of what the body reads."""
+    model = CpuModel(case, Schedule((*loops, Leaf("k", 1, LANES, Role.VECTOR))), DEVICE)
+    vectors = model.walks[0].elements(model.inner_steps) / LANES
+    return model.streamed(model.walks[0]) / vectors
+
+
+def down(case: Facts, together: int) -> float:
+    """The same where rows are gone over one after the other, some vectors of each."""
+    step = together * LANES
+    rows, columns = case.extents["i"], case.extents["k"]
+    return cycles(
+        case,
+        Leaf("k", step, columns // step, Role.SERIAL),
+        Leaf("i", 1, rows, Role.SERIAL),
+        Leaf("k", LANES, together, Role.UNROLL),
+    )
+
+
+def along(case: Facts, together: int) -> float:
+    """The same where some rows are gone along together."""
+    rows, columns = case.extents["i"], case.extents["k"]
+    return cycles(
+        case,
+        Leaf("i", together, rows // together, Role.SERIAL),
+        Leaf("k", LANES, columns // LANES, Role.SERIAL),
+        Leaf("i", 1, together, Role.UNROLL),
+    )
+
+
+def test_long_pieces_of_far_rows_come_along():
+    case = column_sums(64, 2048)
+    assert down(case, 1) > down(case, 8) > down(case, 16)
+
+
+def test_rows_a_multiple_of_pages_apart_are_read_once_as_others_are():
+    assert down(column_sums(64, 2048), 8) == down(column_sums(64, 2176), 8)
+
+
+def test_a_core_reads_no_more_rows_ahead_than_it_follows():
+    case = column_sums(64, 2048)
+    assert along(case, 8) == along(case, 32) < along(case, 64)

@@ -1,0 +1,205 @@
+"""The cost model's orderings: which of two schedules it thinks faster, and why. No times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.cost.counts import Model
+from tiledialect.schedule.cost.device import PLATFORMS, Device, Kind, described
+from tiledialect.schedule.cost.estimate import Estimate, cost
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.loops import Leaf, LoopIndex, Role, Schedule, Stage
+from tiledialect.schedule.search.choice import ranked
+
+GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 132})
+assert GPU.registers == PLATFORMS["nvidia"]["registers"]
+
+
+def product(m: int, n: int, k: int) -> Facts:
+    """A matrix product."""
+
+    def tensor(number: int, rows: tuple[str, int], columns: tuple[str, int]) -> Tensor:
+        access = tuple(IndexExpr.of(name) for name, _ in (rows, columns))
+        return Tensor(number, (rows[1], columns[1]), access, "f32", 4)
+
+    i, j, s = ("i", m), ("j", n), ("k", k)
+    indices = tuple(LoopIndex(name, Range(0, size), name != "k") for name, size in (i, j, s))
+    inputs = (tensor(0, i, s), tensor(1, s, j))
+    return Facts(indices, inputs, (tensor(0, i, j),), "add", "mul", 2.0)
+
+
+def tiled(m: int, n: int, k: int, tile: int, *, staged: bool = True) -> Schedule:
+    """Square tiles of registers, 16 x 16 items, chunks of 8."""
+    block = 16 * tile
+    leaves = (
+        Leaf("i", block, -(-m // block), Role.GROUP, "y"),
+        Leaf("j", block, -(-n // block), Role.GROUP, "x"),
+        Leaf("i", tile, 16, Role.LOCAL, "x"),
+        Leaf("j", tile, 16, Role.LOCAL, "x"),
+        Leaf("k", 8, -(-k // 8), Role.SERIAL),
+        Leaf("k", 1, 8, Role.UNROLL),
+        Leaf("i", 1, tile, Role.UNROLL),
+        Leaf("j", 1, tile, Role.VECTOR),
+    )
+    stages = tuple(Stage(k, local=True, at=("k", 8), vector=4) for k in (0, 1))
+    return Schedule(leaves, stages if staged else ())
+
+
+def estimate(size: int, schedule: Schedule, device: Device = GPU) -> Estimate:
+    """The estimate of a square product."""
+    return cost(Model(product(size, size, size), schedule, device))
+
+
+def test_larger_register_tiles_read_less():
+    small, large = (estimate(2048, tiled(2048, 2048, 2048, n)) for n in (2, 8))
+    assert large.seconds < small.seconds
+    assert large.local < small.local and large.cache < small.cache
+
+
+def test_small_problems_want_more_groups():
+    small, large = (estimate(256, tiled(256, 256, 256, n)) for n in (2, 8))
+    assert small.groups > large.groups
+    assert small.seconds < large.seconds
+
+
+def test_stages_spare_the_caches():
+    staged, direct = (estimate(1024, tiled(1024, 1024, 1024, 4, staged=s)) for s in (True, False))
+    assert staged.cache < direct.cache
+    assert staged.local_memory > direct.local_memory == 0
+
+
+def test_fetching_ahead_hides_waiting_and_costs_registers():
+    plain = tiled(512, 512, 512, 8)
+    ahead = replace(plain, stages=tuple(replace(s, copies=2) for s in plain.stages))
+    a, b = estimate(512, plain), estimate(512, ahead)
+    assert b.waiting < a.waiting
+    assert b.registers > a.registers
+    assert b.local_memory == 2 * a.local_memory
+
+
+def test_too_many_registers_are_slow():
+    few = replace(GPU, registers=64)
+    schedule = tiled(2048, 2048, 2048, 8)
+    assert estimate(2048, schedule, few).seconds > 2 * estimate(2048, schedule).seconds
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_slower_device_is_slower(kind: Kind):
+    device = described(kind, {})
+    slower = replace(device, arithmetic=device.arithmetic / 4, bandwidth=device.bandwidth / 4)
+    schedule = tiled(512, 512, 512, 4)
+    assert estimate(512, schedule, slower).seconds > estimate(512, schedule, device).seconds
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(4096, 4096, 4096), (1000, 700, 3000), (4096, 4096, 64)])
+def test_the_chosen_one_beats_plain_tiles(m: int, n: int, k: int):
+    facts = product(m, n, k)
+    best = ranked(facts, GPU)[0]
+    assert best.estimate.seconds <= cost(Model(facts, tiled(m, n, k, 4), GPU)).seconds
+    assert best.estimate.local_memory <= GPU.local_mem_size
+    assert any(s.local for s in best.schedule.stages)
+
+
+def test_two_groups_on_a_unit_hide_the_barriers_of_one_another():
+    for size in (4096, 8192):
+        best = ranked(product(size, size, size), GPU)[0].estimate
+        assert best.resident == 2 and best.groups == (size // 128) ** 2
+
+
+def rows(count: int, length: int, items: int, held: int = 0) -> Estimate:
+    """The estimate of a row kernel that reads its rows three times, with so many items a row."""
+    d0, d1 = ("d0", count), ("d1", length)
+    x = Tensor(0, (count, length), (IndexExpr.of("d0"), IndexExpr.of("d1")), "f32", 4)
+    indices = tuple(LoopIndex(n, Range(0, size), n == "d0") for n, size in (d0, d1))
+    facts = Facts(
+        indices, (x,), (x,), "add", is_rows=True, kept=(0,), held=held, live=1, passes=(3,)
+    )
+    leaves = (
+        Leaf("d0", 1, count, Role.GROUP, "x"),
+        Leaf("d1", 1, items, Role.LOCAL, "x"),
+        Leaf("d1", 4 * items, length // (4 * items), Role.SERIAL),
+        Leaf("d1", items, 4, Role.UNROLL),
+    )
+    return cost(Model(facts, Schedule(leaves), GPU))
+
+
+def test_groups_of_a_unit_read_what_all_read_from_its_first_cache():
+    i, k = (LoopIndex(n, Range(0, 16384), n == "i") for n in "ik")
+    matrix, vector, result = (
+        Tensor(n, (16384,) * len(names), tuple(map(IndexExpr.of, names)), "f32", 4)
+        for n, names in enumerate(("ik", "k", "i"))
+    )
+    facts = Facts((i, k), (matrix, vector), (replace(result, number=0),), "add", "mul", 2.0)
+    best = ranked(facts, GPU)[0]
+    assert (best.schedule.leaves[-1].index, best.schedule.leaves[-1].role) == ("k", Role.VECTOR)
+
+
+def test_other_groups_hide_how_groups_of_short_sums_begin_and_end():
+    best = ranked(product(4096, 4096, 64), GPU)[0].estimate
+    assert best.resident == 2 and best.groups == 32**2
+    items = best.arithmetic  # the same products by fewer, larger tiles of a work-item
+    few = [c.estimate for c in ranked(product(4096, 4096, 64), GPU) if c.estimate.registers > 200]
+    assert all(e.seconds > best.seconds for e in few) and any(e.arithmetic < items for e in few)
+
+
+def test_what_is_fetched_late_is_waited_for():
+    late = replace(GPU, latency=2 * GPU.latency)
+    schedule = tiled(512, 512, 512, 4)
+    waits = [estimate(512, schedule, device).waiting for device in (GPU, late)]
+    assert 0 < waits[0] < waits[1]
+
+
+def test_what_waits_for_memory_is_slower_by_lone_groups():
+    thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
+    lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 24))
+    slow, fast = (cost(Model(thin, schedule, device)) for device in (lone, pairs))
+    assert (slow.resident, fast.resident, fast.bound) == (1, 2, "memory")
+    assert slow.seconds > 1.05 * fast.seconds
+
+
+def test_a_lone_group_waits_for_tiles_that_its_products_do_not_hide():
+    plain = tiled(2048, 2048, 2048, 4)
+    ahead = replace(plain, stages=tuple(replace(s, copies=2) for s in plain.stages))
+    lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 20))
+    for device in (lone, pairs):
+        slow = replace(device, bandwidth=device.bandwidth / 4)
+        rest, more = (estimate(2048, ahead, x) for x in (device, slow))
+        assert rest.resident == more.resident == (1 if device is lone else 2)
+        assert (more.waiting > rest.waiting) is (device is lone)
+
+
+def test_vectors_that_begin_anywhere_in_local_memory_are_loaded_element_by_element():
+    plain = tiled(512, 512, 512, 4)
+
+    def of_pad(pad: int) -> Model:
+        first, second = plain.stages
+        own = Stage(1, local=False, at=("k", 1), vector=4)
+        stages = (first, replace(second, pad=pad), own)
+        return Model(product(512, 512, 512), replace(plain, stages=stages), GPU)
+
+    whole, apart = of_pad(4), of_pad(1)
+    assert [m.reads[1][2] for m in (whole, apart)] == [4, 1]
+    assert cost(apart).local > cost(whole).local
+    assert cost(apart).arithmetic > cost(whole).arithmetic
+
+
+def test_few_last_groups_wait_for_memory_like_others():
+    thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
+    pairs = replace(GPU, local_mem_unit=24 << 10)
+    # 1024 groups are 4.06 waves of 126 units, and 4.97 of 103, whose units have a group more.
+    rest, whole = (cost(Model(thin, schedule, replace(pairs, compute_units=n))) for n in (126, 103))
+    assert (rest.bound, rest.resident, whole.resident) == ("memory", 2, 2)
+    assert rest.memory == whole.memory and rest.seconds > whole.seconds
+
+
+def test_rows_that_the_last_cache_holds_are_read_once():
+    assert rows(4096, 8192, 1024).memory < rows(4096, 131072, 1024).memory / 20
+    assert rows(2048, 49152, 1024).memory < rows(2048, 49152, 128).memory
+
+
+def test_what_lanes_of_rows_add_up_is_in_registers():
+    few, many = (rows(2048, 49152, 1024, held) for held in (2, 9))
+    assert many.registers == few.registers + 7

@@ -1,0 +1,337 @@
+"""What a kernel computes, read from its ops: the facts by which its schedule is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import prod
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.analysis.row_passes import joined, passes_of
+from tiledialect.dialects.tile.aggregation import accumulator_type
+from tiledialect.dialects.tile.attributes import Combination
+from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.combinations import OPERATORS
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
+from tiledialect.dialects.tile.structure.operand_loads import broadcast_access, sources
+from tiledialect.dialects.tile.structure.row_axes import Map, Rows, reduced_by, shape
+from tiledialect.dialects.tile.structure.small_stencils import index_at
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.sets import tested_axes
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.loops import LoopIndex
+
+FUNCTIONS = (
+    *("acos", "asin", "atan", "cos", "cosh", "erf", "exp", "expm1", "log", "log1p", "sigmoid"),
+    *("sin", "sinh", "tan", "tanh"),
+)
+COSTLY = {
+    **{f"tile.{name}": 16.0 for name in FUNCTIONS},
+    **{f"tile.{name}": 4.0 for name in ("div", "recip", "rem", "sqrt")},
+    "tile.pow": 32.0,
+    "tile.prng_value": 64.0,
+}
+"""What an element costs of the ops that are no single instruction, in additions."""
+
+Access = Sequence[IndexExpr]
+
+
+def kernel_facts(kernel: KernelOp, device: Device | None) -> Facts:
+    """The facts of a kernel, for a device; those of a contraction's indices need its domain."""
+    if kernel.axes is not None:
+        return _row_facts(kernel)
+    if kernel.contraction is None:
+        return _elementwise_facts(kernel)
+    return _facts_around(kernel.contraction, kernel, device)
+
+
+def _elementwise_facts(kernel: KernelOp) -> Facts:
+    """Those of a kernel without loops over points."""
+    access = [IndexExpr.of(index.name) for index in kernel.indices]
+    # Parts count as tensors by themselves.
+    parts, yielded = kernel.parts, [*enumerate(kernel.yield_op.values)]
+    own = [(k, [p.value for p in parts[v]] if v in parts else [v]) for k, v in yielded]
+    return Facts(
+        kernel.indices,
+        _Reader(kernel).reads([v for _, values in own for v in values], access),
+        tuple(_tensor(k, v, access) for k, values in own for v in values),
+        operations=_cost(kernel.block.ops),
+    )
+
+
+def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) -> Facts:
+    """Those of a contraction, with what its kernel computes before and after it."""
+    reader, found = _Reader(kernel), contraction_facts(op)
+    before = [v for v in op.inputs if isinstance(v.owner, Operation)]
+    producers = makers(before, {c.result for c in kernel.contractions})
+    later = [x for x in kernel.block.ops if x is not op and x not in producers]
+    counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
+    inputs = reader.operands(op, found, device)
+    if counted and tested_axes(op.space(), ranges_of(op), 0):
+        # What is outside is unequal where it is counted: that has tiles of its own.
+        inputs *= 2
+    return Facts(
+        kernel.indices,
+        inputs,
+        reader.outputs(op.output.data),
+        found.aggregation,
+        found.combination,
+        found.operations + _cost(producers) + counted,
+        reader.reads(kernel.yield_op.values, op.output.data),
+        _cost(later),
+        found.constraints,
+        counts=kernel.count is not None,
+        joined_bytes=found.joined_bytes,
+        loaded=frozenset(t.number for t in inputs if kernel.values[t.number] not in op.inputs),
+    )
+
+
+def _are_read_again(read: Sequence[Tensor], found: Facts, device: Device | None) -> bool:
+    """Whether the inputs that an operand is computed of are what counts: they can be staged.
+
+    On GPUs only where each serves several results: work-items that share sums read across them.
+    """
+    is_cpu = device is not None and device.kind is Kind.CPU
+    results = {name for name in found.output_indices if found.extents[name] > 1}
+    return bool(read) and (is_cpu or not any(t.names.issuperset(results) for t in read))
+
+
+def contraction_facts(op: ContractionOp) -> Facts:
+    """The facts of a contraction by itself, as a kernel of it alone would have them."""
+    ranges = op.domain.data if op.domain is not None else ()
+    output = {name for e in op.output.data for name in e.names}
+    indices = tuple(LoopIndex(name, r, name in output) for name, r in ranges)
+    inputs = tuple(
+        _tensor(k, value, access.data)
+        for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True))
+        if not isinstance(value.owner, ConstantOp)
+    )
+    combination: Combination = op.combination.data
+    operators = OPERATORS[combination][: max(len(op.inputs) - 1, 0)]
+    return Facts(
+        indices,
+        inputs,
+        (_tensor(0, op.result, op.output.data),),
+        str(op.aggregation.data),
+        str(combination),
+        1.0 + len(operators),
+        constraints=op.space().constraints,
+        joined_bytes=element_bytes(accumulator_type(op)),
+    )
+
+
+class _Reader:
+    """Which of a kernel's tensors its ops read, and where."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.numbers = {v: k for k, v in enumerate(kernel.values)}
+
+    def operands(
+        self, op: ContractionOp, found: Facts, device: Device | None
+    ) -> tuple[Tensor, ...]:
+        """What a contraction reads: operands, or the inputs of which these are computed."""
+        read: tuple[Tensor, ...] = ()
+        for value, access in zip(op.inputs, op.accesses, strict=True):
+            if value in self.numbers:
+                whole = _tensor(self.numbers[value], value, access.data)
+                is_once = found.points <= prod(whole.shape)
+                own = self._sources(op, value, whole) if is_once else ()
+                read += own if _are_read_again(own, found, device) else (whole,)
+        return read
+
+    def _sources(self, op: ContractionOp, value: SSAValue, whole: Tensor) -> tuple[Tensor, ...]:
+        """The inputs of which an operand is computed where it is loaded, if all are smaller.
+
+        What is as large as an input counts as read itself: so it can be staged, computed.
+        """
+        found = sources(value, whole.access or ())
+        if found is None or any(v in op.inputs for v in found):
+            return ()
+        read = tuple(_tensor(self.numbers[v], v, access) for v, access in found.items())
+        return read if all(prod(t.shape) < prod(whole.shape) for t in read) else ()
+
+    def outputs(self, access: Access) -> tuple[Tensor, ...]:
+        """What the kernel writes, at an access."""
+        yielded = self.kernel.yield_op.values
+        return tuple(_tensor(k, v, access) for k, v in enumerate(yielded))
+
+    def reads(self, values: Sequence[SSAValue], access: Access) -> tuple[Tensor, ...]:
+        """What is read to compute values at an access, up to contractions; each once."""
+        found: dict[tuple[int, Access | None], Tensor] = {}
+        seen: set[tuple[SSAValue, tuple[IndexExpr, ...] | None]] = set()
+        pending: list[tuple[SSAValue, Access | None]] = [(v, access) for v in reversed(values)]
+        while pending:
+            value, place = pending.pop()
+            if isinstance(value, BlockArgument):
+                tensor = _tensor(self.numbers[value], value, place)
+                found.setdefault((tensor.number, tensor.access), tensor)
+            elif (key := (value, None if place is None else tuple(place))) not in seen:
+                seen.add(key)
+                op = value.owner
+                if isinstance(op, ContractionOp) and self.kernel.contraction is None:
+                    pending += reversed([*_taps(op, place)])
+                else:
+                    pending += reversed([*_operands(op, place)])
+        return tuple(found.values())
+
+
+def _operands(
+    op: Operation | object, access: Access | None
+) -> Iterator[tuple[SSAValue, Access | None]]:
+    """What an op reads to compute its result's element at an access, and where."""
+    if not isinstance(op, Operation) or isinstance(op, ContractionOp | ConstantOp | ShapeOp):
+        return
+    if isinstance(op, GatherOp):
+        rank = len(shape(op.indices))
+        yield op.tensor, None
+        yield op.indices, None if access is None else access[:rank]
+        return
+    if isinstance(op, PrngValueOp | PrngStateOp | ScatterOp):
+        access = None
+    for value in op.operands:
+        yield value, None if access is None else broadcast_access(value, access)
+
+
+def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, Access | None]]:
+    """What the first and the last point read that aggregate into an element, and where."""
+    assert op.domain is not None
+    for end in (0, -1):
+        place = {n: IndexExpr.of((r.lower, r.upper - 1)[end]) for n, r in op.domain.data}
+        for e, own in zip(op.output.data, access or (), strict=access is not None):
+            place.update((n, index_at(e, own)) for n in e.names)
+        for value, read in zip(op.inputs, op.accesses, strict=True):
+            at = None if access is None else tuple(e.substitute(place) for e in read.data)
+            yield value, at
+    if op.default is not None:
+        yield op.default, access
+
+
+def _tensor(number: int, value: SSAValue, access: Access | None) -> Tensor:
+    t = tensor_type(value).element_type
+    place = None if access is None else tuple(access)
+    return Tensor(number, shape(value), place, str(t), element_bytes(t))
+
+
+def _cost(ops: Iterable[Operation]) -> float:
+    """What an element costs of some ops."""
+    counted = (op for op in ops if not isinstance(op, ConstantOp | ContractionOp | YieldOp))
+    return sum(COSTLY.get(op.name, 1.0) for op in counted)
+
+
+def makers(values: Iterable[SSAValue], given: Collection[SSAValue]) -> set[Operation]:
+    """The ops that compute values of those that are given."""
+    found: set[Operation] = set()
+    pending = [*values]
+    while pending:
+        value = pending.pop()
+        op = value.owner
+        if value not in given and isinstance(op, Operation) and op not in found:
+            found.add(op)
+            pending += op.operands
+    return found
+
+
+def phases(
+    kernel: KernelOp, kept: Collection[SSAValue] = (), early: Collection[ContractionOp] = ()
+) -> dict[SSAValue, set[int]]:
+    """In which phases of a row kernel each value is needed: those of sums, then the results'.
+
+    What is ``kept`` is computed in the first of them alone. Sums that are ``early`` are in the
+    phase of what they need.
+    """
+    number = _numbers(kernel, early)
+    last = max(number.values(), default=0)
+    needed: dict[SSAValue, set[int]] = {v: set() for v in (*kernel.block.args, *number)}
+    for op in reversed(kernel.block.ops):
+        if isinstance(op, ContractionOp) and _aggregates(op, kernel):
+            own = {number[op.result] - 1}
+        elif isinstance(op, YieldOp):
+            own = {last}
+        else:
+            own = needed[op.results[0]]
+            own = {min(own)} if own and op.results[0] in kept else own
+        for value in op.operands:
+            needed[value] |= own
+    return needed
+
+
+def _aggregates(op: ContractionOp, kernel: KernelOp) -> bool:
+    return bool(reduced_by(op, kernel.axes.ranges if kernel.axes is not None else {}))
+
+
+def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SSAValue, int]:
+    """After how many phases of sums each value is there."""
+    number: dict[SSAValue, int] = {}
+    for op in kernel.block.ops:
+        after = max((number.get(v, 0) for v in op.operands), default=0)
+        after += isinstance(op, ContractionOp) and _aggregates(op, kernel) and op not in early
+        number.update(dict.fromkeys(op.results, after))
+    return number
+
+
+def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
+    """How many of the kept values are in registers at a time: inputs come first of all."""
+    needed = phases(kernel, kept)
+    spans = [
+        (0 if isinstance(v, BlockArgument) else min(needed[v]), max(needed[v]))
+        for v in kept
+        if needed[v]
+    ]
+    return max((sum(a <= p < b for a, b in spans) for p, _ in spans), default=0)
+
+
+def _row_facts(kernel: KernelOp) -> Facts:
+    assert kernel.axes is not None
+    rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
+
+    def access(along: Map) -> Access:
+        return tuple(IndexExpr() if axis is None else IndexExpr.of(axis) for axis in along)
+
+    numbers: dict[SSAValue, int] = {v: k for k, v in enumerate(kernel.block.args)}
+    found: dict[tuple[int, Map], Tensor] = {}
+    for op in kernel.block.ops:
+        if op.results and not isinstance(op, ConstantOp):
+            for value, along in zip(op.operands, rows.reads(op), strict=True):
+                if value in numbers:
+                    key = numbers[value], along
+                    found.setdefault(key, _tensor(key[0], value, access(along)))
+    outputs = tuple(
+        _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
+    )
+    passes = passes_of([op for op in kernel.block.ops if op.results], kernel.axes.ranges)
+    # Where groups share rows, and keep none, sums are made in the pass of a maximum or a mean.
+    fewer = joined(passes, kernel.axes.ranges, guess=True)
+    early = {op for own in fewer for op in (*own.sums, *own.moments)}
+    needed, unkept = phases(kernel), phases(kernel, early=early)
+    kept, reduced = dict[SSAValue, int](), kernel.reduced
+    for k, v in enumerate(kernel.values):
+        op = v.owner
+        maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in found if n == k]
+        is_costly = not isinstance(op, Operation) or COSTLY.get(op.name, 1.0) > 1.0
+        if is_costly and len(needed[v]) > 1 and all(reduced <= set(m) for m in maps):
+            kept[v] = k
+    return Facts(
+        kernel.indices,
+        tuple(found.values()),
+        outputs,
+        str(kernel.contractions[0].aggregation.data) if kernel.contractions else None,
+        operations=_cost(kernel.block.ops) + len(kernel.contractions),
+        is_rows=True,
+        kept=tuple(kept.values()),
+        live=_most_live(kernel, kept),
+        sums=max((len(own.contractions) for own in passes), default=0),
+        held=max((own.held for own in fewer), default=0),
+        guessed=any(own.moments for own in fewer),
+        joined_bytes=sum(
+            element_bytes(accumulator_type(op)) for own in passes for op in own.contractions
+        ),
+        passes=tuple(len(unkept[kernel.values[number]]) for number, _ in found),
+    )

@@ -1,0 +1,90 @@
+"""The passes of a row kernel over its rows, and what each of them aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.analysis.online_sums import Online, maximum_of, numbers, online
+from tiledialect.analysis.welford_sums import (
+    NO_MOMENTS,
+    Deviation,
+    Moment,
+    Moments,
+    deviations,
+    held_beside,
+    moments,
+)
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import IndexOp
+from tiledialect.dialects.tile.structure.row_axes import Axes, reduced_by
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What is aggregated in one pass over the row, and what of it would be a phase later."""
+
+    contractions: Sequence[ContractionOp] = ()
+    sums: Online = field(default_factory=dict[ContractionOp, ContractionOp])
+    moments: Moments = field(default_factory=dict[ContractionOp, Moment])
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether it is two phases."""
+        return bool(self.sums or self.moments)
+
+    @property
+    def held(self) -> int:
+        """How many numbers a lane holds at most, if nothing is kept."""
+        return len(self.contractions) + held_beside(self.moments, self.contractions)
+
+    @cached_property
+    def deviations(self) -> dict[SSAValue, Deviation]:
+        """The differences to means that are not known yet."""
+        return deviations(self.moments)
+
+    def operands(self, op: Operation) -> Sequence[SSAValue]:
+        """What is needed for an op's result, which may know no maximum or mean yet."""
+        (value,) = op.results
+        if value in self.deviations:
+            return [self.deviations[value].x]
+        return numbers(op) if maximum_of(value) in self.sums.values() else operands(op)
+
+
+NO_PASS = Pass()
+
+
+def passes_of(ops: Iterable[Operation], axes: Axes) -> list[Pass]:
+    """A pass for the contractions that aggregate and need no other's result, and so on."""
+    number: dict[SSAValue, int] = {}
+    found: list[list[ContractionOp]] = []
+    for op in ops:
+        before = max((number.get(v, 0) for v in operands(op)), default=0)
+        if isinstance(op, ContractionOp) and reduced_by(op, axes):
+            found += [[]] if before == len(found) else []
+            found[before].append(op)
+            before += 1
+        number[op.results[0]] = before
+    return [Pass(phase) for phase in found]
+
+
+def joined(found: Iterable[Pass], axes: Axes, *, guess: bool) -> list[Pass]:
+    """Fewer passes: sums may know no maximum yet, or, where it may be a ``guess``, no mean."""
+    passes: list[Pass] = []
+    for own in found:
+        last = passes[-1] if passes and not passes[-1].is_joined else NO_PASS
+        sums = online(own.contractions, last.contractions, axes)
+        later = moments(own.contractions, last.contractions, axes) if guess else NO_MOMENTS
+        if sums or later:
+            passes[-1] = Pass([*last.contractions, *own.contractions], sums, later)
+        else:
+            passes.append(own)
+    return passes
+
+
+def operands(op: Operation) -> Sequence[SSAValue]:
+    """The operands whose elements an op takes."""
+    return () if isinstance(op, IndexOp) else op.operands

@@ -1,0 +1,33 @@
+"""Which calls are alike: what is kept of one serves the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
+
+
+def signature_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """What a call of arrays depends on."""
+    return tuple(part for a in arrays for part in (a.shape, a.dtype))
+
+
+def device_signature_of(queue: cl.CommandQueue, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The same of pyopencl arrays without gaps, as their strides say."""
+    return (queue, *(part for a in arrays for part in (a.shape, a.dtype, a.strides)))
+
+
+def begins(args: Sequence[Any], arrays: Sequence[Any]) -> bool:
+    """Whether the arrays are those given, and after them cotangents that were left out."""
+    return len(args) < len(arrays) and all(a is b for a, b in zip(args, arrays, strict=False))
+
+
+def completed(calls: Calls, missing: Sequence[Any]) -> Calls:
+    """Calls that leave out the last arrays, which are the same each time."""
+    from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
+
+    return Calls(calls.plan, lambda arrays: calls.run((*arrays, *missing)))

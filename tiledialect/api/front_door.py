@@ -1,0 +1,82 @@
+"""The front door: from a program to a function of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from tiledialect.api.error_boundary import front_door, sourced
+from tiledialect.api.function import Function
+from tiledialect.api.loading import load
+from tiledialect.api.options import Choices
+from tiledialect.errors import TileError
+from tiledialect.ir.target_spec import PRECISION
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.device.devices import Device
+
+
+@front_door
+def compile(
+    source: str | Path | ModuleOp,
+    *,
+    device: Device | str | int | None = None,
+    name: str | None = None,
+    tune: int = 0,
+    precision: str | None = None,
+    constants: Mapping[str, int | float] | None = None,
+) -> Function:
+    """A function of arrays from Tile text, a ``.tile`` or ``.mlir`` file or an xDSL module.
+
+    Args:
+        source: the program; a string without line ends that ends in ``.tile`` or ``.mlir`` is
+            a path.
+        device: where to run: a ``Device``, its id or a part of its name; else what the variable
+            ``TILE_DEVICE`` says, else a GPU, else the fastest CPU. How fast it is, is measured
+            when something is first compiled for it; docs/runtime.md says more.
+        name: which function, if there are several; or a name for a Tile function that has none.
+        tune: how many schedules of each kernel to measure, at the first call with new shapes,
+            on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
+        precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
+            them, with factors of 10 bits; ``f32`` does not; ``exact`` has sums computed as they are
+            written, too, not with fewer products, every statement of f16 or bf16 rounded, and
+            numbers next to 0 kept. Else the module says (f32).
+        constants: numbers for names that Tile text uses and does not define, such as
+            ``{"STRIDE": 2}``.
+
+    Raises:
+        TileError: the source or another argument is wrong.
+    """
+    from tiledialect.ir.host_functions import is_lowered, needs_tensors
+    from tiledialect.ir.signature import check_tensors, find_function
+
+    if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"name is what a function is called, not {name!r}")
+    with sourced():
+        loaded = load(source, name, constants)
+    with loaded.told():
+        chosen = find_function(loaded.module, loaded.symbol(name))
+        if is_lowered(chosen):
+            from tiledialect.lowering.host.given_kernels import return_stored
+
+            for option, is_given in (("tune", tune), ("precision", precision)):
+                if is_given:
+                    raise needs_tensors(chosen.sym_name.data, option)
+            return_stored(loaded.module, chosen.sym_name.data)
+        else:
+            check_tensors(chosen)
+        if precision is not None:
+            _set_precision(loaded.module, precision)
+        return Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
+
+
+def _set_precision(module: ModuleOp, precision: str) -> None:
+    """Say in a module as what factors of f32 may be multiplied."""
+    from tiledialect.schedule.search.tensor_cores import PRECISIONS
+
+    if precision not in PRECISIONS:
+        raise TileError(f"there is no precision {precision!r}; there is {', '.join(PRECISIONS)}")
+    module.attributes[PRECISION] = StringAttr(precision)

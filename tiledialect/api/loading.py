@@ -1,0 +1,123 @@
+"""Programs from what users name: Tile text, files, modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from tiledialect.api.error_boundary import sourced
+from tiledialect.errors import TileError
+from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.ir.verification import verify
+from tiledialect.language import to_ir
+from tiledialect.language.constants import given_constants
+
+if TYPE_CHECKING:
+    from tiledialect.lift.program import Program
+
+SUFFIXES = (".tile", ".mlir")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module and the text that it was read from, empty if from none."""
+
+    module: ModuleOp
+    text: str = ""
+
+    def told(self) -> AbstractContextManager[None]:
+        """Errors get the text, and the numbers that were given for names in it."""
+        return sourced(self.text, given_constants(self.module))
+
+    def symbol(self, name: str | None) -> str | None:
+        """The symbol of the function ``name``: of one without, it is made of what it is called."""
+        symbols = {op.sym_name.data for op in self.module.ops if isinstance(op, func.FuncOp)}
+        called = to_ir.default_symbol(name)
+        return called if name is not None and name not in symbols and called in symbols else name
+
+
+def load(
+    source: str | Path | ModuleOp | Program,
+    name: str | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> Source:
+    """Read Tile text, a ``.tile`` or ``.mlir`` file, or take a Lift program or a module.
+
+    A string without line ends that ends in one of these suffixes is a path. ``name`` is what a
+    Tile function without a name of its own is called; ``constants`` are numbers for names that
+    Tile text does not define. Raises a TileError, with the place where there is one, for whatever
+    cannot be read.
+    """
+    if isinstance(source, ModuleOp):
+        _refuse(constants, "a module")
+        return Source(verified(source.clone()))
+    if isinstance(source, str) and not _is_path(source):
+        # Editors on Windows begin files with a mark that tells their encoding.
+        text = source.removeprefix("\ufeff")
+        return Source(to_ir.load(text, name=name, constants=constants), text)
+    if isinstance(source, str | Path):
+        return _load_file(Path(source), name, constants)
+    # Who has such a program has imported it: it takes a tenth of a start, and most have none.
+    from tiledialect.lift.program import Program
+
+    if not isinstance(source, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(
+            f"a program is Tile text, a path or a ModuleOp, or of lift.fun, not {type(source)}"
+        )
+    _refuse(constants, "a Lift program")
+    return Source(verified(source.module.clone()))
+
+
+def _refuse(constants: Mapping[str, Any] | None, what: str) -> None:
+    if constants:
+        raise TileError(f"constants are numbers for names in Tile text, and {what} is none")
+
+
+def _is_path(source: str) -> bool:
+    return "\n" not in source and source.endswith(SUFFIXES)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; a TileError if it is no text or not there."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise TileError(f"{path} is not a text file") from None
+    except (OSError, ValueError) as error:
+        raise TileError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
+
+
+def _load_file(path: Path, name: str | None, constants: Mapping[str, Any] | None) -> Source:
+    if path.suffix not in SUFFIXES:
+        raise TileError(f"{path} is neither a .tile nor a .mlir file")
+    text = read_text(path)
+    if path.suffix == ".tile":
+        return Source(to_ir.load(text, str(path), name or path.stem, constants), text)
+    _refuse(constants, f"{path}")
+    return Source(verified(parse_mlir(text, str(path)), text), text)
+
+
+def print_module(module: ModuleOp, locations: bool = False) -> str:
+    """The module as MLIR text, with the ops' places in the source if these are wanted."""
+    stream = StringIO()
+    Printer(stream, print_debuginfo=locations).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+def verified(module: ModuleOp, text: str = "") -> ModuleOp:
+    """The module, if its ops are well formed; ``text`` is what it was read from."""
+    try:
+        verify(module)
+    except TileError as error:
+        raise error.with_source(text) from error.__cause__
+    except RecursionError:
+        raise TileError("the module is nested too deeply") from None
+    return module

@@ -1,0 +1,81 @@
+"""Running a program by the reference semantics, at the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy.typing as npt
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.api.inputs import Types, types_of
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+from tiledialect.interpreters.tile import run_function
+from tiledialect.ir.host_functions import declaration, is_lowered
+from tiledialect.ir.signature import find_function, result_names
+
+if TYPE_CHECKING:
+    from tiledialect.passes.gradient.tile_gradient import Gradient
+
+Array = npt.NDArray[Any]
+Outputs: TypeAlias = tuple[list[str], Sequence[Any]]
+"""The names of results, and these."""
+
+
+def run_reference(
+    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+) -> Outputs:
+    """The outputs of a function of a module, differentiated like this, and their names."""
+    try:
+        if is_lowered(find_function(module, name)):
+            return _run_lowered(module, name, arrays)
+        return _run_tensors(module, name, gradients, arrays)
+    except MemoryError as error:
+        raise TileError(f"there is not enough memory for this: {error}") from None
+
+
+def _run_lowered(module: ModuleOp, name: str, arrays: Sequence[Array]) -> Outputs:
+    from tiledialect.interpreters.host import run_host
+    from tiledialect.lowering.host.given_kernels import bound
+
+    module = bound(module, name, types_of(arrays))
+    return result_names(find_function(module, name)), run_host(module, name, arrays)
+
+
+def _run_tensors(
+    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+) -> Outputs:
+    from tiledialect.lowering.runtime.call.arrays import check_shape
+    from tiledialect.passes.gradient.tile_gradient import specialize_gradient
+    from tiledialect.passes.specialize.tile_widen import TileWidenPass
+
+    module = module.clone()
+    function = find_function(module, name)
+    specialize_gradient(function, types_of(arrays), gradients)
+    TileWidenPass().apply(Context(), module)
+    # What nothing uses is not compiled either, whatever is wrong with it.
+    region_dce(function.body)
+    for value in (v for op in function.body.block.ops for v in op.results):
+        t = value.type
+        dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
+        if isinstance(t, TensorType) and dtype is not None:
+            check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
+    return result_names(function), run_function(module, function.sym_name.data, arrays)
+
+
+def output_types(module: ModuleOp, name: str, gradients: Sequence[Gradient], types: Types) -> Types:
+    """The types of the outputs for inputs of these types. Compiles nothing."""
+    from tiledialect.lowering.host.given_kernels import bound
+    from tiledialect.passes.gradient.tile_gradient import specialize_gradient
+
+    function = find_function(module, name)
+    if is_lowered(function):
+        function = declaration(find_function(bound(module, name, types), name))
+    else:
+        function = function.clone()
+        specialize_gradient(function, types, gradients)
+    return tuple(t for t in function.function_type.outputs if isinstance(t, TensorType))

@@ -1,0 +1,303 @@
+"""Tile functions as PyTorch functions: `loss.backward()` runs the gradients the compiler makes.
+
+PyTorch is not among the requirements of tiledialect; importing this module needs it.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, bf16
+from xdsl.ir import Attribute
+
+from tiledialect.api.error_boundary import front_door
+from tiledialect.api.front_door import compile
+from tiledialect.api.function import Function
+from tiledialect.api.inputs import MISSING
+from tiledialect.api.pickling import Saved
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+from tiledialect.records import WRONG, from_json, to_json
+
+try:
+    import torch
+except ImportError:
+    raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
+
+Tensor = torch.Tensor
+BFLOAT16 = NUMPY_TYPES[bf16]
+
+
+class TorchFunction:
+    """A Tile function on PyTorch tensors; made by ``td.torch.function``.
+
+    Takes CPU tensors (and whatever else the Tile function takes) in order or by name, and gives a
+    tensor, or a tuple of tensors where there are several outputs. Can be an attribute of a
+    ``torch.nn.Module``: copied, pickled and saved with it. ``torch.compile`` and ``torch.export``
+    keep a call as one operator, ``tiledialect::call``.
+    """
+
+    def __init__(self, f: Function):
+        self._function = f
+        self._program = _text_of(f)
+        self.__name__ = f.name
+        self.inputs: tuple[str, ...] = f.inputs
+        """The inputs' names, in order."""
+        self.outputs: tuple[str, ...] = f.outputs
+        """The outputs' names, in order."""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The outputs for these inputs; a TileError if they do not fit or cannot be read."""
+        tensors = list(args)
+        if named or len(args) != len(self.inputs) or not _all_tensors(args):
+            tensors = _tensors(self._function, args, named)
+        call = _operator if torch.compiler.is_compiling() else _recorded
+        results = call(self._program, tensors)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def __repr__(self) -> str:
+        return f"<TorchFunction of {self._function!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return function, (self._function,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TorchFunction:
+        # Nothing of it changes.
+        return self
+
+    @property
+    def function(self) -> Function:
+        """The function on arrays."""
+        return self._function
+
+    @property
+    def tile(self) -> str:
+        """The function as Tile text; a TileError if Tile cannot say it."""
+        return self._function.tile
+
+    def explanation(self, *args: Any, **named: Any) -> str:
+        """``Function.explanation`` for these inputs, which may be tensors."""
+        shaped = [_shape_and_type(v) if isinstance(v, Tensor) else v for v in args]
+        by_name = {k: _shape_and_type(v) if isinstance(v, Tensor) else v for k, v in named.items()}
+        return self._function.explanation(*shaped, **by_name)
+
+
+def function(f: Function | str | Path) -> TorchFunction:
+    """``f`` on PyTorch tensors, differentiable as often as one likes.
+
+    ``f`` is a function, or a program that ``compile`` takes. On a device that works in the host's
+    memory, dense tensors pass without a copy. Backward computes the gradients of those inputs only
+    that need one, and the forward values that they take anew.
+
+    Raises:
+        TileError: ``f`` is no program.
+    """
+    return TorchFunction(f if isinstance(f, Function) else compile(f))
+
+
+# -- one call --------------------------------------------------------------------------------
+
+
+def _run(program: str, tensors: Sequence[Tensor]) -> list[Tensor]:
+    f = _function_of(program)
+    result = f(*(_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)))
+    return [_tensor(a) for a in (result if isinstance(result, tuple) else (result,))]
+
+
+def _save(ctx: Any, program: str, tensors: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    """Keep in PyTorch's ``ctx`` all that backward needs."""
+    ctx.program = program
+    ctx.save_for_backward(*tensors)
+    ctx.outputs = [(t.shape, t.dtype) for t in outputs]
+
+
+def _slopes(
+    ctx: Any,
+    needed: Sequence[bool],
+    cotangents: Sequence[Tensor | None],
+    call: Callable[[str, list[Tensor]], Sequence[Tensor]],
+) -> list[Tensor | None]:
+    """The gradients of the inputs that need one, by a ``call`` that has gradients itself."""
+    f = _function_of(ctx.program)
+    wrt = tuple(name for name, is_needed in zip(f.inputs, needed, strict=True) if is_needed)
+    given = [
+        torch.zeros(shape, dtype=dtype) if c is None else c.to(dtype)
+        for c, (shape, dtype) in zip(cotangents, ctx.outputs, strict=True)
+    ]
+    results = iter(call(_gradient_text(ctx.program, wrt), [*ctx.saved_tensors, *given]))
+    return [next(results) if is_needed else None for is_needed in needed]
+
+
+class _Call(torch.autograd.Function):
+    """One call as a node of the graph that PyTorch records while it runs."""
+
+    @staticmethod
+    def forward(program: str, *tensors: Tensor) -> tuple[Tensor, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return tuple(_run(program, tensors))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        program, *tensors = inputs
+        _save(ctx, program, tensors, output)
+        ctx.mark_non_differentiable(*(t for t in output if not t.is_floating_point()))
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
+        needed = ctx.needs_input_grad[1:]
+        return None, *_slopes(ctx, needed, cotangents, _recorded)
+
+
+@front_door
+def _recorded(program: str, tensors: list[Tensor]) -> Sequence[Tensor]:
+    return _Call.apply(program, *tensors)
+
+
+# -- one call as an operator of graphs that are compiled or exported ---------------------------
+
+
+@torch.library.custom_op("tiledialect::call", mutates_args=())
+def _operator(program: str, inputs: list[Tensor]) -> list[Tensor]:
+    return _run(program, inputs)
+
+
+@_operator.register_fake
+def _shapes(program: str, inputs: list[Tensor]) -> list[Tensor]:
+    return [_like(t) for t in _function_of(program).output_types(*map(_shape_and_type, inputs))]
+
+
+def _save_operator(ctx: Any, inputs: tuple[str, list[Tensor]], output: list[Tensor]) -> None:
+    _save(ctx, *inputs, output)
+
+
+def _backward_of_operator(ctx: Any, cotangents: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    return None, _slopes(ctx, ctx.needs_input_grad[1], cotangents, _operator)
+
+
+_operator.register_autograd(_backward_of_operator, setup_context=_save_operator)
+
+
+# -- programs as texts ---------------------------------------------------------------------------
+
+_functions: WeakValueDictionary[str, Function] = WeakValueDictionary()
+"""The functions that are in use in this process, by their texts."""
+
+
+def _text_of(f: Function) -> str:
+    """All that makes ``f``, so that a graph that was exported holds what it calls."""
+    text = to_json(f.saved())
+    _functions[text] = f
+    return text
+
+
+def _function_of(program: str) -> Function:
+    """The function of a text, that in use where there is one."""
+    return _functions.get(program) or _restored(program)
+
+
+@lru_cache(64)
+def _restored(program: str) -> Function:
+    try:
+        saved = from_json(Saved, program)
+    except WRONG:
+        raise TileError(
+            "the program of tiledialect::call is not of the form that td.torch.function writes"
+        ) from None
+    f = saved.restored()
+    _functions[program] = f
+    return f
+
+
+_gradients: WeakKeyDictionary[Function, dict[tuple[str, ...], tuple[Function, str]]] = (
+    WeakKeyDictionary()
+)
+
+
+def _gradient_text(program: str, wrt: tuple[str, ...]) -> str:
+    """The text of a program's gradient, which is made once: with it goes what is compiled."""
+    f = _function_of(program)
+    known = _gradients.setdefault(f, {})
+    if wrt not in known:
+        gradient = f.gradient(wrt)
+        known[wrt] = gradient, _text_of(gradient)
+    return known[wrt][1]
+
+
+# -- tensors ---------------------------------------------------------------------------------
+
+
+def _all_tensors(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Tensor) for value in values)
+
+
+@front_door
+def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
+    """The inputs as tensors: those that are given, and ones made of what else ``f`` takes."""
+    from tiledialect.lowering.runtime.call.arrays import as_array
+
+    values = f.bind(args, named)
+    if _all_tensors(values):
+        return list(values)
+    for name, value in zip(f.inputs, values, strict=True):
+        if isinstance(value, str):
+            as_array(name, value)  # refuses it: a text says a type below
+    # Only shapes and types are looked at: what PyTorch transforms cannot be read.
+    types = f.types([_shape_and_type(v) if isinstance(v, Tensor) else v for v in values], {})
+    return [
+        v if isinstance(v, Tensor) else _made(name, v, NUMPY_TYPES[t.element_type])
+        for name, v, t in zip(f.inputs, values, types, strict=True)
+    ]
+
+
+def _shape_and_type(tensor: Tensor) -> tuple[tuple[int, ...], str]:
+    name = str(tensor.dtype).removeprefix("torch.")
+    # What NumPy does not have is refused when it is read.
+    return tuple(map(int, tensor.shape)), name if name in _TORCH_TYPES else "float32"
+
+
+_TORCH_TYPES = {str(dtype): getattr(torch, str(dtype)) for dtype in NUMPY_TYPES.values()}
+"""PyTorch's element types by NumPy's names, which are the same."""
+
+
+def _like(t: TensorType[Attribute]) -> Tensor:
+    """An empty tensor of a type."""
+    return torch.empty(t.get_shape(), dtype=_TORCH_TYPES[str(NUMPY_TYPES[t.element_type])])
+
+
+def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
+    """A tensor of what is none; of a cotangent that is missing, 1."""
+    from tiledialect.lowering.runtime.call.arrays import as_array
+
+    array = np.ones((), dtype) if value is MISSING else as_array(name, value, dtype)
+    host = array if isinstance(array, np.ndarray) else array.get()
+    # PyTorch has no tensors that cannot be written.
+    return _tensor(np.require(host, requirements="W"))
+
+
+def _tensor(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor in an array's memory."""
+    if array.dtype == BFLOAT16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
+    """A tensor's memory as an array."""
+    if tensor.device.type != "cpu":
+        raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
+    try:
+        plain = tensor.detach().resolve_conj().resolve_neg()
+        if plain.dtype == torch.bfloat16:
+            return plain.contiguous().view(torch.int16).numpy().view(BFLOAT16)
+        return plain.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TileError(f"{name} cannot be read as an array: {error}") from None
+
+
+__all__: Sequence[str] = ["TorchFunction", "function"]

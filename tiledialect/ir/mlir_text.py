@@ -1,0 +1,158 @@
+"""MLIR text in: xDSL's parser with places for ops, and clean errors whatever the text is."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Any, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+
+from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.verification import explain
+from tiledialect.universe import everything
+
+
+def parse_mlir(
+    text: str, filename: str, context: Context | None = None, implicit_module: bool = True
+) -> ModuleOp:
+    """The module that MLIR text holds, not verified; a TileError at the place that is wrong.
+
+    Every op without a location in the text gets the place where it stands. ``context`` says which
+    dialects there are, by default all; without ``implicit_module`` the text must begin with one.
+    """
+    parser = _PlacingParser(context or all_dialects(), filename)
+    try:
+        parser.start(text)
+        return parser.parse_module(implicit_module)
+    except ParseError as error:
+        raise TileError(*parser.diagnosis(error)) from error
+    except RecursionError:
+        raise TileError("this is nested too deeply", parser.here()) from None
+    except Exception as error:
+        # The constructors of ops and attributes, of any dialect, raise what they like.
+        raise TileError(explain(error, "parse"), parser.here()) from error
+
+
+def all_dialects() -> Context:
+    """A context that loads any dialect that xDSL can find, when it is used."""
+    context = Context()
+    for name, dialect in everything().all_dialects.items():
+        context.register_dialect(name, dialect)
+    return context
+
+
+ElementType: TypeAlias = AnyFloat | IntegerType | IndexType | ComplexType
+
+_PLAINER = {
+    "Could not parse entire input!": "expected an op",
+    " in block definition": "expected an op or `}`",
+}
+"""What xDSL says, and what it means."""
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's, but for strings without an end, on which its own takes exponential time."""
+
+    _unescaped_characters_regex = re.compile(
+        # Possessive: what is no end of the string is not tried in other pieces.
+        r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
+    )
+
+
+class _Element(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element of ``dense<…>``. xDSL prints the bits of some reals, and would read a number."""
+
+    def to_type(self, parser: AttrParser, type: ElementType) -> Any:
+        """The value that it is in an array of this element type."""
+        value = self.value
+        if not isinstance(type, AnyFloat) or not self.span.text.startswith(("0x", "0X")):
+            return super().to_type(parser, type)
+        if not isinstance(value, int) or value >= 1 << 8 * type.compile_time_size or value < 0:
+            parser.raise_error(f"these are not the bits of an {type}", at_position=self.span)
+        return next(iter(type.iter_unpack(value.to_bytes(type.compile_time_size, "little"))))
+
+
+class _PlacingParser(Parser):
+    """A parser that says of each op, and of each value without a definition, where it stands."""
+
+    _TensorLiteralElement = _Element
+
+    def __init__(self, context: Context, filename: str):
+        super().__init__(context, "", filename)
+        self._text = Input("", filename)
+        self._line_starts = [0]
+        self._op_starts: list[int] = []
+        self._first_uses: dict[str, Span] = {}
+        self._taken = Span(0, 0, self._text)
+
+    def start(self, text: str) -> None:
+        """Begin with the text; a ParseError if that is no token."""
+        self._text = Input(text, self._text.name)
+        self._line_starts += [match.end() for match in re.finditer("\n", text)]
+        self._parser_state = ParserState(_Lexer(self._text))
+
+    def _place(self, position: int) -> tuple[int, int]:
+        line = bisect_right(self._line_starts, position)
+        return line, position - self._line_starts[line - 1] + 1
+
+    def _source(self, start: int, end: int) -> SourceSpan:
+        line, column = self._place(start)
+        return SourceSpan(self._text.content, line, column, self._text.name, max(1, end - start))
+
+    def here(self) -> SourceSpan:
+        """Where the parser has come to: what it has taken last."""
+        return self._source(self._taken.start, self._taken.end)
+
+    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
+        self._taken = self._current_token.span
+        return super()._consume_token(expected_kind)
+
+    def diagnosis(self, error: ParseError) -> tuple[str, SourceSpan]:
+        """What the parser complains of, and where."""
+        span, message = error.span, error.msg
+        if "closing string literal" in message:
+            message = "this string has no end"
+        message = _PLAINER.get(message, message)
+        for name in self.forward_ssa_references:
+            if message.startswith("values used but not defined") and name in self._first_uses:
+                span, message = self._first_uses[name], f"%{name} is not defined"
+                break
+        return message, self._source(span.start, span.end)
+
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        results = super()._parse_op_result_list()
+        self._op_starts.append(self.pos)
+        return results
+
+    def parse_operation(self) -> Operation:
+        """Parse an op, which gets a location if the text gives it none."""
+        op = super().parse_operation()
+        line, column = self._place(self._op_starts.pop())
+        if isinstance(op.location, UnknownLoc):
+            file = StringAttr(self._text.name)
+            op.location = FileLineColLoc(file, IntAttr(line), IntAttr(column))
+        return op
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        """Find a value, which may be defined later."""
+        self._first_uses.setdefault(operand.operand_name, operand.span)
+        return super().resolve_operand(operand, type)

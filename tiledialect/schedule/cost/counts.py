@@ -1,0 +1,458 @@
+"""What a schedule makes a device do, counted: registers, tiles, accesses, and what is fetched.
+
+The cost models (`cost.py`, `cpu_cost.py`) divide this by the rates of devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from math import ceil, prod
+from operator import mul
+from typing import NamedTuple
+
+from tiledialect.lazy import lazy
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.facts import COMMON, Facts, Shares, Steps, Tensor, Walk, steps_of
+from tiledialect.schedule.loops import (
+    COPIED_BYTES,
+    WRITTEN_OUT,
+    Leaf,
+    Role,
+    Schedule,
+    Stage,
+    first_written_out,
+    place_of,
+    sub_group_share,
+)
+
+SECTOR = {Kind.GPU: 32, Kind.CPU: 64}
+"""Bytes that are fetched together."""
+OWN_REGISTERS = 32
+"""Registers for addresses and loops."""
+AHEAD_REGISTERS = 1.5
+"""Registers for each word that is fetched ahead: for itself, and for where it goes."""
+TEST_REGISTERS = 32
+"""Registers for the tests of sizes that tiles do not divide."""
+
+PAIR = 2
+"""A vector of so many words is loaded in the time of as many loads of a word."""
+
+
+class Copy(NamedTuple):
+    """A stage, where it is copied, and what is copied there."""
+
+    stage: Stage
+    place: int
+    """How many leaves are outside."""
+    inside: Steps
+    """The leaves that move what it holds."""
+
+
+class Model:
+    """A kernel, its schedule and a device, and what follows from them.
+
+    There is one for each schedule that is weighed: what it is asked more than once, it keeps.
+    """
+
+    def __init__(self, facts: Facts, schedule: Schedule, device: Device):
+        self.facts = facts
+        self.schedule = schedule
+        self.device = device
+        self.leaves = schedule.leaves
+        self.steps = steps_of(self.leaves)
+        groups = [x.extent for x in self.leaves if x.role is Role.GROUP]
+        self.local = [x for x in self.leaves if x.role is Role.LOCAL]
+        self.parallel = len(groups) + len(self.local)
+        self.groups = prod(groups)
+        self.items = prod([x.extent for x in self.local])
+        """Work-items of a group."""
+        self.body = first_written_out(self.leaves)
+        """Where the innermost leaves that are written out begin."""
+        last = self.leaves[-1] if self.leaves else None
+        self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
+        """The lanes of the innermost loop, as far as the hardware has them."""
+        self.walks = [tensor.walk for tensor in facts.inputs]
+        inner = [extent for _, _, extent in self.steps[self.parallel :]]
+        self._visits = [*accumulate(inner, mul, initial=1)]
+        """How often a work-item comes to each leaf inside it."""
+        self.all_copies = [*map(self._copy_of, schedule.stages)]
+        self._copies: dict[int, list[Copy]] = {}
+        for copy in sorted(self.all_copies, key=lambda c: (c.place, not c.stage.local)):
+            self._copies.setdefault(copy.stage.operand, []).append(copy)
+
+    # -- the loops -------------------------------------------------------------------------
+
+    @lazy
+    def first_reduction(self) -> int:
+        """Where the accumulators begin: the number of leaves outside them."""
+        for k in range(self.parallel, len(self.leaves)):
+            if self.leaves[k].index not in self.facts.output_indices:
+                return k
+        return min(self.body, len(self.leaves))
+
+    def trips(self, k: int) -> float:
+        """How often a work-item comes to leaf ``k``, on the average of the groups."""
+        visits = self._visits[max(0, k - self.parallel)]
+        if not self.skips:
+            return visits
+        return visits * prod(share for place, share in self.skips if place <= k)
+
+    @property
+    def tests(self) -> Shares:
+        """The tests that are counted: the indices of each, and the share of values that pass."""
+        # Groups without points leave a GPU's unit to others; cores share out the rest badly.
+        return self.facts.tests if self.is_cpu else self.facts.all_tests
+
+    @lazy
+    def skips(self) -> list[tuple[int, float]]:
+        """Inside which leaves whole groups have only a share of the points."""
+        found: list[tuple[int, float]] = []
+        if not self.tests:
+            return found
+        tiles = min((c.place for c in self.all_copies if c.stage.local), default=0)
+        for names, share in self.tests:
+            moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
+            place = max(moved, default=-1) + 1
+            # Of few points little is gained, unless what they need is not copied either.
+            counts = share < COMMON or place < tiles
+            if counts and all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
+                found.append((place, share))
+        return found
+
+    @property
+    def points(self) -> float:
+        """How many points a work-item visits."""
+        return self.trips(len(self.leaves))
+
+    @property
+    def written_out(self) -> int:
+        """How many copies of the body there are."""
+        return prod(x.extent for x in self.leaves if x.role in WRITTEN_OUT)
+
+    @lazy
+    def lanes(self) -> Steps:
+        """The steps of local leaves that a sub-group's items run, the fastest ones."""
+        found: list[tuple[str, int, int]] = []
+        count = 1
+        for axis in "xyz":
+            for leaf in reversed([x for x in self.local if x.axis == axis]):
+                steps = min(leaf.extent, ceil(self.device.sub_group_size / count))
+                if steps > 1:
+                    found.append((leaf.index, leaf.stride, steps))
+                    count *= steps
+        return tuple(found)
+
+    # -- what an item does -----------------------------------------------------------------
+
+    @lazy
+    def accumulators(self) -> int:
+        """How many elements of the outputs an item keeps."""
+        if self.facts.aggregation is None:
+            return 0
+        outputs = self.facts.output_indices
+        moving = self.leaves[self.first_reduction :]
+        count = prod(leaf.extent for leaf in moving if leaf.index in outputs)
+        return (
+            count if self.vector == 1 or self.leaves[-1].index in outputs else count * self.vector
+        )
+
+    @lazy
+    def sharing(self) -> int:
+        """Among how many items of a group each sum is divided."""
+        outputs = self.facts.output_indices
+        return prod(leaf.extent for leaf in self.local if leaf.index not in outputs)
+
+    def copies(self, tensor: Tensor) -> Sequence[Copy]:
+        """Those of the stages of an input, the outermost first."""
+        return self._copies.get(tensor.number, ())
+
+    def _copy_of(self, stage: Stage) -> Copy:
+        place = place_of(stage, self.leaves)
+        inside = self.steps[place:]
+        if stage.local and self.local:
+            inside = steps_of(self.local) + inside
+        return Copy(stage, place, inside)
+
+    @lazy
+    def reads(self) -> list[tuple[Walk, float, int]]:
+        """For each input, how often an item reads it, and how many elements at a time."""
+        found: list[tuple[Walk, float, int]] = []
+        for walk in self.walks:
+            copies = self.copies(walk.tensor)
+            place, width = self.body, 1
+            last = self.leaves[-1] if self.body < len(self.leaves) else None
+            if copies and not copies[-1].stage.local:
+                place = copies[-1].place
+                width = copies[-1].stage.vector
+                if width > PAIR and not self._begin_aligned(walk, copies):
+                    width = 1
+            elif last is not None and last.role is Role.VECTOR and self.is_row(walk, last):
+                width = last.extent
+            width = min(width, self.device.max_vector_width) if not self.is_cpu else width
+            touched = walk.elements(self.steps[place:])
+            found.append((walk, self.trips(place) * touched / width, width))
+        return found
+
+    def _begin_aligned(self, walk: Walk, copies: Sequence[Copy]) -> bool:
+        """Whether vectors that an item loads from local memory begin at multiples of themselves.
+
+        GPUs load others element by element: of a row of 4 with two taps beside it, say.
+        """
+        tiles, own = [c for c in copies if c.stage.local], copies[-1]
+        if self.is_cpu or not tiles:
+            return True
+        tile, vector = tiles[-1], own.stage.vector
+        sizes = zip(walk.extents(tile.inside), self.pitches(tile, walk), strict=True)
+        outside = [self.step_in(tile, step) for step in tile.inside if step not in own.inside]
+        # Of the axis along which neighbours lie the pitch is 1.
+        apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
+        return all(place % vector == 0 for place in (*apart, *outside))
+
+    def is_row(self, walk: Walk, leaf: Leaf) -> bool:
+        """Whether the leaf goes along neighbours where the tensor is read from."""
+        return self.row_step(walk, leaf) == 1
+
+    def row_step(self, walk: Walk, leaf: Leaf) -> int:
+        """How far the leaf goes along rows where the tensor is read from."""
+        orders = [c.stage.order for c in self.copies(walk.tensor) if c.stage.local]
+        rank = len(walk.tensor.shape)
+        last = orders[-1][-1] if orders and orders[-1] else rank - 1
+        return walk.moves[last].get(leaf.index, 0) * leaf.stride if rank else 0
+
+    @property
+    def sector(self) -> int:
+        """The bytes that are fetched together."""
+        return SECTOR[self.device.kind]
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether an item is a core, and vectors are the hardware's."""
+        return self.device.kind is Kind.CPU
+
+    @lazy
+    def registers(self) -> int:
+        """Registers of a work-item."""
+        per = self.vector if self.is_cpu else 1
+        words = self.accumulators * max(self.facts.outputs[0].bytes, 4) / 4 / per
+        for walk in self.walks:
+            own = [c for c in self.copies(walk.tensor) if not c.stage.local]
+            kept = own[-1].inside if own else self._one_step
+            words += walk.elements(kept) * max(walk.tensor.bytes, 4) / 4 / per
+        if self.is_cpu:
+            return ceil(words)
+        if self.facts.is_rows and not self.schedule.stages:
+            # What is added up, and half of what is loaded where all is written out.
+            words = self.vector * self.facts.held + self.written_out * len(self.walks) / 2
+        for copy in self.all_copies:
+            if copy.stage.copies > 1 and not copy.stage.asynchronous:
+                words += AHEAD_REGISTERS * self.tile(copy) / self.items
+        return ceil(words) + OWN_REGISTERS + (TEST_REGISTERS if self.overshoots else 0)
+
+    @lazy
+    def overshoots(self) -> bool:
+        """Whether loops reach beyond the ranges of indices, so that there are tests."""
+        return any(self.reach.get(name, 0) > n for name, n in self.facts.extents.items())
+
+    @lazy
+    def reach(self) -> Mapping[str, int]:
+        """How many values of each index the leaves go over that it has."""
+        found: dict[str, int] = {}
+        for index, _, extent in self.steps:
+            found[index] = found.get(index, 1) * extent
+        return found
+
+    @property
+    def _one_step(self) -> Steps:
+        outputs = self.facts.output_indices
+        return tuple(step for step in self.steps[self.body :] if step[0] in outputs)
+
+    # -- copies ----------------------------------------------------------------------------
+
+    def walk(self, number: int) -> Walk | None:
+        """That of an input; None for what the kernel computes."""
+        return next((w for w in self.walks if w.tensor.number == number), None)
+
+    def tile(self, copy: Copy) -> int:
+        """The elements of a stage's tile."""
+        walk = self.walk(copy.stage.operand)
+        return prod(walk.extents(copy.inside)) if walk is not None else 0
+
+    def step_in(self, copy: Copy, step: tuple[str, int, int]) -> int:
+        """How many elements of its tile a step moves a copy by, as the tile lies."""
+        walk = self.walk(copy.stage.operand)
+        if walk is None:
+            return 0
+        place = 0
+        for axis, pitch in enumerate(self.pitches(copy, walk)):
+            size = abs(walk.moves[axis].get(step[0], 0)) * step[1]
+            place += pitch * walk.apart(axis, copy.inside).get(size, 0)
+        return place
+
+    def pitches(self, copy: Copy, walk: Walk) -> list[int]:
+        """How far apart neighbours along each axis lie in a tile."""
+        extents, stage = walk.extents(copy.inside), copy.stage
+        found, pitch, pad = [0] * len(extents), 1, stage.pad
+        for axis in reversed(stage.order or range(len(extents))):
+            found[axis] = pitch
+            pitch, pad = pitch * extents[axis] + pad, 0
+        return found
+
+    def copy_stores(self, copy: Copy, walk: Walk) -> tuple[tuple[tuple[int, int], ...], int, int]:
+        """How a sub-group writes a tile: the steps of its items, and how many stores of how many
+        elements each of them makes of a piece."""
+        extents, pitches = walk.extents(copy.inside), self.pitches(copy, walk)
+        vector = self._width(copy)
+        is_row = pitches[-1] == 1
+        steps: list[tuple[int, int]] = []
+        left = self.device.sub_group_size
+        # Neighbouring items take neighbouring pieces in memory.
+        pieces = [*extents[:-1], extents[-1] // vector]
+        for axis in reversed(range(len(extents))):
+            count = min(pieces[axis], left)
+            if count > 1:
+                steps.append((pitches[axis] * (vector if axis == len(extents) - 1 else 1), count))
+                left = ceil(left / count)
+        stores, width = (1, vector) if is_row else (vector, 1)
+        return tuple(steps), stores, width
+
+    def copy_loads(self, copy: Copy, walk: Walk) -> tuple[int, int]:
+        """How many loads an item makes of a piece of a tile, and how many neighbours a row has."""
+        vector = self._width(copy)
+        loads = 1 if self._is_aligned(walk, copy) else vector
+        return loads, walk.extents(copy.inside)[-1]
+
+    def copies_alone(self, copy: Copy) -> bool:
+        """Whether items can leave it to the device to copy a tile, in whole pieces."""
+        walk, stage = self.walk(copy.stage.operand), copy.stage
+        if walk is None or stage.order or stage.pad:
+            return False
+        whole = self._width(copy) * walk.tensor.bytes == COPIED_BYTES[-1]
+        return whole and self._is_aligned(walk, copy)
+
+    def _is_aligned(self, walk: Walk, copy: Copy) -> bool:
+        """Whether all rows of a tile begin at whole vectors in memory."""
+        moves, shape, vector = walk.moves[-1], walk.tensor.shape, self._width(copy)
+        outside = [x for x in self.steps if x not in copy.inside]
+        jumps = [moves.get(name, 0) * stride for name, stride, _ in outside]
+        assert walk.tensor.access
+        access = walk.tensor.access[-1]
+        lowers = {index.name: index.range.lower for index in self.facts.indices}
+        begin = int(access.constant) + sum(n * lowers[name] for name, n in moves.items())
+        # What moves it back begins at the other end.
+        back = [n * s * (e - 1) for name, s, e in copy.inside if (n := moves.get(name, 0)) < 0]
+        return all(n % vector == 0 for n in (*jumps, begin + sum(back), shape[-1]))
+
+    @lazy
+    def copy_steps(self) -> int:
+        """In how many steps the items of a group copy the largest tile that is fetched ahead."""
+        ahead = [copy for copy in self.all_copies if copy.stage.copies > 1]
+        return max((ceil(self._chunks(copy) / self.items) for copy in ahead), default=0)
+
+    def _chunks(self, copy: Copy) -> int:
+        """In how many pieces a tile is copied: in vectors if they divide its rows in memory."""
+        return self.tile(copy) // self._width(copy)
+
+    def _width(self, copy: Copy) -> int:
+        """How many elements a piece of a tile has."""
+        walk, vector = self.walk(copy.stage.operand), copy.stage.vector
+        extents = walk.extents(copy.inside) if walk is not None else ()
+        return vector if extents and extents[-1] % vector == 0 else 1
+
+    @lazy
+    def local_memory(self) -> int:
+        """Bytes of local memory of a group."""
+        total = 0
+        # Each read of a tensor has tiles of its own.
+        for walk, copy in ((w, copy) for w in self.walks for copy in self.copies(w.tensor)):
+            stage, inside = copy.stage, copy.inside
+            if stage.local:
+                rank = len(walk.tensor.shape)
+                order = stage.order or tuple(range(rank))
+                sizes = walk.extents(inside)
+                last = sizes[order[-1]] if rank else 1
+                rows = prod(sizes) // max(last, 1)
+                copies = stage.copies if self.items > 1 else 1
+                total += rows * (last + stage.pad) * walk.tensor.bytes * copies
+        if self.sharing > 1:
+            size = 0 if self.facts.is_rows else self.facts.joined_bytes
+            total += self.accumulators * self.items * (size or self.facts.outputs[0].bytes)
+        return total
+
+    @lazy
+    def joining_memory(self) -> int:
+        """Bytes of local memory in which work-items that share rows join the aggregates of them.
+
+        Each aggregate has memory of its own there, and sub-groups need it once.
+        """
+        lanes = sub_group_share(self.schedule, self.facts.reduced_indices)
+        if self.sharing <= lanes:
+            return 0
+        outputs = self.facts.output_indices
+        moving = self.leaves[self.first_reduction :]
+        count = prod(leaf.extent for leaf in moving if leaf.index in outputs)
+        return self.items // lanes * count * self.facts.joined_bytes
+
+    def fetched(self, walk: Walk) -> tuple[float, float, float]:
+        """What a group fetches of an input: sectors' bytes, copies' chunks, and waits."""
+        copies = self.copies(walk.tensor)
+        sector, size = self.sector, walk.tensor.bytes
+        place = copies[0].place if copies else self.body
+        if copies and copies[0].stage.local:
+            inside = copies[0].inside
+            elements, run, shares = walk.elements(inside), walk.run(inside), 1.0
+            chunks = elements / self._width(copies[0])
+        else:
+            elements = walk.elements(self.lanes + self.steps[place:])
+            run = self.run(walk)
+            shares = self.items / max(1, prod(extent for _, _, extent in self.lanes))
+            chunks = 0.0
+        times = self.trips(place)
+        shares *= self.unshared(walk)
+        bytes_ = elements * shares * times * size * in_sectors(run * size, sector)
+        return bytes_, chunks * times, times
+
+    def unshared(self, walk: Walk) -> float:
+        """Which part of what a group reads of a tensor at several places near one another is new.
+
+        What its items have read is in the first cache of a GPU, as in a stencil.
+        """
+        own = walk.tensor
+        near = [w.tensor for w in self.walks if w.tensor.number == own.number]
+        if self.is_cpu or len(near) == 1 or self.copies(own) or own.access is None:
+            return 1.0
+        apart: list[list[int]] = []
+        for other in near:
+            if other.access is None:
+                return 1.0
+            moved = [a - b for a, b in zip(other.access, own.access, strict=True)]
+            if not all(e.is_constant for e in moved):
+                return 1.0
+            apart.append([int(e.constant) for e in moved])
+        extents = walk.extents(self.lanes + self.steps[self.body :])
+        spans = (max(axis) - min(axis) for axis in zip(*apart, strict=True))
+        union = prod(n + span for n, span in zip(extents, spans, strict=True))
+        return min(1.0, union / (len(near) * max(1, prod(extents))))
+
+    @lazy
+    def neighbours(self) -> Steps:
+        """The steps that a sub-group makes at once."""
+        is_vector = bool(self.leaves) and self.leaves[-1].role is Role.VECTOR
+        return self.lanes + self.steps[-1:] if is_vector else self.lanes
+
+    @lazy
+    def together(self) -> Steps:
+        """The steps that a sub-group makes at once, or one right after the other.
+
+        A row of few elements that are written out lies between those of the neighbouring lanes.
+        """
+        return self.lanes + self.steps[self.body :] if self.facts.is_rows else self.neighbours
+
+    def run(self, walk: Walk) -> int:
+        """How many neighbours in memory are accessed together."""
+        return max(walk.run(self.neighbours), walk.run(self.together))
+
+
+def in_sectors(run: int, sector: int) -> float:
+    """How much more than a run of bytes is fetched, as sectors are whole."""
+    return ceil(run / sector) * sector / run if run else 1.0

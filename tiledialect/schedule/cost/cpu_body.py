@@ -1,0 +1,307 @@
+"""The innermost body of a contraction on a CPU: its instructions, and the registers it needs.
+
+The body takes as long as its arithmetic (two vectors a cycle), its loads (two a cycle), or the
+chain of additions to one register, whichever is most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+
+from tiledialect.lazy import lazy
+from tiledialect.schedule.cost.counts import Copy, Model
+from tiledialect.schedule.cost.device import LINE, Device
+from tiledialect.schedule.cost.facts import Facts, Shares, Steps, Walk
+from tiledialect.schedule.loops import (
+    LOADED_LANES,
+    LONG_LANES,
+    Leaf,
+    Role,
+    Schedule,
+    summed_beside,
+)
+
+CHAIN = {True: 4.0, False: 5.0}
+"""Cycles until a sum can be added to, by processors with AVX-512, and by those before them."""
+SPILLED = 2.0
+"""Cycles for each time that a register is missing."""
+SPILLED_SUM = {True: 2.0, False: 10.0}
+"""The same where sums are waited for in memory, with AVX-512 and without: of 16 registers tiles of
+3 x 4 that need 17 do 100 GFLOP/s where others do 160, of 7 x 2 100 to 130 of 220."""
+REORDERED = 4
+"""How many registers compilers save by another order where windows have elements in common."""
+POWERS = (0, 1, 2, 4, 8, 16)
+"""How many vectors compilers that may load ahead do not load so."""
+LOADED = {True: 2.0, False: 1.75}
+"""How many vectors or elements a core loads in a cycle, with AVX-512 and without: there tiles of 14
+rows of one vector, with a load for each product, do 0.83 of what a core can, of 12 rows 0.71, of 10
+0.81; with 6 rows of two vectors it is 0.95, with 3 of four 0.99."""
+COMPARED = 4.0
+"""Operations of a maximum or minimum that carries NaN along."""
+WAITED = 2.0
+"""Those of them that the next one waits for, where it is counted what equals the extreme: whether
+an element is NaN is known before."""
+SPLIT = 2.0
+"""How many loads more one is that reads from two lines."""
+SHUFFLED = {True: 1, False: 2}
+"""Instructions that shuffle the lanes of one vector out of two, with AVX-512 and without."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is there of a tile: such a share of the steps of one of its leaves."""
+
+    leaf: Leaf | None = None
+    share: float = 1.0
+
+    def read(self, walk: Walk) -> float:
+        """Which share of what the tile reads by a walk that is."""
+        return self.share if self.leaf is not None and walk.moved_by(self.leaf) else 1.0
+
+
+class CpuBody(Model):
+    """A contraction, its schedule and a CPU: what the innermost body does."""
+
+    def __init__(self, facts: Facts, schedule: Schedule, device: Device):
+        super().__init__(facts, schedule, device)
+        output = facts.outputs[0]
+        self.width = device.lanes(output.type, output.bytes)
+        """The lanes that the hardware has."""
+        self.hardware = ceil(self.vector / self.width)
+        """Registers of a vector."""
+        self.inner = self.leaves[self.body :]
+        self.rows = self.inner[:-1] if self.vector > 1 else self.inner
+        """The leaves that are written out, the lanes left out."""
+        self.inner_steps = self.steps[self.body :]
+        self.row_steps = self.inner_steps[: len(self.rows)]
+        self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
+
+    @property
+    def tests(self) -> Shares:
+        """All of them: a loop that is left out at an edge saves a core its time."""
+        return self.facts.shares
+
+    @lazy
+    def touched(self) -> Mapping[Walk, Sequence[int]]:
+        """How many elements are touched in a work-item, inside its first leaf, and so on."""
+        inside = self._passing()[self.parallel :]
+        return {walk: walk.elements_inside(inside) for walk in self.walks}
+
+    def _passing(self) -> Steps:
+        """The steps without those that tests leave out."""
+        steps = list(self.steps)
+        for place, share in self.skips:
+            if place > self.parallel:
+                index, stride, extent = steps[place - 1]
+                steps[place - 1] = index, stride, max(1, ceil(extent * share))
+        return tuple(steps)
+
+    @lazy
+    def vectors(self) -> int:
+        """How many registers of sums there are in the innermost body."""
+        outputs = self.facts.output_indices
+        count = prod(leaf.extent for leaf in self.inner if leaf.index in outputs)
+        count *= prod(self.leaves[k].extent for k in summed_beside(self.leaves, outputs))
+        return max(1, count // self.vector) * self.hardware
+
+    def is_vector(self, walk: Walk) -> bool:
+        """Whether the lanes read different elements."""
+        return self.vector > 1 and walk.moved_by(self.inner[-1])
+
+    def loads(self, walk: Walk) -> float:
+        """The instructions that load an operand in the body."""
+        places = walk.elements(self.row_steps)
+        if not self.is_vector(walk):
+            return places
+        if self.is_row(walk, self.inner[-1]):
+            return places * self.hardware
+        if count := self._spread(walk):
+            # Each shuffle but the first waits for the one before.
+            shuffled = SHUFFLED[self.device.has_long_vectors] * (2 * count - 3)
+            spread = self.hardware * (count * self._parted_load(walk) + shuffled)
+            return places * min(spread, 2.0 * self.vector)
+        return 2.0 * walk.elements(self.inner_steps)
+
+    def _spread(self, walk: Walk) -> int:
+        """How many long vectors of a row the lanes are shuffled out of, as they lie apart."""
+        if self.vector < LONG_LANES or walk.tensor.type != "f32":
+            return 0
+        apart = self.row_step(walk, self.inner[-1])
+        return apart if 1 < apart <= self.vector // LOADED_LANES else 0
+
+    def _parted_load(self, walk: Walk) -> float:
+        """How many loads one is that begins anywhere in a line."""
+        return 1.0 + SPLIT * min(1.0, min(self.vector, self.width) * walk.tensor.bytes / LINE)
+
+    def _lines(self, walk: Walk) -> float:
+        """How many loads one of neighbours is worth: more where vectors begin anywhere."""
+        if not self.is_vector(walk) or not self.is_row(walk, self.inner[-1]):
+            return 1.0
+        lanes = self.vector
+        others = [leaf for leaf in self.leaves[:-1] if walk.moved_by(leaf)]
+        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        if copies:
+            last = (copies[-1].stage.order or range(len(walk.tensor.shape)))[-1]
+            inside = [x for x in others if self._is_inside(x, copies[-1])]
+            starts = [walk.moves[last].get(x.index, 0) * x.stride for x in inside]
+            rows = walk.extents(copies[-1].inside)
+            starts.append(rows[last] if prod(rows) > rows[last] else 0)
+        else:
+            starts = [self._stride(walk, leaf) for leaf in others]
+        is_aligned = all(start % lanes == 0 for start in starts)
+        return 1.0 if is_aligned else self._parted_load(walk)
+
+    def _is_inside(self, leaf: Leaf, copy: Copy) -> bool:
+        return (leaf.index, leaf.stride, leaf.extent) in copy.inside
+
+    @property
+    def operations(self) -> float:
+        """The arithmetic instructions of the body."""
+        steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
+        each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
+        return steps * (each + ceil(self.facts.operations / 2))
+
+    @lazy
+    def known(self) -> frozenset[str]:
+        """The indices of which all values are written out in the body: tests of these are none.
+
+        Only with AVX-512: with 16 registers tiles of whole residue classes take 1.8 ms where
+        others take 1.3 (1-D windows of 4, stride 2).
+        """
+        if not self.device.has_long_vectors:
+            return frozenset()
+        reach: dict[str, int] = {}
+        for leaf in self.rows:
+            reach[leaf.index] = reach.get(leaf.index, 1) * leaf.extent
+        extents = self.facts.extents
+        return frozenset(n for n, count in extents.items() if count in (1, reach.get(n)))
+
+    @lazy
+    def _known_share(self) -> float:
+        """Which share of what the body has is left where tests are known: copies need none."""
+        known = self.known if any(names <= self.known for names, _ in self.facts.shares) else ()
+        read = [walk.tensor for walk in self.walks if not self.copies(walk.tensor)] if known else ()
+        return prod(share for names, share in self.facts.shares_of(read, 2) if names <= self.known)
+
+    @property
+    def _chained(self) -> float:
+        """The operations that wait for one another: those of counting do not.
+
+        Lanes that share out the points are joined at the end: few sums at a time gain nothing.
+        """
+        is_shared = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
+        if is_shared or not self.facts.counts:
+            return self.operations
+        steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
+        return WAITED * steps
+
+    def busy_in(self, part: Part) -> float:
+        """Cycles of a body for what is in registers and the first cache, of a part of a tile."""
+        operations = self.operations
+        loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.walks)
+        is_long = self.device.has_long_vectors
+        chain = CHAIN[is_long] * self._chained / self.vectors
+        return max(operations * part.share / 2, sum(loads) / LOADED[is_long], chain)
+
+    @property
+    def held(self) -> float:
+        """How many registers a step of the summation needs, if there is one.
+
+        The sums, the vectors that meet several elements, and one of these elements; or the elements
+        and one vector, if each vector meets all elements before the next one is read. Where each
+        element meets one vector alone, the next one is loaded before a sum has its place: of 14
+        sums two are on the stack in each step, and they take 1.25 times as long as 12.
+        """
+        sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
+        if self._is_by_vectors:
+            tile = tuple(x for x in self.row_steps if x[0] in self.facts.output_indices)
+            rows = (walk.elements(tile) for walk in self.walks if not self.is_vector(walk))
+            return sums + max(rows, default=0) + self.hardware
+        is_met_once = self._columns == 1 and not all(map(self.is_vector, self.walks))
+        ahead = 1 if is_met_once and not self.device.has_long_vectors else 0
+        return sums + self._columns + 1 + ahead
+
+    @property
+    def _columns(self) -> float:
+        """How many vectors a step of the summation loads, which meet several elements."""
+        vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
+        return min(vectors, default=0.0) / self._summed_steps
+
+    @lazy
+    def _is_by_vectors(self) -> bool:
+        """Whether rows that share vectors are inside those with vectors of their own.
+
+        It matters where elements take up registers.
+        """
+        if self.device.has_long_vectors:
+            return False
+        leaves = [leaf for leaf in self.rows if leaf.index in self.facts.output_indices]
+        vectors = [walk for walk in self.walks if self.is_vector(walk)]
+        own = [any(walk.moved_by(leaf) for walk in vectors) for leaf in leaves]
+        return len(own) > 1 and own[0] and not own[-1]
+
+    def _carried(self, walk: Walk) -> int:
+        """How many elements or vectors of an operand the next step of the summation needs, too.
+
+        They are others than those that are held.
+        """
+        if self._is_by_vectors and not self.is_vector(walk):
+            return 0
+        outputs, size = self.facts.output_indices, self.hardware if self.is_vector(walk) else 1
+        most = 0
+        for k, leaf in enumerate(self.rows):
+            if leaf.index not in outputs:
+                inside = self.row_steps[k + 1 :]
+                two = walk.elements(((leaf.index, leaf.stride, 2), *inside))
+                most = max(most, 2 * walk.elements(inside) - two)
+        return most * size
+
+    @property
+    def _summed_steps(self) -> int:
+        """How many steps of the summation are written out in the body."""
+        outputs = self.facts.output_indices
+        return prod(leaf.extent for leaf in self.rows if leaf.index not in outputs)
+
+    @property
+    def spilled(self) -> float:
+        """How often the body has a register too few."""
+        registers = self.device.registers
+        # What windows have in common is kept from one step to the next.
+        carried = sum(map(self._carried, self.walks))
+        if not self.device.has_long_vectors:
+            return self._summed_steps * max(0.0, self.held + carried - registers)
+        # Elements need no registers of their own; what is loaded ahead shows once a body.
+        ahead = max(map(self.loads, self.walks), default=0) / 4
+        needed = self.held + carried - REORDERED if carried else self.vectors + ahead + 1
+        if self.device.loads_first and self._columns not in POWERS:
+            needed = max(needed, self.held + (self._summed_steps - 1) * self._columns)
+        return max(0.0, needed - registers)
+
+    def _strides_read(self, walk: Walk) -> Mapping[str, int]:
+        """How far a step of each index goes in memory, or in the copy that is read, in elements."""
+        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        if not copies:
+            return walk.tensor.strides
+        found: dict[str, int] = {}
+        extents, size = walk.extents(copies[-1].inside), 1
+        for axis in reversed(copies[-1].stage.order or range(len(extents))):
+            for name, step in walk.moves[axis].items():
+                found[name] = found.get(name, 0) + abs(step) * size
+            size *= extents[axis]
+        return found
+
+    @lazy
+    def _loops(self) -> list[Leaf]:
+        """The loops of a work-item around the body, the innermost first."""
+        inside = self.leaves[self.parallel : self.body]
+        return [x for x in reversed(inside) if x.role is Role.SERIAL]
+
+    @property
+    def _innermost_loop(self) -> Leaf | None:
+        return next(iter(self._loops), None)
+
+    def _stride(self, walk: Walk, leaf: Leaf) -> int:
+        """How far a step of a leaf goes in memory, in elements."""
+        return abs(walk.tensor.strides.get(leaf.index, 0)) * leaf.stride

@@ -1,0 +1,231 @@
+"""What the innermost body of a contraction fetches from the caches of a CPU.
+
+Each operand comes from the cache that holds what the loops inside some place touch, in whole lines.
+"""
+
+from __future__ import annotations
+
+from math import ceil, gcd, prod
+
+from tiledialect.lazy import lazy
+from tiledialect.schedule.cost.cpu_body import SPILLED, SPILLED_SUM, CpuBody
+from tiledialect.schedule.cost.device import LINE
+from tiledialect.schedule.cost.facts import Walk
+
+PARTED_LINE = {True: 0.0, False: 1.2}
+"""Cycles for each line that comes to the first cache for a few of its elements; with AVX-512 a step
+of the summation computes twice as much, and they do not show."""
+AHEAD = 256
+"""Bytes that come into the second cache together, as neighbours are fetched ahead."""
+KEPT = 0.75
+"""Which share of the second cache operands that are read again can have."""
+RATES = (64.0, 28.0, 8.0)
+"""Bytes a cycle from the first cache, the second, and from further away."""
+SCATTERED_ROWS = 512
+"""Rows that lie so many bytes apart, or more, are in many places."""
+SCATTERED = 2.0
+"""How much slower the caches give what lies in many places, which cannot be foreseen."""
+WAYS = 8
+"""How many lines at the same place of a page the first cache has, surely."""
+PAGE = 4096
+"""Bytes of a page of memory."""
+PAGES = 64
+"""How many pages the core finds at once."""
+PAGE_CYCLES = 8.0
+"""Cycles to find another one."""
+BEGIN_CYCLES = 60.0
+"""Cycles until what comes from far away is foreseen, along a row of which more is read."""
+FEW_ROWS = 32
+"""Up to how often an element is used for it to be read as it lies: some whole rows at a time."""
+STREAMS = 32
+"""How many rows a core reads ahead at a time, at most."""
+READ_TWICE = 2
+"""How often an element is read at most for it to matter in which pieces."""
+
+
+class CpuCaches(CpuBody):
+    """A contraction, its schedule and a CPU: what comes from which cache."""
+
+    @lazy
+    def lost_cycles(self) -> float:
+        """Cycles of the innermost body that nothing else is done in."""
+        parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.walks))
+        pages = PAGE_CYCLES * sum(map(self._pages, self.walks))
+        each = SPILLED_SUM[self.device.has_long_vectors] if self.facts.aggregates else SPILLED
+        return self.conflicts + each * self.spilled + parted + pages
+
+    def _pages(self, walk: Walk) -> float:
+        """How often the body finds a page because a few elements of it come from far away."""
+        loop = self._innermost_loop
+        if loop is None or self.copies(walk.tensor) or not walk.moved_by(loop):
+            return 0.0
+        size = walk.tensor.bytes
+        row = size * abs(walk.tensor.strides.get(loop.index, 0))
+        if row < PAGE or self.facts.extents[loop.index] <= PAGES or self.goes_by(walk):
+            return 0.0
+        run = max(1, walk.run(self.inner_steps)) * size
+        each = self.touched[walk][self.body - self.parallel] * size
+        lines = ((run - size) / LINE + 1) * LINE / run
+        near = self.caches[0] // 2 * _used_share(row, run)
+        if self.touched[walk][self.body - 1 - self.parallel] * size * lines > near:
+            return max(1.0, each / run)
+        # What is left of lines that are still there is for the next tile.
+        return self._filled(walk, int(near), lines) / LINE / lines
+
+    def _parted(self, walk: Walk) -> float:
+        """Lines of a packed operand that the body reads a part of, and that come from far away.
+
+        Each step of the summation reads a few elements of another row of the copy.
+        """
+        loop = self._innermost_loop
+        if loop is None or self.is_vector(walk) or not walk.moved_by(loop):
+            return 0.0
+        apart = walk.tensor.bytes * abs(self._strides_read(walk).get(loop.index, 0))
+        run = max(1, walk.run(self.inner_steps)) * walk.tensor.bytes
+        if not self.copies(walk.tensor) or apart < LINE or run >= LINE:
+            return 0.0
+        near, lines = self.caches[0] // 2, LINE / run
+        touched = self.touched[walk][self.body - 1 - self.parallel] * walk.tensor.bytes
+        # If they are still there, what is left of lines is for the next tile.
+        return self._filled(walk, near, lines) / LINE if touched * lines > near else 0.0
+
+    def streamed(self, walk: Walk) -> float:
+        """Cycles for what the body fetches of an operand from where it lies."""
+        if self.goes_by(walk):
+            return self._going_by(walk)
+        loop = self._innermost_loop
+        if loop is None or not walk.moved_by(loop):
+            return 0.0
+        size = walk.tensor.bytes
+        is_packed = bool(self.copies(walk.tensor))
+        row = size * abs(walk.tensor.strides.get(loop.index, 0))
+        run = max(1, walk.run(self.inner_steps)) * size
+        each = self.touched[walk][self.body - self.parallel] * size
+        lines = 1.0
+        if not is_packed and row >= LINE and row > run:
+            # Lines are fetched as a whole.
+            lines = ceil(run / LINE) * LINE / run
+        near = self.caches[0] // 2
+        if not is_packed and row >= LINE:
+            near = int(near * _used_share(row, run))
+        cycles = max(
+            each * lines / RATES[0],
+            self._filled(walk, near, lines) / RATES[1],
+            # The second cache keeps what is left of lines for the next tile.
+            self._fetched(walk) / RATES[2],
+        )
+        if is_packed:
+            return cycles
+        is_once = self.facts.points <= READ_TWICE * prod(walk.tensor.shape)
+        if row >= SCATTERED_ROWS or walk.elements(self.inner_steps) * size > STREAMS * run:
+            # Of what is read but once neighbours are foreseen, and come along.
+            is_in_pieces = row < SCATTERED_ROWS or run < row
+            share = min(1.0, AHEAD / run) if is_in_pieces else 0.0
+            cycles *= 1 + (SCATTERED - 1) * (share if is_once else 1.0)
+        # Whole lines that nobody reads again may share their places of the first cache.
+        if row and row % (PAGE // 2) == 0 and not (is_once and run >= LINE):
+            cycles *= SCATTERED
+        return cycles
+
+    def goes_by(self, walk: Walk) -> bool:
+        """Whether an operand is read as it lies, each vector seldom, though more than twice."""
+        elements = prod(walk.tensor.shape)
+        is_seldom = READ_TWICE * elements < self.facts.points <= FEW_ROWS * elements
+        is_plain = self.facts.is_product and not self.copies(walk.tensor)
+        return is_seldom and is_plain and self.is_vector(walk)
+
+    def _going_by(self, walk: Walk) -> float:
+        """Cycles for what the body fetches of such an operand."""
+        loop = next(filter(walk.moved_by, self._loops), None)
+        if loop is None:
+            return 0.0
+        size = walk.tensor.bytes
+        row = size * abs(walk.tensor.strides.get(loop.index, 0))
+        run = max(1, walk.run(self.inner_steps)) * size
+        each = self.touched[walk][self.body - self.parallel] * size
+        # What is small was computed just before, and lies in the second cache.
+        is_near = self.facts.moved <= self.caches[1] // 2
+        near = int(self.caches[0] // 2 * _used_share(row, run))
+        fetched = (
+            (each, RATES[0]),
+            (self._filled(walk, near, 1.0), RATES[1]),
+            (self._filled(walk, self.caches[1], 1.0), RATES[1 if is_near else 2]),
+        )
+        # Whole lines that come for the first time share no places of the first cache.
+        once = self.touched[walk][0] * size / self.trips(self.body) if run >= LINE else 0.0
+        slower = SCATTERED ** ((row >= SCATTERED_ROWS) + (row > 0 and row % (PAGE // 2) == 0)) - 1
+        cycles = max((count + max(0.0, count - once) * slower) / rate for count, rate in fetched)
+        rows = prod(x.extent for x in (loop, *self.rows) if x.index == loop.index)
+        if row >= PAGE and rows > PAGES:
+            cycles += PAGE_CYCLES * each / run
+        if row >= PAGE and not is_near:
+            cycles += BEGIN_CYCLES * once / (size * self._stripe(walk, loop.index))
+        return cycles
+
+    def _stripe(self, walk: Walk, index: str) -> int:
+        """How many neighbours are read while a loop goes over few rows, again and again."""
+        for place in range(self.parallel, self.body):
+            rows = prod(leaf.extent for leaf in self.leaves[place:] if leaf.index == index)
+            if rows <= PAGES:
+                return walk.run(self.steps[place:])
+        return walk.run(self.inner_steps)
+
+    def _filled(self, walk: Walk, size: int, lines: float) -> float:
+        """Bytes that come into a cache of a size for each run of the body.
+
+        What the loops inside some place touch, if it fits, comes once each time they begin.
+        """
+        for place in range(self.parallel, self.body):
+            touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes * lines
+            if touched <= size:
+                return touched * self.trips(place) / self.trips(self.body)
+        return self.touched[walk][self.body - self.parallel] * walk.tensor.bytes * lines
+
+    def _fetched(self, walk: Walk) -> float:
+        """Bytes of an operand that come into the second cache for each run of the body."""
+        place = self._kept_from
+        touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes
+        return touched * self.trips(place) / self.trips(self.body)
+
+    @lazy
+    def _kept_from(self) -> int:
+        """The outermost loop whose steps find in the second cache what the last one touched."""
+        room = KEPT * self.caches[1]
+        loops = range(self.parallel, self.body)
+        return next((p for p in loops if self._kept(p + 1) <= room), self.body)
+
+    def _kept(self, place: int) -> float:
+        """The bytes of the second cache that hold what the leaves from a place on touch."""
+        total = 0.0
+        for walk, touched in self.touched.items():
+            is_packed = bool(self.copies(walk.tensor))
+            piece = LINE if is_packed else AHEAD
+            run = max(1, walk.run(self.steps[place:])) * walk.tensor.bytes
+            most = touched[0] if is_packed else prod(walk.tensor.shape)
+            count = min(most, touched[place - self.parallel] * ceil(run / piece) * piece / run)
+            total += count * walk.tensor.bytes
+        return total
+
+    @property
+    def conflicts(self) -> float:
+        """Cycles for rows of the body that the first cache cannot have at the same time."""
+        rows = 0
+        for walk in self.walks:
+            moving = [leaf for leaf in self.rows if walk.moved_by(leaf)]
+            strides, size = self._strides_read(walk), walk.tensor.bytes
+            for leaf in moving:
+                step = abs(strides.get(leaf.index, 0)) * leaf.stride * size
+                if step and step % PAGE == 0:
+                    rows += leaf.extent
+        return max(0.0, rows - WAYS) * 2.0
+
+
+def lines_kept(apart: int) -> int:
+    """How many lines that lie so many bytes from one another the first cache can have at a time."""
+    return WAYS * min(PAGE // LINE, PAGE // gcd(PAGE, apart))
+
+
+def _used_share(row: int, run: int) -> float:
+    """Which share of the first cache can hold runs that begin so many bytes from one another."""
+    places = PAGE // gcd(PAGE, row)
+    return min(1.0, places * ceil(run / LINE) * LINE / PAGE)

@@ -1,0 +1,384 @@
+"""How long a contraction takes on a CPU by a schedule, without running it.
+
+A core is counted in cycles. The innermost body takes as long as its arithmetic (two vectors a
+cycle), its loads (two a cycle), the chain of additions to one register, or what it fetches from the
+cache that holds it, whichever is most. Loops, copies to tiles, blocks of sums that wait in memory,
+and stores come on top; groups are shared among the cores, whose last round may be short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import ceil, inf, log2, prod
+
+from tiledialect.lazy import lazy
+from tiledialect.schedule.cost.counts import Copy
+from tiledialect.schedule.cost.cpu_body import Part
+from tiledialect.schedule.cost.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches, lines_kept
+from tiledialect.schedule.cost.device import LINE
+from tiledialect.schedule.cost.estimate import Estimate
+from tiledialect.schedule.cost.facts import Steps, Walk, between_lanes, padded_indices
+from tiledialect.schedule.loops import LONG_LANES, WRITTEN_OUT, Leaf, Role
+
+FLOPS = 4
+"""Additions and multiplications of a lane in a cycle: two fused ones."""
+STEP = 1.5
+"""Cycles of a step of a loop."""
+COPY = {True: 2.0, False: 5.0}
+"""Cycles to copy a vector of neighbours, or one element by itself."""
+TRANSPOSED = 8.0
+"""Cycles to copy a vector of a square that is transposed in registers."""
+WAITING = {True: 12.0, False: 16.0}
+"""Cycles to read and write a vector of sums that wait in the second cache, or further away."""
+STORED, INTERLEAVED = 2.0, 4.0
+"""Cycles to write a vector, and one whose lanes are between those of others."""
+WRITTEN_LINE = 3.0
+"""Cycles for each line that elements are written to one by one."""
+FAR_LINE = 20.0
+"""Cycles until such a line is there, once, if it comes from memory."""
+EVICTED_LINE = 20.0
+"""Cycles until it is there again, each time, if the first cache has no room for those of all lanes:
+of planes of 32 x 32 floats each begins at the same place of a page."""
+GROUP = 1500.0
+"""Cycles of starting a work-group."""
+EDGE = 3.0
+"""How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
+EDGE_LANES = 6.0
+"""How much slower vectors are each of whose lanes is tested, as some may read outside a tensor."""
+ALONE_LANES = 0.6
+"""How much slower groups are, for each lane of a vector, that test all lanes by themselves."""
+TESTED = {True: 0.4, False: 0.9}
+"""How much longer a group takes some of whose tiles have tested rows, with AVX-512 and without."""
+ALONE = 8.0
+"""How much slower the same is by work-items of one element, which a compiler makes vectors of."""
+UNEVEN = {True: 0.15, False: 0.3}
+"""Which part of a group two cores wait for one another in the end, if both have as many, or not;
+the more cores there are, the later is the last of them."""
+OVERLAP_LOSS = 0.15
+"""How much of what is not the bottleneck shows all the same."""
+BEGIN = 256
+"""How many bytes could be read while a piece elsewhere is found."""
+SHARED_RATE = 3.0
+"""How much faster the last cache is than memory."""
+SHARED_LOSS = 0.5
+"""How much of fetching from the last cache shows while a core computes."""
+UNKNOWN = 2.0
+"""How much slower the last vectors of an index are where rows may end, too."""
+
+
+class CpuModel(CpuCaches):
+    """A contraction, its schedule and a CPU."""
+
+    @property
+    def copy_cycles(self) -> float:
+        """Cycles of all copies that a group makes: each read of a tensor has its own."""
+        return sum(self._copy_cycles(copy) for w in self.walks for copy in self.copies(w.tensor))
+
+    def _copy_cycles(self, copy: Copy) -> float:
+        stage, walk = copy.stage, self.walk(copy.stage.operand)
+        if walk is None:
+            return 0.0
+        elements = self.tile(copy) * self.trips(copy.place)
+        size = walk.tensor.bytes
+        rank = len(walk.tensor.shape)
+        is_row = not stage.order or stage.order[-1] == rank - 1
+        vector = COPY[True] if is_row else TRANSPOSED
+        moved = elements * (vector / stage.vector if stage.vector > 1 else COPY[False])
+        return moved + elements * size / RATES[2]
+
+    @property
+    def waiting_bytes(self) -> int:
+        """The sums of a work-item, which wait in memory if they are more than registers hold."""
+        return self.accumulators * self.facts.outputs[0].bytes
+
+    @property
+    def blocked_cycles(self) -> float:
+        """Cycles for sums that wait in memory while others are added to."""
+        outputs = self.facts.output_indices
+        moving = range(self.first_reduction, len(self.leaves))
+        serial = [
+            k
+            for k in moving
+            if self.leaves[k].index in outputs and self.leaves[k].role is Role.SERIAL
+        ]
+        if not serial:
+            return 0.0
+        moved = WAITING[self.waiting_bytes <= self.caches[1]]
+        return moved * (self.vectors * self.trips(serial[-1] + 1) + self.accumulators / self.width)
+
+    @property
+    def stored_cycles(self) -> float:
+        """Cycles of writing the results of a group."""
+        count = self.accumulators * self.trips(self.first_reduction) / min(self.vector, self.width)
+        along = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
+        joined = 2.0 * self.vector if along else 0.0
+        if along or self._are_neighbours_stored:
+            stored = STORED
+        else:
+            stored = INTERLEAVED if self._are_interleaved else self._scattered_cycles
+        return count * (stored + joined + self.facts.operations_after)
+
+    @property
+    def _scattered_cycles(self) -> float:
+        """Cycles of writing the lanes of a vector one by one, and of the lines that they are in."""
+        output = self.facts.outputs[0]
+        run = min(output.walk.run(self.inner_steps) * output.bytes, LINE)
+        lines = EVICTED_LINE if self._are_lanes_evicted else WRITTEN_LINE * output.bytes / run
+        if self.facts.moved > self.caches[2] / 2:
+            lines += FAR_LINE * output.bytes / LINE
+        return self.vector * (1.0 + lines)
+
+    @property
+    def _are_lanes_evicted(self) -> bool:
+        """Whether the lanes of the body are written to more lines than the first cache keeps."""
+        output, index = self.facts.outputs[0], self.leaves[-1].index
+        lanes = prod(leaf.extent for leaf in self.inner if leaf.index == index)
+        return lanes > lines_kept(abs(output.strides.get(index, 0)) * output.bytes)
+
+    @property
+    def _are_neighbours_stored(self) -> bool:
+        """Whether the lanes are neighbours in the output."""
+        last = self.leaves[-1] if self.leaves else None
+        return last is None or abs(self.facts.outputs[0].strides.get(last.index, 0)) <= 1
+
+    @property
+    def _are_interleaved(self) -> bool:
+        """Whether the body has all elements between its lanes in the output."""
+        turns = between_lanes(self.facts, self.leaves[-1].index)
+        return self.vector >= LONG_LANES and turns in self.known
+
+    @property
+    def edges(self) -> float:
+        """How much slower all is by tiles that reach past the end."""
+        slower, tested = 1.0, TESTED[self.device.has_long_vectors]
+        uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
+        for name in uneven:
+            own = [x for x in self.leaves if x.index == name]
+            reach = self.reach.get(name, 1)
+            last = [x for x in own if x.role in WRITTEN_OUT]
+            if not last:
+                continue
+            is_lanes = self.vector > 1 and own[-1] is self.leaves[-1]
+            readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.copies(w.tensor)]
+            share = prod(x.extent for x in last) / reach
+            groups = prod(x.extent for x in own if x.role is Role.GROUP)
+            if readers and is_lanes and groups > 1 and self._has_other_edges(name):
+                slower += ALONE_LANES * self.vector / groups
+            elif readers and is_lanes:
+                is_known = len(uneven) == 1 or name in self.facts.reduced_indices
+                slower += share * self._pieces(name) * (1.0 if is_known else UNKNOWN)
+            elif readers:
+                # All of a group's tiles are tested; in the only group, the last one alone.
+                slower += max(share * EDGE, tested / groups if groups > 1 else 0.0)
+        return slower + EDGE_LANES * self._outer_lanes
+
+    def _has_other_edges(self, name: str) -> bool:
+        """Whether groups are at an edge, though not at the end of an index.
+
+        In these it is not known which lanes are there.
+        """
+        tested = {n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count}
+        others = (tested | self.facts.padded) - {name}
+        on_grid = {leaf.index for leaf in self.leaves if leaf.role is Role.GROUP}
+        return name in self.facts.padded or not on_grid.isdisjoint(others)
+
+    @lazy
+    def _last_tile(self) -> tuple[int, Part] | None:
+        """How many steps the loop has whose last tile is the rest alone, and what that is.
+
+        It is written out by itself then (`nest-peel`), without what is not there.
+        """
+        uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
+        if len(uneven) != 1 or (tile := self._alone_at_end(uneven[0])) is None:
+            return None
+        loop, written = tile
+        rest = self.facts.extents[loop.index] % loop.stride
+        return loop.extent, Part(written, rest / loop.stride)
+
+    def _mean(self, cycles: Callable[[Part], float]) -> float:
+        """What all bodies take on average, if that is what parts of tiles take."""
+        whole = cycles(Part())
+        if self._last_tile is None:
+            return whole
+        steps, last = self._last_tile
+        return whole - (whole - cycles(last)) / steps
+
+    @lazy
+    def busy_cycles(self) -> float:
+        """Cycles of the innermost body for what is in registers and the first cache."""
+        return self._mean(self.busy_in)
+
+    def _fetched_in(self, part: Part) -> float:
+        """The same with what is fetched from farther away meanwhile."""
+        streamed = sum(self.streamed(w) * part.read(w) for w in self.walks)
+        return max(self.busy_in(part), streamed)
+
+    def _alone_at_end(self, name: str) -> tuple[Leaf, Leaf] | None:
+        """The loop of an index whose last step is written out by itself, and what that shortens.
+
+        It is if nothing is copied or tested for each tile: neither what it reads, nor to which
+        residue class it belongs; and if its sums do not wait in memory, where all are added to.
+        Only whole vectors are left out.
+        """
+        own = [k for k, leaf in enumerate(self.leaves) if leaf.index == name]
+        if len(own) < 2 or name not in self.facts.output_indices:
+            return None
+        loop, *inside = (self.leaves[k] for k in own)
+        lanes = inside[-1].extent if inside[-1].role is Role.VECTOR else 1
+        is_tile = loop.role is Role.SERIAL and own[0] < self.first_reduction and own[1] >= self.body
+        is_copied = any(copy.place > own[0] for copy in self.all_copies)
+        is_read = any(name in w.tensor.names and not self.copies(w.tensor) for w in self.walks)
+        has_classes = any(len(e.names) > 1 for e in self.facts.outputs[0].access or ())
+        if not is_tile or is_copied or is_read or has_classes:
+            return None
+        rest = self.facts.extents[name] % loop.stride
+        return (loop, inside[0]) if rest and rest % lanes == 0 else None
+
+    @property
+    def _outer_lanes(self) -> float:
+        """Which share of the vectors may begin or end outside what they are read from."""
+        if self.vector == 1 or (name := self.leaves[-1].index) not in self.facts.padded:
+            return 0.0
+        padded = any(
+            self.is_vector(w)
+            and name in padded_indices(self.facts, w.tensor)
+            and not self.copies(w.tensor)
+            for w in self.walks
+        )
+        return min(1.0, 2 * self.vector / self.reach.get(name, 1)) if padded else 0.0
+
+    def _pieces(self, name: str) -> float:
+        """How many shorter vectors the last one of an index is, for each that a tile has."""
+        rest = self.facts.extents[name] % self.vector
+        vectors = prod([x.extent for x in self.inner if x.index == name]) // self.vector
+        return rest.bit_count() / vectors
+
+    @lazy
+    def overhead(self) -> float:
+        """Cycles of a work-group outside the innermost body."""
+        loops = sum(
+            self.trips(k + 1)
+            for k in range(self.parallel, self.body)
+            if self.leaves[k].role is Role.SERIAL
+        )
+        return STEP * loops + self.copy_cycles + self.blocked_cycles + self.stored_cycles + GROUP
+
+    @lazy
+    def bodies(self) -> float:
+        """How often a work-group does what the innermost body does: more where that is slower."""
+        times = self.trips(self.body) * self.edges
+        return times * ALONE * self.items / self.width if self.items > 1 else times
+
+    @property
+    def busy(self) -> float:
+        """Seconds of the cores."""
+        return self.seconds(self._mean(self._fetched_in) + self.lost_cycles, self.overhead)
+
+    def seconds(self, body: float, overhead: float) -> float:
+        """The same if the innermost body takes so many cycles, and all outside of it so many."""
+        rate, groups = self._rounds
+        return (self.bodies * body + overhead) / rate * groups
+
+    @lazy
+    def _rounds(self) -> tuple[float, float]:
+        """The cycles of a core in a second, and how many groups one has after the other."""
+        device = self.device
+        units = device.compute_units
+        rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
+        rounds = ceil(self.groups / units)
+        # Groups are handed out as cores are free, of which one may be late.
+        uneven = UNEVEN[self.groups % units == 0] * (1 + log2(units)) / 2
+        return rate, uneven + (self.groups / units if rounds > 8 else rounds)
+
+    def at_least(self) -> Iterator[tuple[float, float]]:
+        """Cycles that the innermost body takes at least, and all outside of it.
+
+        Each pair is no less than the one before, and takes longer to find.
+        """
+        computed = self._mean(lambda part: self.operations * part.share / 2)
+        yield computed, GROUP
+        yield computed, self.overhead
+        yield self.busy_cycles, self.overhead
+        yield self.busy_cycles + self.lost_cycles, self.overhead
+
+
+def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
+    """What a contraction takes at least by a schedule: all that it reads might be near.
+
+    Where a part of that is enough already, the rest is not counted.
+    """
+    launch, least = m.device.launch * 1e-6, 0.0
+    for body, overhead in m.at_least():
+        least = m.seconds(body, overhead) + launch
+        if least >= enough:
+            break
+    return least
+
+
+def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
+    """How long a contraction takes on a CPU by a schedule, if these are fewer seconds.
+
+    What can be no faster is not weighed to the end.
+    """
+    if least_cpu_seconds(m, below) >= below:
+        return None
+    found = cpu_cost(m)
+    return found if found.seconds < below else None
+
+
+def cpu_cost(m: CpuModel) -> Estimate:
+    """How long a contraction takes on a CPU by a schedule."""
+    facts, device = m.facts, m.device
+    busy = m.busy
+    written = sum(t.size for t in (*facts.after, *facts.outputs))
+    read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
+    memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
+    cache = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
+    cores = max(busy, cache) + SHARED_LOSS * min(busy, cache)
+    launch = device.launch * 1e-6
+    return Estimate(
+        seconds=max(cores, memory) + OVERLAP_LOSS * min(cores, memory) + launch,
+        arithmetic=busy,
+        local=0.0,
+        cache=cache,
+        memory=memory,
+        waiting=0.0,
+        launch=launch,
+        groups=m.groups,
+        resident=1,
+        registers=m.vectors,
+        local_memory=m.local_memory,
+        copy_steps=m.copy_steps,
+    )
+
+
+def _read(m: CpuModel, walk: Walk) -> float:
+    """Bytes of a tensor, more if it is read but once or twice, and in pieces that end soon."""
+    tensor = walk.tensor
+    if m.facts.points > READ_TWICE * prod(tensor.shape):
+        return tensor.size
+    run = max(1, walk.run(m.steps[m.parallel :])) * tensor.bytes
+    return tensor.size * (1 + BEGIN / run)
+
+
+def _first_reads(m: CpuModel) -> float:
+    """Bytes that groups fetch from the last cache, each what it touches once, in whole lines.
+
+    A core's second cache keeps from one group to the next what fits beside the rest.
+    """
+    inside = m.steps[m.parallel :]
+    touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.walks}
+    room = KEPT * m.caches[1] - sum(touched.values())
+    total = 0.0
+    for walk, once in touched.items():
+        is_kept = walk.tensor.size - once <= room
+        fetched = once * m.groups
+        total += min(fetched, walk.tensor.size * m.device.compute_units) if is_kept else fetched
+    return total
+
+
+def _in_lines(walk: Walk, inside: Steps) -> float:
+    """How much more than rows of neighbours are the lines that they lie in, wherever they begin."""
+    size = walk.tensor.bytes
+    run = max(1, walk.run(inside)) * size
+    return 1.0 if run % LINE == 0 else ((run - size) / LINE + 1) * LINE / run

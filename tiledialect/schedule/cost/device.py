@@ -1,0 +1,237 @@
+"""The machine that a schedule is chosen for: a few numbers, read from a module's target spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.str_enum import StrEnum
+
+from tiledialect.errors import TileError
+from tiledialect.ir.target_spec import SIMULATOR, entries, is_gpu
+
+KIB = 1024
+MIB = 1024 * KIB
+
+WIDEST = 16
+"""How many lanes OpenCL's vectors have at most."""
+LINE = 64
+"""Bytes that go between memory and the caches of a CPU together."""
+
+
+class Kind(StrEnum):
+    """What executes kernels."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+@dataclass(frozen=True)
+class Device:
+    """What the cost model knows of a device; sizes in bytes, rates in units of 10^9 a second.
+
+    A field is the entry of the same name in the module's DLTI target spec. Where that is silent it
+    is that of a common device of the platform or the kind.
+    """
+
+    kind: Kind
+    platform: str
+    compute_units: int
+    max_work_group_size: int
+    local_mem_size: int
+    """Local memory that a work-group can have."""
+    local_mem_unit: int
+    """Local memory that the groups on a compute unit have together."""
+    sub_group_size: int
+    """How many work-items run in lockstep: 1 on CPUs."""
+    native_vector_width: int
+    """The number of floats in the vectors that the hardware has."""
+    max_vector_width: int
+    """The widest vector of floats that is moved at once."""
+    registers: int
+    """How many registers, of a float or of a vector, a work-item can have."""
+    registers_unit: int
+    """How many registers the work-items on a compute unit have together; 0: nobody shares them."""
+    work_items_unit: int
+    """How many work-items are on a compute unit at a time."""
+    cache_sizes: tuple[int, ...]
+    """From the nearest, which is a compute unit's, to the last, which all share."""
+    bandwidth: float
+    """Of global memory, in GB/s."""
+    arithmetic: float
+    """Multiplications and additions of floats, in GFLOP/s."""
+    launch: float
+    """What starting a kernel costs, in microseconds."""
+    latency: float
+    """Microseconds until what is fetched from memory is there: on a GPU while all units ask for
+    something, on a CPU, which asks for rows ahead, what still shows."""
+    kept: float = 0.0
+    """The most MiB seen to be read and written no slower through the caches; 0: unknown."""
+    loads_first: bool = False
+    """Whether its compiler loads the vectors of all steps that are written out before the first,
+    where those of a step are no power of two."""
+    compute_capability: int = 0
+    """Of a device of NVIDIA: 80 is 8.0."""
+    sub_group_sizes: tuple[int, ...] = ()
+    """The sizes of sub-groups whose work-items can exchange registers."""
+
+    @property
+    def second_cache(self) -> int:
+        """The size of the second cache, or of the only one."""
+        return self.cache_sizes[:2][-1]
+
+    @property
+    def most_kept(self) -> float:
+        """How many bytes a kernel may read and write for its results to stay in the last cache."""
+        return max(self.kept * MIB, self.cache_sizes[-1])
+
+    @property
+    def has_long_vectors(self) -> bool:
+        """Whether a CPU's vectors are as long as those of AVX-512.
+
+        Its processors have more registers, and add up products with an element that is in memory.
+        """
+        return self.native_vector_width >= LONG_VECTOR
+
+    @property
+    def whole_vectors(self) -> int:
+        """How many whole vectors the registers hold: PoCL's compiler takes two for each."""
+        return self.registers // 2 if self.loads_first else self.registers
+
+    def is_busy_with(self, groups: int) -> bool:
+        """Whether so many work-groups, as rows have one each, are enough: half of the units."""
+        return 2 * groups > self.compute_units
+
+    def lanes(self, element_type: str, nbytes: int) -> int:
+        """How many elements a vector holds, of the hardware's and of OpenCL C's.
+
+        Numbers of 16 bits are computed with as floats.
+        """
+        size = 4 if element_type in ("f16", "bf16") else max(nbytes, 1)
+        width = min(WIDEST, max(1, self.native_vector_width * 4 // size))
+        return 1 << (width.bit_length() - 1)
+
+
+COMMON: dict[Kind, Mapping[str, Any]] = {
+    Kind.GPU: {
+        "compute_units": 64,
+        "max_work_group_size": 256,
+        "local_mem_size": 32 * KIB,
+        "local_mem_unit": 64 * KIB,
+        "sub_group_size": 32,
+        "native_vector_width": 1,
+        "max_vector_width": 4,
+        "registers": 128,
+        "registers_unit": 64 * KIB,
+        "work_items_unit": 1024,
+        "cache_sizes": (32 * KIB, 4 * MIB),
+        "launch": 5.0,
+        "latency": 0.7,
+    },
+    Kind.CPU: {
+        "compute_units": 4,
+        "max_work_group_size": 4096,
+        "local_mem_size": 32 * KIB,
+        "local_mem_unit": 32 * KIB,
+        "sub_group_size": 1,
+        "native_vector_width": 8,
+        "max_vector_width": 16,
+        "registers": 16,
+        "registers_unit": 0,
+        "work_items_unit": 1,
+        "cache_sizes": (32 * KIB, MIB, 16 * MIB),
+        "launch": 10.0,
+        "latency": 0.006,
+    },
+}
+"""What a device of each kind has of which nothing else is known."""
+
+PLATFORMS: dict[str, Mapping[str, Any]] = {
+    "nvidia": {
+        "max_work_group_size": 1024,
+        "local_mem_size": 48 * KIB,
+        "local_mem_unit": 96 * KIB,
+        "registers": 255,
+        "work_items_unit": 2048,
+        "cache_sizes": (128 * KIB, 32 * MIB),
+    },
+    "amd": {
+        "local_mem_size": 64 * KIB,
+        "local_mem_unit": 64 * KIB,
+        "sub_group_size": 64,
+        "registers": 255,
+        "registers_unit": 128 * KIB,
+        "work_items_unit": 2048,
+    },
+}
+"""What GPUs of a platform, whose name contains the key, have in common."""
+
+LONG_VECTOR = 16
+"""How many floats a vector of AVX-512 has."""
+LOADS_FIRST = "portable computing"
+"""The platform, by a part of its name, whose compiler for CPUs loads first."""
+
+UNIT_FLOPS = {Kind.GPU: 480.0, Kind.CPU: 12.0}
+"""GFLOP/s of a compute unit: on a CPU, of a lane of its vectors."""
+UNIT_BANDWIDTH = {Kind.GPU: 20.0, Kind.CPU: 10.0}
+"""GB/s of global memory for a compute unit."""
+
+
+def device_of(module: ModuleOp) -> Device | None:
+    """The device that a module's target spec describes; None without a spec.
+
+    None, too, for a simulator, which runs work-items one by one: tiles would only cost time.
+    """
+    given = entries(module)
+    if given is None or given.get("type") == SIMULATOR:
+        return None
+    kind = Kind.GPU if is_gpu(module) else Kind.CPU
+    return described(kind, given)
+
+
+def described(kind: Kind, given: Mapping[str, Any]) -> Device:
+    """The device of a kind with the entries of a spec, and defaults for the others."""
+    platform = str(given.get("platform", "")).lower()
+    found = dict(COMMON[kind])
+    for name, values in PLATFORMS.items():
+        if kind is Kind.GPU and name in platform:
+            found |= values
+    names = {f.name for f in fields(Device)} - {"kind", "platform"}
+    own = {k: v for k, v in given.items() if k in names and _is_known(k, v)}
+    units, lanes = (own.get(k, found[k]) for k in ("compute_units", "native_vector_width"))
+    is_cpu = kind is Kind.CPU
+    rates = {
+        "arithmetic": UNIT_FLOPS[kind] * units * (lanes if is_cpu else 1),
+        "bandwidth": UNIT_BANDWIDTH[kind] * units,
+    }
+    if is_cpu and lanes > 8:
+        found["registers"] = 32
+    found["loads_first"] = is_cpu and LOADS_FIRST in platform
+    return Device(kind=kind, platform=platform, **{**found, **rates, **own})
+
+
+LISTS = ("cache_sizes", "sub_group_sizes")
+"""The entries that are lists of numbers."""
+MAY_BE_NONE = frozenset(
+    (
+        "local_mem_size",
+        "registers_unit",
+        "launch",
+        "kept",
+        "compute_capability",
+        "sub_group_sizes",
+    )
+)
+"""The entries that may be 0; where another one is, nothing is known of it."""
+
+
+def _is_known(name: str, value: object) -> bool:
+    """Whether an entry says something; a TileError if it is nothing that the entry can be."""
+    parts = value if isinstance(value, tuple) and name in LISTS else (value,)
+    numbers = [part for part in parts if isinstance(part, int | float) and part >= 0]
+    if len(numbers) < len(parts) or (name in LISTS) is not isinstance(value, tuple):
+        wanted = "numbers" if name in LISTS else "a number"
+        raise TileError(f"the target spec's {name} must be {wanted}, 0 or more, not {value!r}")
+    return name in MAY_BE_NONE or (bool(numbers) and all(numbers))

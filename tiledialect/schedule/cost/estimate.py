@@ -1,0 +1,375 @@
+"""The cost model: how long a kernel takes by a schedule on a device, without running it.
+
+What a schedule makes the device do (`model.py` counts it) is divided by the device's rates:
+
+- *arithmetic*: the points' operations, the loads that feed them, the copies of stages, and what
+  loops cost; a compute unit issues as many as its arithmetic rate allows;
+- *local*: what is read near the items: local memory on a GPU, the first cache on a CPU;
+- *cache*: what groups fetch from the last cache, each for itself;
+- *memory*: each tensor once;
+- *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
+  or fetching ahead, hide that.
+
+Groups come in waves, of which the last may leave units idle, or the memory. The parts overlap, but
+not wholly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil, prod
+
+from tiledialect.schedule.cost.counts import Model, in_sectors
+from tiledialect.schedule.cost.device import Kind
+from tiledialect.schedule.cost.facts import Walk
+from tiledialect.schedule.loops import Role
+
+OVERLAP_LOSS = 0.3
+"""How much of what is not the bottleneck shows all the same."""
+WAIT = {Kind.GPU: 4 / 7, Kind.CPU: 1.0}
+"""Which share of the device's latency a step waits for what it fetches: some is in a cache."""
+BARRIER = {Kind.GPU: 1 / 7, Kind.CPU: 0.0}
+"""What a barrier costs if no other group runs, in latencies: until stores are seen and loads are
+back."""
+SEEN = 0.25
+"""Which share of the waiting for what is not fetched ahead other groups do not hide."""
+LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
+"""Words (vectors on a CPU) that are read near for each that is computed with in the same time."""
+SHARED_RATE = 2.0
+"""How much faster the last cache is than global memory."""
+COPIES_SEEN = 0.4
+"""Which share of the time for copies' loads and stores shows: the next tile's wait with others."""
+LONE = 1.06
+"""How much longer what waits for memory takes where a unit has one group after the other; but in
+rows, whose many work-items load all the time."""
+LAST_WAVE = 0.5
+"""How long the last groups take at least, beside a full wave of them, where memory counts: they
+wait for it as long as others, however few they are."""
+NEAR = 3 / 7
+"""Which share of the latency passes until a tile is there for which all units of a GPU ask at about
+the same time, if the last cache has it."""
+UNHIDDEN = 0.5
+"""Which share of the time shows that tiles fetched ahead by a lone group take longer than its
+products: in each step all of it waits for the last piece."""
+BANKS, WORD = 32, 4
+"""Of local memory on a GPU: how many there are, and the bytes of what each gives in a cycle."""
+LINE = 128
+"""Bytes of a line of the first cache of a GPU."""
+COPY_INSTRUCTIONS = 24.0
+"""What a copy costs beside its load and store: the place of each element, and its test."""
+JOIN_INSTRUCTIONS = 8.0
+"""What a step of the tree costs that joins the accumulators of several items."""
+LOOP_INSTRUCTIONS = 2.0
+"""What a step of a loop costs."""
+GROUP_INSTRUCTIONS = 100.0
+"""What a work-item costs before it does anything."""
+SPILL = 4.0
+"""How much slower an item with too many registers is."""
+SCHEDULERS = 4
+"""How many sub-groups a unit of a GPU issues from at a time."""
+WARPS_FOR_HALF = 0.9
+"""With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
+ENDS = 9 / 7
+"""Latencies from a group's start until it computes, and from its last product until it ends."""
+WARPS_FOR_ENDS = 8
+"""With how many sub-groups of others a unit does as much in that time as at any other."""
+CYCLES_A_WORD = 0.5
+"""How long reading a word takes a sub-group at least, though all read the same."""
+MOST_RESIDENT = 32
+"""How many groups a unit of a GPU has at a time, however small they are."""
+CACHED_COPIES = 4096
+"""Up to how many copies of the innermost body the instruction cache holds."""
+
+
+PARTS = ("arithmetic", "local", "cache", "memory", "waiting", "launch")
+"""What the seconds of an estimate come from."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The seconds that a kernel is thought to take, and where they go."""
+
+    seconds: float
+    arithmetic: float
+    """Issuing instructions, those of copies and loops too."""
+    local: float
+    """Reading local memory, or the first cache."""
+    cache: float
+    """Fetching from the last cache."""
+    memory: float
+    """Global memory."""
+    waiting: float
+    """For what is fetched, where nothing hides it."""
+    launch: float
+    groups: int
+    resident: int
+    """How many groups share a compute unit."""
+    registers: int
+    """Registers of a work-item."""
+    local_memory: int
+    """Bytes of a group."""
+    copy_steps: int
+    """In how many steps the items of a group copy what is fetched ahead."""
+
+    @property
+    def bound(self) -> str:
+        """What takes longest."""
+        return max(PARTS, key=lambda part: getattr(self, part))
+
+    def after(self, other: Estimate) -> Estimate:
+        """The same kernel, but that another one runs before it: their seconds together."""
+        own = {name: getattr(self, name) + getattr(other, name) for name in ("seconds", *PARTS)}
+        return replace(self, **own)
+
+
+def cost(m: Model) -> Estimate:
+    """How long a kernel takes by a schedule; see the head of this file."""
+    facts, device = m.facts, m.device
+    units = device.compute_units
+    unit_rate = device.arithmetic * 1e9 / units
+    if m.is_cpu:
+        unit_rate *= _lanes(m) / device.native_vector_width
+    groups_unit = ceil(m.groups / units)
+    resident = max(1, min(_resident(m), groups_unit))
+    fetched = [m.fetched(walk) for walk in m.walks]
+    arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
+    local = _local(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
+
+    own = max(arithmetic, local) + OVERLAP_LOSS * min(arithmetic, local)
+    waits = max((n for _, _, n in fetched), default=0)
+    busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
+
+    bandwidth = device.bandwidth * 1e9
+    near = m.groups * sum(
+        b / _readers(m, walk, resident) for (b, _, _), walk in zip(fetched, m.walks, strict=True)
+    )
+    cache = (near + _written(m)) / (bandwidth * SHARED_RATE)
+    memory = (facts.moved + _read_again(m)) / bandwidth
+    if resident == 1:
+        busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
+    parts = sorted((busy, cache, memory), reverse=True)
+    seconds = parts[0] + OVERLAP_LOSS * sum(parts[1:])
+    if parts[0] > busy and not m.is_cpu:
+        if resident == 1 < groups_unit and not facts.is_rows:
+            seconds *= LONE
+        seconds += memory * _last_wave(m)
+    launch = device.launch * 1e-6
+    return Estimate(
+        seconds=seconds + launch,
+        arithmetic=arithmetic * groups_unit,
+        local=local * groups_unit,
+        cache=cache,
+        memory=memory,
+        waiting=max(0.0, busy - own * groups_unit),
+        launch=launch,
+        groups=m.groups,
+        resident=resident,
+        registers=m.registers,
+        local_memory=m.local_memory,
+        copy_steps=m.copy_steps,
+    )
+
+
+def _readers(m: Model, walk: Walk, resident: int) -> int:
+    """How many groups of a unit read the same at about the same time: its first cache has it.
+
+    As the vector of a product with a matrix, all of which each group reads.
+    """
+    if m.is_cpu or m.copies(walk.tensor) or _moves(m, walk):
+        return 1
+    return resident
+
+
+def _moves(m: Model, walk: Walk) -> bool:
+    """Whether groups read different parts of a tensor."""
+    groups = {x.index for x in m.leaves if x.role is Role.GROUP}
+    return any(n in groups for axis in walk.moves for n in axis)
+
+
+def _lanes(m: Model) -> int:
+    """How many points an instruction of a work-item is for."""
+    return max(1, min(m.vector, m.device.native_vector_width)) if m.is_cpu else 1
+
+
+def _group_flops(m: Model, chunks: float) -> float:
+    """The instructions of a group, which copies so many chunks, each counted as two operations."""
+    facts = m.facts
+    loads = sum(times for _, times, _ in m.reads) / _lanes(m)
+    loops = LOOP_INSTRUCTIONS * sum(
+        m.trips(k + 1) for k in range(m.parallel, len(m.leaves)) if m.leaves[k].role is Role.SERIAL
+    )
+    outputs = m.points if facts.aggregation is None else m.accumulators * m.trips(m.first_reduction)
+    per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * GROUP_INSTRUCTIONS
+    per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
+    # A tree joins what items share.
+    per_item += 2 * m.accumulators * JOIN_INSTRUCTIONS * (m.sharing - 1).bit_length()
+    flops = per_item * m.items + 2 * chunks * COPY_INSTRUCTIONS
+    if m.registers > m.device.registers:
+        flops *= SPILL
+    return flops * 2 if m.written_out > CACHED_COPIES else flops
+
+
+def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> float:
+    """The seconds of a unit for its groups, of which some are resident at a time.
+
+    Each works for ``own`` seconds, which all share, and waits for what it fetches by itself.
+    """
+    kind, latency = m.device.kind, m.device.latency * 1e-6
+    ahead = any(s.copies > 1 for s in m.schedule.stages) or m.is_cpu
+    wait = waits * latency * WAIT[kind]
+    alone = max(own, wait) if ahead else own + wait
+    seen = 0.0 if ahead else SEEN * wait
+    # What is not fetched ahead overwrites what is read: a barrier before, and one after.
+    barriers = waits * latency * BARRIER[kind] * (1 if ahead else 2)
+    rounds, last = divmod(groups, resident)
+    return sum(
+        times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
+        for n, times in ((resident, rounds), (last, 1))
+        if n
+    )
+
+
+def _ends(m: Model, groups: int, resident: int) -> float:
+    """The seconds in which a unit does less, as groups fetch their first tiles or store their sums.
+
+    The sub-groups of others hide them, but of the first groups, and the last.
+    """
+    copied = (any(copy.stage.local for copy in m.copies(walk.tensor)) for walk in m.walks)
+    if m.is_cpu or not all(copied):
+        return 0.0
+    others = (resident - 1) * m.items / m.device.sub_group_size
+    hidden = min(1.0, others / WARPS_FOR_ENDS)
+    return ENDS * m.device.latency * 1e-6 * (groups - resident) * (1 - hidden)
+
+
+def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
+    """The seconds for which lone groups wait for tiles fetched ahead, while others would multiply.
+
+    A share of what they fetch comes from global memory, the rest from the last cache.
+    """
+    device, ahead = m.device, any(stage.copies > 1 for stage in m.schedule.stages)
+    if m.is_cpu or m.facts.is_rows or not ahead:
+        return 0.0
+    latency = device.latency * 1e-6 * (NEAR + (1 - NEAR) * min(1.0, far))
+    products = m.points * m.facts.operations * m.items * device.compute_units
+    step = waits * latency - products / (device.arithmetic * 1e9)
+    return UNHIDDEN * max(0.0, groups * step + m.facts.read / (device.bandwidth * 1e9))
+
+
+def _last_wave(m: Model) -> float:
+    """How much longer memory takes, by its share, as the last groups are too few to load it."""
+    waves = m.groups / (m.device.compute_units * _resident(m))
+    return max(0.0, LAST_WAVE - (waves % 1.0 or 1.0)) / waves if waves > 1 else 0.0
+
+
+def _issue(m: Model, groups: int) -> float:
+    """Which share of its instructions a unit issues with some groups on it."""
+    if m.is_cpu:
+        return 1.0
+    warps = groups * max(1.0, m.items / m.device.sub_group_size)
+    return min(1.0, warps / SCHEDULERS) * warps / (warps + WARPS_FOR_HALF)
+
+
+def _local(m: Model) -> float:
+    """The words that a group reads near its items: what lanes have in common counts once."""
+    total = 0.0
+    lanes = prod(extent for _, _, extent in m.lanes) or 1
+    for walk, times, width in m.reads:
+        if not m.is_cpu:
+            different = max(1, walk.elements(m.lanes))
+            # In a cycle of the unit as many words go by as a sub-group has items.
+            cycles = max(1.0, width * CYCLES_A_WORD, _lines(m, walk), _bank_cycles(m, walk, width))
+            times *= max(different * width, m.device.sub_group_size * cycles) / lanes
+            total += _copied(m, walk)
+        total += times * m.items
+    return total
+
+
+def _copied(m: Model, walk: Walk) -> float:
+    """The words that copies to local memory are worth: lines of the cache, and banks that meet."""
+    for copy in m.copies(walk.tensor):
+        if copy.stage.local and walk.tensor.bytes == WORD:
+            steps, stores, width = m.copy_stores(copy, walk)
+            loads, row = m.copy_loads(copy, walk)
+            pieces = m.device.sub_group_size * (width * stores)
+            lines = ceil(pieces / row) * ceil(row * WORD / LINE)
+            cycles = loads * lines + stores * _busiest_bank(steps, width)
+            return COPIES_SEEN * m.fetched(walk)[1] * cycles
+    return 0.0
+
+
+def _lines(m: Model, walk: Walk) -> float:
+    """How many lines of a cache a sub-group reads at once: each takes a cycle."""
+    if any(copy.stage.local for copy in m.copies(walk.tensor)):
+        return 1.0
+    size = walk.tensor.bytes
+    if not walk.run(m.neighbours):
+        # Tensors without elements have no lines.
+        return 1.0
+    # Lanes whose elements are apart share lines with those that are accessed next.
+    found = ((walk.elements(s), walk.run(s)) for s in {m.neighbours, m.together})
+    return min(elements / run * ceil(run * size / LINE) for elements, run in found)
+
+
+def _bank_cycles(m: Model, walk: Walk, width: int) -> int:
+    """How many cycles a sub-group reads a tile in local memory for: a bank gives a word in each."""
+    tiles = [copy for copy in m.copies(walk.tensor) if copy.stage.local]
+    if not tiles or walk.tensor.bytes != WORD:
+        # Fragments of shorter elements are read by instructions, for which tiles are rotated.
+        return 1
+    steps = tuple((m.step_in(tiles[-1], lane), lane[2]) for lane in m.lanes)
+    return _busiest_bank(steps, width)
+
+
+@lru_cache(maxsize=1 << 12)
+def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
+    """How many different words lanes read from a bank, each some that are next to one another."""
+    places = {0}
+    for stride, extent in steps:
+        places = {place + k * stride for place in places for k in range(extent)}
+    words = {place + k for place in places for k in range(width)}
+    return max(Counter(word % BANKS for word in words).values())
+
+
+def _resident(m: Model) -> int:
+    """How many groups a compute unit runs at a time."""
+    device = m.device
+    limits = [device.work_items_unit // max(1, m.items)]
+    if not m.is_cpu:
+        limits.append(MOST_RESIDENT)
+    if device.registers_unit:
+        limits.append(device.registers_unit // (min(m.registers, device.registers) * m.items))
+    if m.local_memory and not m.is_cpu:
+        limits.append(device.local_mem_unit // m.local_memory)
+    return max(1, min(limits))
+
+
+def _read_again(m: Model) -> float:
+    """The bytes of rows that come from global memory again, as the last cache has lost them.
+
+    It holds the rows of the groups that run at a time; of more than that, which come again and
+    again, less than has room.
+    """
+    device, kept = m.device, {stage.operand for stage in m.schedule.stages}
+    again = [
+        (tensor, count - 1)
+        for tensor, count in zip(m.facts.inputs, m.facts.passes, strict=False)
+        if count > 1 and tensor.number not in kept
+    ]
+    if m.is_cpu or not again:
+        return 0.0
+    at_a_time = device.compute_units * _resident(m) / m.groups
+    needed = sum(tensor.size for tensor, _ in again) * min(1.0, at_a_time)
+    lost = max(0.0, 1 - (device.cache_sizes[-1] / needed) ** 2)
+    return lost * sum(tensor.size * count for tensor, count in again)
+
+
+def _written(m: Model) -> float:
+    """The bytes that all groups write, in sectors."""
+    total = 0.0
+    for tensor in m.facts.outputs:
+        run = m.run(tensor.walk) * tensor.bytes
+        total += tensor.size * in_sectors(run, m.sector)
+    return total

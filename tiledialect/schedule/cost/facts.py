@@ -1,0 +1,386 @@
+"""What a kernel computes, as far as the choice of its schedule depends on it: a plain value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from itertools import product
+from math import gcd, prod
+
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.sets import interval
+from tiledialect.lazy import lazy
+from tiledialect.schedule.loops import Leaf, LoopIndex
+
+MOST_TRIED = 4096
+"""For up to how many values of its indices a test is counted out."""
+COMMON = 0.8
+"""Tests that a larger share of the points pass are of no account."""
+COMMON_IN_GROUPS = 0.95
+"""The same where whole work-groups skip the other points: edges of small pictures, say."""
+
+Shares = tuple[tuple[frozenset[str], float], ...]
+"""The indices that tests depend on, and the share of their values that pass each."""
+Steps = tuple[tuple[str, int, int], ...]
+"""What is to know of leaves to tell what they touch: index, stride and extent of each."""
+
+
+def steps_of(leaves: Iterable[Leaf]) -> Steps:
+    """Leaves without what runs them."""
+    return tuple([(x.index, x.stride, x.extent) for x in leaves])
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor that a kernel reads or writes, and at which places."""
+
+    number: int
+    """Which input of the kernel it is, or which output: what stages call it."""
+    shape: tuple[int, ...]
+    access: tuple[IndexExpr, ...] | None
+    """An expression of the indices for each axis; None: the data says where, as in a gather."""
+    type: str
+    """The element type, such as ``f32``."""
+    bytes: int
+    """The size of an element."""
+
+    @lazy
+    def names(self) -> frozenset[str]:
+        """The indices that move it."""
+        return frozenset(name for e in self.access or () for name in e.names)
+
+    @lazy
+    def strides(self) -> Mapping[str, int]:
+        """By how many elements of memory a step of each index moves it."""
+        found: dict[str, int] = {}
+        for axis, e in enumerate(self.access or ()):
+            for name in e.names:
+                step = int(e.coefficient(name)) * prod(self.shape[axis + 1 :])
+                found[name] = found.get(name, 0) + step
+        return found
+
+    @lazy
+    def walk(self) -> Walk:
+        """How the leaves of schedules move it."""
+        return Walk(self)
+
+    @property
+    def contiguous(self) -> tuple[str, ...]:
+        """The indices a step of which moves it to the next element in memory."""
+        return tuple(name for name, stride in self.strides.items() if stride == 1)
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return prod(self.shape) * self.bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """How the leaves of a schedule move a tensor: integers alone, as it is asked often.
+
+    A tensor has one, by whose identity is found what is known about it. A gather or scatter
+    counts as of one element.
+    """
+
+    tensor: Tensor
+
+    @lazy
+    def moves(self) -> tuple[Mapping[str, int], ...]:
+        """For each axis, how far a step of each index goes along it."""
+        tensor = self.tensor
+        access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
+        return tuple({n: int(e.coefficient(n)) for n in e.names} for e in access)
+
+    def extents(self, steps: Steps) -> tuple[int, ...]:
+        """How many elements along each axis the steps touch, gaps left out."""
+        return _touched(self, steps)[0]
+
+    def apart(self, axis: int, steps: Steps) -> Mapping[int, int]:
+        """How many of the elements that steps touch along an axis are between those of each step.
+
+        Steps are told by how far they go along the axis.
+        """
+        return _apart(self, axis, tuple(x for x in steps if x[2] > 1 and x[0] in self.moves[axis]))
+
+    def elements(self, steps: Steps) -> int:
+        """How many different elements the steps touch."""
+        return _touched(self, steps)[1]
+
+    def run(self, steps: Steps) -> int:
+        """How many neighbours in memory the steps touch, at least."""
+        return _touched(self, steps)[2]
+
+    def elements_inside(self, steps: Steps) -> tuple[int, ...]:
+        """How many different elements all of the steps touch, all but the first, and so on."""
+        return _touched_inside(self, steps)
+
+    def moved_by(self, leaf: Leaf) -> bool:
+        """Whether the leaf moves it."""
+        return leaf.index in self.tensor.names
+
+
+@lru_cache(maxsize=1 << 14)
+def _touched(walk: Walk, steps: Steps) -> tuple[tuple[int, ...], int, int]:
+    """The places along each axis, how many elements that is, and how many are neighbours.
+
+    Schedules differ in few of their leaves, so that most have been asked for before.
+    """
+    shape, names = walk.tensor.shape, walk.tensor.names
+    extents = _extents(walk, tuple(x for x in steps if x[2] > 1 and x[0] in names))
+    run = 1
+    for n, size in zip(reversed(extents), reversed(shape), strict=True):
+        run *= min(n, size)
+        if n < size:
+            break
+    return extents, prod(map(min, extents, shape)), run
+
+
+@lru_cache(maxsize=1 << 14)
+def _touched_inside(walk: Walk, steps: Steps) -> tuple[int, ...]:
+    shape = walk.tensor.shape
+    along: list[list[tuple[int, int]]] = [[] for _ in shape]
+    extents = [1] * len(shape)
+    found = [1]
+    for index, stride, extent in reversed(steps):
+        if extent == 1 or index not in walk.tensor.names:
+            found.append(found[-1])
+            continue
+        for axis, moves in enumerate(walk.moves):
+            if index in moves:
+                along[axis].append((abs(moves[index]) * stride, extent))
+                extents[axis] = _reach(along[axis])
+        found.append(prod(map(min, extents, shape)))
+    return tuple(reversed(found))
+
+
+@lru_cache(maxsize=1 << 14)
+def _extents(walk: Walk, steps: Steps) -> tuple[int, ...]:
+    """The places along each axis, by steps that move the tensor."""
+    return tuple(
+        _reach([(abs(moves[n]) * stride, extent) for n, stride, extent in steps if moves.get(n)])
+        for moves in walk.moves
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _apart(walk: Walk, axis: int, steps: Steps) -> Mapping[int, int]:
+    moves = walk.moves[axis]
+    found: dict[int, int] = {}
+    count = 1
+    for reach, unit, sizes in _gapless([(abs(moves[n]) * s, extent) for n, s, extent in steps]):
+        found |= {size: size // unit * count for size in sizes}
+        count *= reach // unit + 1
+    return found
+
+
+def _reach(steps: list[tuple[int, int]]) -> int:
+    """The number of places along an axis: steps that leave no gap go together."""
+    if len(steps) < 2:
+        return steps[0][1] if steps else 1
+    count = 1
+    for reach, unit, _ in _gapless(steps):
+        count *= reach // unit + 1
+    return count
+
+
+def _gapless(steps: list[tuple[int, int]]) -> list[tuple[int, int, list[int]]]:
+    """Steps that leave no gap, together: how far they reach, their unit, and how far each goes."""
+    steps.sort()
+    found: list[tuple[int, int, list[int]]] = []
+    reach, unit = 0, 1
+    for size, extent in steps:
+        if reach == 0 or size > reach + unit:
+            reach, unit = 0, size
+            found.append((0, size, []))
+        unit = gcd(unit, size)
+        reach += size * (extent - 1)
+        found[-1] = (reach, unit, [*found[-1][2], size])
+    return found
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A kernel: the points that its loops visit, and what is read, computed and written there."""
+
+    indices: tuple[LoopIndex, ...]
+    inputs: tuple[Tensor, ...]
+    """What is read at each point: a contraction's operands, or an elementwise kernel's."""
+    outputs: tuple[Tensor, ...]
+    aggregation: str | None = None
+    """How points are aggregated, as ``add``; None: each is an element of the outputs."""
+    combination: str = "none"
+    """How a contraction's operands are combined, as ``mul``."""
+    operations: float = 1.0
+    """What a point costs, in additions or multiplications."""
+    after: tuple[Tensor, ...] = ()
+    """What is read once for each element of the outputs, after the aggregation."""
+    operations_after: float = 0.0
+    """What each element of the outputs costs then."""
+    constraints: tuple[Constraint, ...] = ()
+    """What is tested at points beside that all tensors are accessed inside their bounds."""
+    counts: bool = False
+    """Whether what equals an extreme is counted, once it is known: that waits for nothing else."""
+    loaded: frozenset[int] = frozenset()
+    """The inputs that are no operands: these are computed of them where they are loaded."""
+    is_rows: bool = False
+    """Whether it is a row kernel: several contractions over some of the axes."""
+    kept: tuple[int, ...] = ()
+    """What a row kernel should keep in registers, by its number: inputs that it needs again, and
+    what is costly to compute again."""
+    live: int = 0
+    """How many of these are in registers at a time."""
+    sums: int = 0
+    """How many aggregates a row kernel makes at most in one pass over a row."""
+    held: int = 0
+    """How many numbers a lane of a row kernel holds at most in a pass, if it keeps nothing."""
+    guessed: bool = False
+    """Whether some passes of a row kernel are one if means are guessed."""
+    joined_bytes: int = 0
+    """Bytes of one of each aggregate, as work-items that share a sum or a row join them: those of
+    16 bits are kept in 32."""
+    passes: tuple[int, ...] = ()
+    """How often a row kernel reads each of its inputs, if it keeps nothing."""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @lazy
+    def _hash(self) -> int:
+        # What is known of facts is found by them, for each schedule that is weighed.
+        return hash(tuple(getattr(self, f.name) for f in fields(self)))
+
+    @lazy
+    def extents(self) -> Mapping[str, int]:
+        """How many values each index has."""
+        return {index.name: index.range.extent for index in self.indices}
+
+    @lazy
+    def output_indices(self) -> tuple[str, ...]:
+        """The indices that move the outputs, outermost first."""
+        return tuple(index.name for index in self.indices if index.is_output)
+
+    @lazy
+    def reduced_indices(self) -> tuple[str, ...]:
+        """The indices that are aggregated over."""
+        return tuple(index.name for index in self.indices if not index.is_output)
+
+    @property
+    def tests(self) -> Shares:
+        """Those of `shares` that many values do not pass."""
+        return _rare(self.shares)
+
+    @lazy
+    def shares(self) -> Shares:
+        """The indices that tests of accesses depend on, and the share of values that pass.
+
+        Of a few values at a time all are tried: so are those of residue classes, of which each
+        has its own points.
+        """
+        return self._tests_of(2)
+
+    @lazy
+    def all_tests(self) -> Shares:
+        """Those that whole groups may pass or not, also tests of an index alone: residue classes of
+        which only some have points."""
+        return _rare(self._tests_of(1), COMMON_IN_GROUPS)
+
+    def _tests_of(self, least: int) -> Shares:
+        """The tests of at least so many indices."""
+        return self.shares_of(self.inputs, least)
+
+    def shares_of(self, inputs: Iterable[Tensor], least: int = 1) -> Shares:
+        """The same of accesses to some of the inputs alone."""
+        found: dict[frozenset[str], float] = {}
+        for tensor in inputs:
+            for e, size in zip(tensor.access or (), tensor.shape, strict=False):
+                names = [n for n in e.names if self.extents[n] > 1]
+                count = prod(self.extents[n] for n in names)
+                if len(names) >= least and count <= MOST_TRIED:
+                    terms = [
+                        [
+                            int(e.coefficient(i.name)) * v
+                            for v in range(i.range.lower, i.range.upper)
+                        ]
+                        for i in self.indices
+                        if i.name in e.names
+                    ]
+                    first = int(e.constant)
+                    if first + sum(map(min, terms)) >= 0 and first + sum(map(max, terms)) < size:
+                        continue
+                    sums = (first + sum(values) for values in product(*terms))
+                    share = sum(0 <= place < size for place in sums) / count
+                    key = frozenset(names)
+                    found[key] = min(share, found.get(key, 1.0))
+        return tuple((names, share) for names, share in found.items() if share < 1)
+
+    @lazy
+    def padded(self) -> frozenset[str]:
+        """The indices along which some points would read outside some input."""
+        return frozenset[str]().union(
+            *(padded_indices(self, t) for t in self.inputs if t.access is not None)
+        )
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return prod(self.extents.values())
+
+    @lazy
+    def read(self) -> int:
+        """The bytes of what is aggregated or computed from, each tensor once."""
+        return sum(t.size for t in {t.number: t for t in self.inputs}.values())
+
+    @lazy
+    def moved(self) -> int:
+        """The bytes of all tensors, each once: what every schedule moves at least."""
+        return self.read + sum(t.size for t in (*self.after, *self.outputs))
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether it joins what lands on an element: neither assigns it, nor owns rows."""
+        return not self.is_rows and self.aggregation not in (None, "assign")
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it sums products of two tensors."""
+        return (self.aggregation, self.combination, len(self.inputs)) == ("add", "mul", 2)
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All that is read and written."""
+        return (*self.inputs, *self.after, *self.outputs)
+
+
+@lru_cache(maxsize=1 << 8)
+def padded_indices(
+    facts: Facts, tensor: Tensor, known: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The indices that move a tensor's axes along which some points would read outside it.
+
+    Where all that move an axis are ``known``, points outside are left out beforehand.
+    """
+    ranges = {index.name: index.range for index in facts.indices}
+    found: set[str] = set()
+    for e, size in zip(tensor.access or (), tensor.shape, strict=True):
+        low, high = interval(e, ranges)
+        if (low < 0 or high >= size) and not known.issuperset(e.names):
+            found.update(e.names)
+    return frozenset(found)
+
+
+def between_lanes(facts: Facts, name: str) -> str | None:
+    """The index whose values fill the gaps that an index's steps leave in the output's memory.
+
+    Such is the residue class that a strided convolution's gradient is made of.
+    """
+    strides = facts.outputs[0].strides
+    gap = abs(strides.get(name, 0))
+    filling = (n for n in facts.output_indices if strides.get(n) == 1 and n != name)
+    return next((n for n in filling if facts.extents[n] == gap > 1), None)
+
+
+def _rare(shares: Shares, common: float = COMMON) -> Shares:
+    """The tests that not nearly all values pass."""
+    return tuple((names, share) for names, share in shares if share < common)

@@ -1,0 +1,218 @@
+"""Where an instruction stands in a schedule: the leaves that make its box, and its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.schedule.instructions import Fragment, Instruction, find
+from tiledialect.schedule.loops import PARALLEL, WRITTEN_OUT, Leaf, Role, Schedule, ScheduleError
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor of a contraction: the index expressions by which it is accessed, and its type."""
+
+    access: tuple[IndexExpr, ...]
+    type: str
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The indices that move it."""
+        return frozenset(name for e in self.access for name in e.names)
+
+
+@dataclass(frozen=True)
+class Box:
+    """An instruction in a schedule."""
+
+    instruction: Instruction
+    indices: Mapping[str, str]
+    """The index that each axis of the box is along."""
+    leaves: Mapping[int, Leaf]
+    """The leaves inside the box, by their numbers; their strides in steps along its axes."""
+    operands: tuple[int, ...]
+    """Which input of the contraction each operand is."""
+    first: int
+    """How many leaves stand outside: the number of the first that the instruction replaces."""
+    lane: int | None
+    """The leaf of vectors after those of the box, for each lane of which it is executed."""
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The numbers of the leaves whose work-items execute it together, the fastest last."""
+        return tuple(k for k, leaf in sorted(self.leaves.items()) if leaf.role is Role.LOCAL)
+
+    def steps(self, fragment: Fragment, place: Sequence[Expr]) -> dict[int, Expr]:
+        """The step of each leaf inside the box at a place of an operand's."""
+        along = {self.indices[axis]: p for axis, p in zip(fragment.axes, place, strict=True)}
+        return {
+            k: mod(floordiv(along[leaf.index], leaf.stride), leaf.extent)
+            for k, leaf in self.leaves.items()
+            if leaf.index in along
+        }
+
+
+def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> Box:
+    """Where the schedule's instruction stands, which computes a sum of products of ``inputs``.
+
+    Raises:
+        ScheduleError: the instruction does not fit the leaves or the operands.
+    """
+    assert schedule.instruction is not None
+    instruction = find(schedule.instruction.name)
+    steps = schedule.instruction.steps
+    indices = dict(zip(instruction.axes, (name for name, _ in steps), strict=False))
+    if len(steps) != len(instruction.box) or len(set(indices.values())) != len(steps):
+        axes = ", ".join(instruction.axes)
+        raise ScheduleError(f"{instruction.name} needs an index for each of its axes {axes}")
+    leaves: dict[int, Leaf] = {}
+    for step, (_, extent) in zip(steps, instruction.box, strict=True):
+        leaves.update(_leaves_inside(instruction, schedule.leaves, step, extent))
+    loops = [k for k, leaf in leaves.items() if leaf.role not in PARALLEL]
+    operands = _operands(instruction, indices, output, inputs)
+    first, last = min(loops, default=len(schedule.leaves)), len(schedule.leaves) - 1
+    is_lane = (
+        first < last
+        and last not in leaves
+        and schedule.leaves[last].role is Role.VECTOR
+        and schedule.leaves[last].index in output.names
+    )
+    box = Box(instruction, indices, leaves, operands, first, last if is_lane else None)
+    _check_leaves(box, schedule.leaves)
+    _check_lanes(box, schedule.leaves)
+    inside = [(schedule.leaves[k].index, schedule.leaves[k].stride) for k in leaves]
+    for stage in schedule.stages:
+        if not stage.local or stage.at in inside:
+            place = f"is inside {instruction.name}" if stage.local else "is in registers"
+            raise ScheduleError(
+                f"{instruction.name} cannot read the stage 'input {stage.operand} {stage}': "
+                f"it {place}"
+            )
+    return box
+
+
+def _leaves_inside(
+    instruction: Instruction, leaves: Sequence[Leaf], step: tuple[str, int], extent: int
+) -> dict[int, Leaf]:
+    """The leaves along an axis, in steps of it."""
+    index, size = step
+    inside = {
+        k: replace(x, stride=x.stride // size)
+        for k, x in enumerate(leaves)
+        if x.index == index and x.stride % size == 0 and x.stride < extent * size
+    }
+    if prod(leaf.extent for leaf in inside.values()) != extent:
+        raise ScheduleError(
+            f"{instruction.name} takes {extent} steps of {Leaf(*step, 0, Role.SERIAL).step} at "
+            f"once: the loops over {index} must be split there"
+        )
+    return inside
+
+
+def _operands(
+    instruction: Instruction,
+    indices: Mapping[str, str],
+    output: Operand,
+    inputs: Sequence[Operand],
+) -> tuple[int, ...]:
+    """The inputs that the instruction's operands are."""
+    along = frozenset(indices.values())
+    _check_operand(instruction, instruction.result, indices, output, along, "the output")
+    if len(inputs) != len(instruction.operands):
+        raise ScheduleError(
+            f"{instruction.name} multiplies {len(instruction.operands)} operands, not {len(inputs)}"
+        )
+    found: list[int] = []
+    for fragment in instruction.operands:
+        wanted = frozenset(indices[axis] for axis in fragment.axes)
+        matching = [k for k, x in enumerate(inputs) if k not in found and x.names & along == wanted]
+        if not matching:
+            raise ScheduleError(
+                f"{instruction.name} needs an input that {' and '.join(sorted(wanted))} move"
+            )
+        number = matching[0]
+        what = f"input {number}"
+        _check_operand(instruction, fragment, indices, inputs[number], along, what)
+        found.append(number)
+    return tuple(found)
+
+
+def _check_operand(
+    instruction: Instruction,
+    fragment: Fragment,
+    indices: Mapping[str, str],
+    operand: Operand,
+    along: frozenset[str],
+    what: str,
+) -> None:
+    wanted = frozenset(indices[axis] for axis in fragment.axes)
+    if operand.names & along != wanted:
+        raise ScheduleError(
+            f"{instruction.name} needs {what} to be moved by {' and '.join(sorted(wanted))}"
+        )
+    if operand.type != fragment.stored:
+        raise ScheduleError(
+            f"{instruction.name} takes {fragment.stored}, but {what} is {operand.type}"
+        )
+
+
+def _check_leaves(box: Box, leaves: Sequence[Leaf]) -> None:
+    """The leaves in the box are lanes, or the innermost ones."""
+    name, summed = box.instruction.name, set(box.instruction.axes)
+    summed -= set(box.instruction.result.axes)
+    for k, leaf in enumerate(leaves):
+        if leaf.role in PARALLEL:
+            continue
+        if k >= box.first and k not in box.leaves and k != box.lane:
+            raise ScheduleError(f"the loop {leaf} must stand outside the box of {name}")
+        if k not in box.leaves:
+            continue
+        is_summed = leaf.index in {box.indices[axis] for axis in summed}
+        allowed = (Role.SERIAL, Role.UNROLL) if is_summed else WRITTEN_OUT
+        if leaf.role not in allowed:
+            roles = " or ".join(allowed)
+            raise ScheduleError(f"the loop {leaf} is inside {name}: its role must be {roles}")
+
+
+def _check_lanes(box: Box, leaves: Sequence[Leaf]) -> None:
+    """The work-items hold the elements of the result that the instruction gives them."""
+    entry = box.instruction
+    lanes = box.lanes
+    fastest = [k for k, leaf in enumerate(leaves) if (leaf.role, leaf.axis) == (Role.LOCAL, "x")]
+    count = prod(box.leaves[k].extent for k in lanes)
+    outside = [leaf for leaf in box.leaves.values() if leaf.role is Role.GROUP]
+    if outside or count != entry.lanes or list(lanes) != fastest[len(fastest) - len(lanes) :]:
+        raise ScheduleError(
+            f"{entry.name} is executed by {entry.lanes} work-items: the last loops of role "
+            f"local.x must be those inside its box, with {entry.lanes} steps together"
+        )
+    for lane in range(entry.lanes):
+        own = _digits(lane, [box.leaves[k].extent for k in lanes])
+        for element in range(entry.result.count):
+            place = entry.result.at(lane, element)
+            steps = box.steps(entry.result, [Expr.const(p) for p in place])
+            first = box.steps(entry.result, [Expr.const(p) for p in entry.result.at(0, element)])
+            given = [steps[k].value for k in lanes if k in steps]
+            same = all(steps[k] == first[k] for k in steps if k not in lanes)
+            if given != own or not same:
+                at = ", ".join(
+                    f"{box.indices[axis]} + {p}"
+                    for axis, p in zip(entry.result.axes, place, strict=True)
+                )
+                raise ScheduleError(
+                    f"{entry.name} gives work-item {lane} the element at {at} of its box, "
+                    "unlike the loops of role local.x"
+                )
+
+
+def _digits(number: int, extents: Sequence[int]) -> list[int]:
+    """The digits of a number in mixed radix, the most significant first."""
+    found: list[int] = []
+    for extent in reversed(extents):
+        number, digit = divmod(number, extent)
+        found.insert(0, digit)
+    return found

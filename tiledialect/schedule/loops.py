@@ -1,0 +1,430 @@
+"""Schedules: the loops of a kernel, what runs each, and the tiles of operands kept near them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from math import gcd, prod
+
+from xdsl.utils.str_enum import StrEnum
+
+from tiledialect.index.expr import Range
+
+
+class ScheduleError(ValueError):
+    """What is wrong with a schedule, for the kernel that it was given to."""
+
+
+class Role(StrEnum):
+    """What runs the values of a leaf: a grid of work-groups or work-items, or a loop."""
+
+    GROUP = "group"
+    LOCAL = "local"
+    SERIAL = "serial"
+    UNROLL = "unroll"
+    VECTOR = "vector"
+
+    __hash__ = str.__hash__
+    """That of an enumeration is slow, and schedules are hashed by the thousand."""
+
+
+PARALLEL = (Role.GROUP, Role.LOCAL)
+"""The roles whose steps run at the same time, on axis `x`, `y` or `z` of the grid or group."""
+LONG_LANES = 8
+"""Lanes of vectors that only CPUs have."""
+LOADED_LANES = 2
+"""How many lanes a long vector has at least for each vector of a row that they are shuffled out of:
+of more vectors they are loaded one by one."""
+SHORT_ROW = 4
+"""Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
+WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
+"""The roles whose steps stand one after the other in the kernel."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One loop of a schedule: ``index`` grows by ``stride`` with each of ``extent`` steps.
+
+    ``axis`` is ``x``, ``y`` or ``z`` for the roles ``group`` and ``local``, else empty. An index
+    is its lower bound plus the sum of its leaves' steps times their strides.
+    """
+
+    index: str
+    stride: int
+    extent: int
+    role: Role
+    axis: str = ""
+
+    @property
+    def step(self) -> str:
+        """The index and how far a step moves it, as in ``32*i``."""
+        return self.index if self.stride == 1 else f"{self.stride}*{self.index}"
+
+    def __str__(self) -> str:
+        role = f"{self.role}.{self.axis}" if self.axis else str(self.role)
+        return f"{role} {self.step} : {self.extent}"
+
+
+COPIED_BYTES = (4, 8, 16)
+"""How many bytes one asynchronous copy can move."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A tile of an operand that is copied to nearer memory before it is used.
+
+    The tile holds what the loops inside the place of the copy read: those after the leaf ``at``
+    (None: all that are not ``group`` or ``local``), and, for local memory, those of all
+    work-items of the group.
+    """
+
+    operand: int
+    """Which input of the kernel; past those, which value that a row kernel computes."""
+    local: bool
+    """Whether the tile lies in local memory, else in the work-item's registers."""
+    at: tuple[str, int] | None = None
+    """The index and stride of the leaf in each step of which the tile is copied."""
+    copies: int = 1
+    """With 2, the next tile is fetched while this one is used; with more, those after it too."""
+    asynchronous: bool = False
+    """Whether what is fetched ahead goes to local memory by itself, not through registers."""
+    pad: int = 0
+    """By how many elements the rows of the tile are longer than needed."""
+    rotate: int = 0
+    """The size of the pieces of rows that change places, in each row differently."""
+    order: tuple[int, ...] = ()
+    """The axes of the operand from slowest to fastest in the tile; empty: as in the operand."""
+    vector: int = 1
+    """How many neighbours one copy moves."""
+
+    def __str__(self) -> str:
+        """All but the operand: ``local at 16*k copies 2``."""
+        text = "local" if self.local else "private"
+        if self.at is not None:
+            text += f" at {Leaf(*self.at, 0, Role.SERIAL).step}"
+        if self.asynchronous:
+            text += " async"
+        for word, value, default in (
+            ("copies", self.copies, 1),
+            ("pad", self.pad, 0),
+            ("rotate", self.rotate, 0),
+            ("vector", self.vector, 1),
+        ):
+            if value != default:
+                text += f" {word} {value}"
+        if self.order:
+            text += f" order ({', '.join(map(str, self.order))})"
+        return text
+
+
+@dataclass(frozen=True)
+class GlobalStage:
+    """An operand that a kernel of its own copies in global memory, its axes in an order.
+
+    The order that other stages of it give, and that of its axes where they give none, remain those
+    of the operand and of its copy.
+    """
+
+    operand: int
+    """Which input of the kernel."""
+    order: tuple[int, ...]
+    """The axes of the operand from slowest to fastest in the copy."""
+    pad: int = 0
+    """By how many zeros the rows of the copy are longer."""
+
+    def __str__(self) -> str:
+        """All but the operand: ``global order (1, 0) pad 4``."""
+        pad = f" pad {self.pad}" if self.pad else ""
+        return f"global order ({', '.join(map(str, self.order))}){pad}"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An instruction that takes the place of the innermost box of a contraction."""
+
+    name: str
+    """Which entry of the table `tiledialect.schedule.instructions`."""
+    steps: tuple[tuple[str, int], ...]
+    """The index along each axis of its box, and how far a step along the axis moves it."""
+
+    def __str__(self) -> str:
+        steps = (Leaf(*step, 0, Role.SERIAL).step for step in self.steps)
+        return f"{self.name} <{', '.join(steps)}>"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a kernel runs: its loops, outermost first, and what else there is to say of it."""
+
+    leaves: tuple[Leaf, ...] = ()
+    stages: tuple[Stage, ...] = field(default=())
+    instruction: Placement | None = None
+    sub_groups: int = 0
+    """How many neighbouring work-items join what they share without local memory; 0: none do."""
+    global_stages: tuple[GlobalStage, ...] = ()
+    """What is copied before the kernel; `tile-loop-tiling` makes kernels of these."""
+    one_pass: bool = False
+    """Whether lone work-items guess means while they read a row, and need no pass for them alone;
+    groups that share rows without keeping them do so anyway."""
+
+    def extents(self, role: Role) -> tuple[int, int, int]:
+        """The steps of a parallel role along x, y and z."""
+        x, y, z = (
+            prod(leaf.extent for leaf in self.leaves if (leaf.role, leaf.axis) == (role, axis))
+            for axis in "xyz"
+        )
+        return x, y, z
+
+    @property
+    def work_items(self) -> int:
+        """How many work-items a work-group has."""
+        return prod(self.extents(Role.LOCAL))
+
+    def with_axes(self, operand: int, axis: Callable[[int], int]) -> Schedule:
+        """The same, but that stages of an operand call its axes otherwise."""
+        stages = (
+            replace(s, order=tuple(map(axis, s.order))) if s.operand == operand else s
+            for s in self.stages
+        )
+        return replace(self, stages=tuple(stages))
+
+
+@dataclass(frozen=True)
+class LoopIndex:
+    """An index of a kernel: its range, and whether it moves the output."""
+
+    name: str
+    range: Range
+    is_output: bool
+
+
+MOST_REACHED = 1 << 62
+"""How many values the loops over an index have together at most: numbers of 64 bits count them."""
+MOST_ITEMS = (1 << 31) - 1
+"""How many work-items a group can have at all; a device has its own limit."""
+MOST_WRITTEN_OUT = 1 << 14
+"""How often a body may stand in a kernel at most: beyond that, no compiler comes to an end."""
+
+
+def check(
+    indices: Sequence[LoopIndex],
+    schedule: Schedule,
+    ranks: Sequence[int],
+    names: Sequence[str] = (),
+) -> None:
+    """Refuse a schedule that a kernel cannot run by.
+
+    The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
+    next one's stride times its extent, the last is 1, and together they reach the whole range.
+    Parallel leaves come before the others, and vectors last. Sub-groups lie along x, and share
+    what is summed. ``ranks`` are those of the values that can be staged: the inputs, and what a
+    row kernel computes; ``names`` are what the user calls them.
+
+    Raises:
+        ScheduleError: what is wrong, naming the index or the stage.
+    """
+    _check_leaves(indices, schedule.leaves)
+    if schedule.work_items > MOST_ITEMS:
+        raise ScheduleError(f"no device has work-groups of {schedule.work_items} work-items")
+    _check_order(indices, schedule.leaves)
+    _check_sub_groups(indices, schedule)
+    if schedule.one_pass and schedule.stages:
+        raise ScheduleError("what is staged is kept for more than one_pass over it")
+    for stage in schedule.stages:
+        if not 0 <= stage.operand < len(ranks):
+            raise ScheduleError(f"there is no input {stage.operand} to stage")
+    called = [f"{names[s.operand] if names else f'input {s.operand}'} {s}" for s in schedule.stages]
+    for stage, text in zip(schedule.stages, called, strict=True):
+        _check_stage(stage, text, schedule, ranks[stage.operand])
+    for stage, text in zip(schedule.stages, called, strict=True):
+        _check_inside(stage, text, schedule)
+
+
+def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
+    names = {index.name for index in indices}
+    for leaf in leaves:
+        if leaf.index not in names:
+            raise ScheduleError(
+                f"the schedule has a loop over {leaf.index}, which is no index here: there is "
+                f"{', '.join(index.name for index in indices) or 'none'}"
+            )
+    copies = prod(x.extent for x in leaves if x.role in WRITTEN_OUT)
+    if copies > MOST_WRITTEN_OUT:
+        raise ScheduleError(
+            f"the loops that are written out (unroll, vector) have {copies} steps together; "
+            f"at most {MOST_WRITTEN_OUT} can be"
+        )
+    for index in indices:
+        reach = 1
+        own = (x for x in leaves if x.index == index.name)
+        for leaf in sorted(own, key=lambda x: (x.stride, x.extent)):
+            if leaf.stride != reach:
+                raise ScheduleError(
+                    f"the loops over {index.name} have a gap or an overlap at stride {leaf.stride}"
+                )
+            reach *= leaf.extent
+        if reach > MOST_REACHED:
+            raise ScheduleError(
+                f"the loops over {index.name} reach {reach} values; at most {MOST_REACHED} can be"
+            )
+        if reach < index.range.extent:
+            raise ScheduleError(
+                f"the loops over {index.name} reach {reach} of its {index.range.extent} values"
+            )
+
+
+def _check_order(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
+    reduced = {index.name for index in indices if not index.is_output}
+    rest = list(leaves)
+    while rest and rest[0].role in PARALLEL:
+        rest.pop(0)
+    for leaf in rest:
+        if leaf.role in PARALLEL:
+            raise ScheduleError(f"the loop {leaf} must come before the loops inside a work-item")
+    for leaf in leaves:
+        if leaf.role is Role.GROUP and leaf.index in reduced:
+            raise ScheduleError(
+                f"{leaf.index} is summed over, so no work-group can have it to itself: "
+                "split the reduction first (tile-split-reduction)"
+            )
+        if leaf.role is Role.VECTOR and leaf is not leaves[-1]:
+            raise ScheduleError(f"the vector over {leaf.index} must be the innermost loop")
+
+
+def _check_sub_groups(indices: Sequence[LoopIndex], schedule: Schedule) -> None:
+    size, items = schedule.sub_groups, schedule.extents(Role.LOCAL)[0]
+    if not size:
+        return
+    if size < 2 or size & (size - 1):
+        raise ScheduleError(f"sub-groups have a power of two of work-items, not {size}")
+    if items % size:
+        raise ScheduleError(f"the {items} work-items along x are no sub-groups of {size}")
+    summed = {index.name for index in indices if not index.is_output}
+    if sub_group_share(schedule, summed) == 1:
+        raise ScheduleError(
+            f"sub-groups of {size} have nothing to join: the innermost local.x loop must be over "
+            "an index that is summed over, and of an even number of steps"
+        )
+
+
+def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
+    """How many neighbours in a sub-group work on the same element: they divide what is summed."""
+    neighbours = 1
+    for leaf in reversed(schedule.leaves):
+        if (leaf.role, leaf.axis) == (Role.LOCAL, "x"):
+            if leaf.index not in summed:
+                break
+            neighbours *= leaf.extent
+    return gcd(neighbours, max(schedule.sub_groups, 1))
+
+
+LEAST_SLIDING = 512
+"""How many elements a row has for its vectors to begin at multiples of themselves in memory.
+
+Those are 32 cache lines of floats: a line more at each end is little beside them, also for short
+vectors, of which not each would be in two lines.
+"""
+
+
+def ends_in_part(extent: int, lanes: int) -> bool:
+    """Whether a row ends in a half, a quarter… of a vector, which is as fast as a whole one.
+
+    Other ends are several of these; there the last vector goes back over what is done
+    (`lowering/tile_to_nest/row_vector_tails.py`).
+    """
+    rest = extent % lanes
+    return rest > 0 and rest & (rest - 1) == 0
+
+
+def is_left_alone(extent: int, group: int, together: int) -> bool:
+    """Whether the last group has fewer rows than are written out together.
+
+    They cannot go back over the rows before, which another group has
+    (`lowering/tile_to_nest/vector_tails.py`).
+    """
+    return group < extent and 0 < extent % group < together
+
+
+def first_written_out(leaves: Sequence[Leaf]) -> int:
+    """The number of the first of the innermost leaves that are written out."""
+    k = len(leaves)
+    while k and leaves[k - 1].role in WRITTEN_OUT:
+        k -= 1
+    return k
+
+
+SUMS_OF_STEP = 8
+"""How many additions a core has under way, at least: so many sums need not wait for one another."""
+
+
+def summed_beside(leaves: Sequence[Leaf], outputs: Collection[str]) -> tuple[int, ...]:
+    """The summed leaves whose steps have sums of their own, which are added up at the end.
+
+    They are the lanes of the innermost vector and, where a work-item is alone in its group, the
+    vectors beside it: a step that adds to few sums would wait for each addition.
+    """
+    last = len(leaves) - 1
+    if last < 0 or leaves[last].role is not Role.VECTOR or leaves[last].index in outputs:
+        return ()
+    written_out = first_written_out(leaves)
+    first = next(k for k, x in enumerate(leaves) if x.index not in outputs)
+    is_alone = not any(x.role is Role.LOCAL for x in leaves)
+    if not is_alone or any(x.index in outputs for x in leaves[first:written_out]):
+        return (last,)
+    found = [last]
+    sums = prod(x.extent for x in leaves[written_out:] if x.index in outputs)
+    for k in range(last - 1, max(first, written_out) - 1, -1):
+        if leaves[k].index not in outputs and sums * leaves[k].extent <= SUMS_OF_STEP:
+            sums *= leaves[k].extent
+            found.insert(0, k)
+    return tuple(found)
+
+
+def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
+    """How many leaves are outside the place where a stage is copied."""
+    for number, leaf in enumerate(leaves):
+        if leaf.role not in PARALLEL and stage.at == (leaf.index, leaf.stride):
+            return number + 1
+    return sum(leaf.role in PARALLEL for leaf in leaves)
+
+
+def _check_stage(stage: Stage, text: str, schedule: Schedule, rank: int) -> None:
+    inside = [x for x in schedule.leaves if x.role not in PARALLEL]
+    if stage.at is not None and stage.at not in [(x.index, x.stride) for x in inside]:
+        there = ", ".join(x.step for x in inside) or "none"
+        raise ScheduleError(
+            f"the stage '{text}' names a loop that is not there inside a work-item: "
+            f"there is {there}"
+        )
+    if stage.order and sorted(stage.order) != list(range(rank)):
+        raise ScheduleError(f"the stage '{text}' must order the axes 0 to {rank - 1}")
+    if stage.asynchronous and stage.copies not in (2, 3, 4):
+        raise ScheduleError(f"the stage '{text}' must have 2, 3 or 4 copies to be fetched into")
+    if not stage.asynchronous and stage.copies not in (1, 2):
+        raise ScheduleError(f"the stage '{text}' can have 1 or 2 copies, or more with async")
+    if not stage.local and (stage.copies > 1 or stage.pad or stage.rotate):
+        raise ScheduleError(
+            f"the stage '{text}' is in registers: it has no copies, no padding and no rotated rows"
+        )
+    if stage.vector < 1:
+        raise ScheduleError(f"the stage '{text}' moves at least one element")
+
+
+def _check_inside(stage: Stage, text: str, schedule: Schedule) -> None:
+    """Refuse tiles that would be copied from where not all of them is, or not yet."""
+    place = place_of(stage, schedule.leaves)
+    for outer in schedule.stages:
+        if outer is stage or outer.operand != stage.operand:
+            continue
+        outer_place = place_of(outer, schedule.leaves)
+        if stage.local and not outer.local and outer_place < place:
+            raise ScheduleError(
+                f"the stage '{text}' in local memory is inside a stage of the same operand in "
+                "registers"
+            )
+        if stage.local and outer.local and outer_place == place:
+            raise ScheduleError(f"the stage '{text}' has another one at its place")
+        if stage.copies > 1 and outer_place < place:
+            raise ScheduleError(
+                f"the stage '{text}' cannot be fetched ahead: it is copied from a tile"
+            )

@@ -1,0 +1,498 @@
+"""Contractions on CPUs: a tile of vectors in registers, fed by operands that lie packed.
+
+Of the indices that move the output, `n` runs along its memory: its steps are lanes, and several
+vectors of them are the tile's columns. Other output indices are its rows. A work-group is one
+work-item, which takes a block of tiles, one after the other; an operand whose elements are no
+neighbours where a vector reads them, or which is padded, is staged once for the block. Where the
+sum is so long that the operands of a row of tiles do not fit the caches, it is summed in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.cpu_caches import FEW_ROWS
+from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost_below
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes, padded_indices
+from tiledialect.schedule.loops import SHORT_ROW, Schedule
+from tiledialect.schedule.search.candidates.cpu_tiles import Builder, Roles, Shape, has_vectors
+from tiledialect.schedule.search.candidates.loops import fastest
+from tiledialect.schedule.search.candidates.windows import SHORTEST
+
+TILES = (
+    *((1, n) for n in (1, 2, 4, 8)),
+    *((2, n) for n in (1, 2, 4, 8)),
+    *((3, 4), (3, 8), (4, 2), (4, 3), (4, 4), (5, 4), (6, 2), (6, 3), (6, 4), (7, 2), (7, 4)),
+    *((8, 1), (8, 2), (8, 3), (9, 2), (10, 2), (12, 1), (12, 2), (14, 1), (14, 2), (16, 1)),
+)
+"""Rows and vectors of the tiles that are tried."""
+MOST_ROWS = {1: 24, 2: 12}
+"""How many rows tiles of so many vectors have at most that hold all rows, or half of them."""
+PICTURES = 8
+"""From how many pictures on rows along them, which need no tests at edges, are as good as all rows
+of a picture."""
+MOST_TILES = 4
+"""How many tiles are looked at in all blocks."""
+FEW_USES = 16
+"""How often an element of the largest input is used in sums, windows and the like."""
+READ_TWICE = 2
+"""The same for long sums."""
+BLOCKS = (2, 4, 7, 8)
+"""In how many parts a picture may be read whose pixels are summed over."""
+FILLED, MOSTLY = 4, 0.9
+"""An index of so many vectors or more, and of such a share of their lanes, fills them well."""
+SPREAD = 3
+"""Lanes that take every so many elements of a row, or fewer, are shuffled out of so many vectors:
+others may be better, however well these fill vectors."""
+SEVERAL = 1.5
+"""By how many windows an element is read, at least, that several of them share."""
+OTHERS = 2
+"""How many other indices are tried as lanes."""
+BETWEEN = 2
+"""Along how many indices tiles have rows beside those that lie between the lanes in memory."""
+STRIPES = (16, 64)
+"""How many rows of an operand are read at a time, if it is used seldom."""
+FEW_TILES = 7
+"""Up to how many tiles along an index are shared out evenly, too."""
+GROUPS = (1, 4, 16, 64)
+"""How many work-groups there should be for each core, at least."""
+WAITING_SUMS = 1 << 18
+"""Bytes of results of a group whose sums wait while others are added to, where long sums are in
+parts: a quarter of a core's second cache, which also holds what is read."""
+PACKED_GROUPS = (1, 4, 8, 16, 64)
+"""The same where all operands are packed: the larger a group is, the less often they are read."""
+
+
+def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The best tiles, each in several blocks."""
+    if device.kind is not Kind.CPU or not facts.aggregates or not facts.inputs:
+        return
+    if not facts.points or any(t.access is None for t in facts.inputs):
+        return
+    if _is_written_alone(facts) or _is_read_once(facts, device):
+        return
+
+    def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
+        r, tile = tiled
+        builder = Builder(facts, r, tile)
+        groups = GROUPS[1] * device.compute_units
+        shapes = (
+            tile._replace(blocks=blocks, packed=packed, parts=parts)
+            for columns in sorted({1, builder.counts[r.n]})
+            for blocks in (_serial(r, builder.counts, columns, groups),)
+            for packed in _packings(facts, r, tile)
+            for parts in ((), *_picture_blocks(facts, r)[-1:])
+        )
+        for shape in shapes:
+            model = CpuModel(facts, builder.schedule(shape), device)
+            if (faster := cpu_cost_below(model, below)) is not None:
+                below = faster.seconds
+        return below
+
+    found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r, device))
+    for r, tile in fastest(MOST_TILES, found, seconds):
+        builder = Builder(facts, r, tile)
+        # Of different numbers of groups many are the same.
+        for shape in dict.fromkeys(_blocks(facts, r, tile, builder.counts, device)):
+            yield builder.schedule(shape)
+
+
+def _is_written_alone(facts: Facts) -> bool:
+    """Whether nothing is summed, and rows of the result are computed as they lie: they are streams.
+
+    Tiles write pieces of many rows, of 1001 x 999 in 48 us, where one row after the other takes 30.
+    """
+    outputs = _outputs(facts)
+    if not outputs or any(facts.extents[name] > 1 for name in facts.reduced_indices):
+        return False
+    first = outputs[0]
+    if facts.extents[first] < SHORT_ROW or facts.outputs[0].strides[first] != 1:
+        return False
+    are_plain = all(len(e.names) <= 1 for e in facts.outputs[0].access or ())
+    along_rows = all(t.strides.get(first, 0) in (0, 1) for t in facts.inputs)
+    return are_plain and along_rows and not facts.padded
+
+
+def _is_read_once(facts: Facts, device: Device) -> bool:
+    """Whether what is read lies along vectors, and so seldom meets what they hold that nothing is
+    gained by tiles of registers.
+    """
+    largest = max(facts.inputs, key=lambda t: t.size)
+    elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
+    outputs, width = _outputs(facts), device.lanes(largest.type, largest.bytes)
+    mixed = (e.names for e in facts.outputs[0].access or () if len(e.names) > 1)
+    if any(not set(outputs[:1]).isdisjoint(names) for names in mixed):
+        # The fastest is a residue class: vectors go along its steps, between which others lie.
+        return False
+    extents = facts.extents
+    long = [name for name in facts.reduced_indices if extents[name] >= width]
+    along = {name for name, stride in largest.strides.items() if abs(stride) == 1}
+    is_short = any(extents[name] < SHORTEST for name in outputs[:1])
+    if is_short and _is_window(facts) and facts.points > READ_TWICE * elements:
+        # Rows of small pictures, or of few channels, are too short for vectors of windows.
+        return False
+    if along.isdisjoint(long):
+        is_used_by_several = facts.is_product and not largest.names.issuperset(outputs)
+        if along.isdisjoint(outputs[:1]) or is_used_by_several:
+            return False
+    # Sums for few results are no windows, nor are products without sums of indices.
+    are_few = results <= elements // FEW_USES or (
+        facts.is_product and all(results < prod(t.shape) for t in facts.inputs)
+    )
+    uses = FEW_USES if _is_window(facts) and not are_few else READ_TWICE
+    return results <= elements and facts.points <= uses * elements
+
+
+def _is_window(facts: Facts) -> bool:
+    """Whether it is no plain product: sums of indices say where it reads, or it adds up else."""
+    places = (e for t in facts.inputs for e in t.access or ())
+    moving = ([n for n in e.names if facts.extents[n] > 1] for e in places)
+    return not facts.is_product or any(len(names) > 1 for names in moving)
+
+
+def _outputs(facts: Facts) -> list[str]:
+    """The indices that move the output, the fastest first."""
+    strides = facts.outputs[0].strides
+    names = (name for name in facts.output_indices if facts.extents[name] > 1)
+    return sorted(names, key=lambda name: abs(strides.get(name, 0)))
+
+
+def roles(facts: Facts, device: Device) -> Iterator[Roles]:
+    """Those of a contraction: the lanes run along the output's memory, or fill vectors better."""
+    extents, output = facts.extents, facts.outputs[0]
+    outputs = _outputs(facts)
+    if not outputs:
+        return
+    width = device.lanes(output.type, output.bytes)
+    filled = {name: _filled(extents[name], width) for name in outputs}
+    first, *others = outputs
+    yield from _roles(facts, outputs, first, width)
+    if (
+        extents[first] < FILLED * width
+        or filled[first] < MOSTLY
+        or _are_better_across(facts, first, device)
+    ):
+        # Lanes that are apart where they are read fill vectors at a cost.
+        are_apart = any(abs(t.strides.get(first, 1)) != 1 for t in facts.inputs)
+        least = filled[first]
+        others = [n for n in others if filled[n] > least or (are_apart and filled[n] == least)]
+        others.sort(key=lambda name: (-filled[name], -extents[name]))
+        # Between steps along the axis of a residue class lie only the elements of other classes.
+        near = {n for e in output.access or () if first in e.names for n in e.names}
+        for n in (*others[:OTHERS], *(name for name in others[OTHERS:] if name in near)):
+            yield from _roles(facts, outputs, n, width)
+
+
+def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
+    """Whether lanes along an index are so far apart where they are read that others are tried.
+
+    With AVX-512 not where all comes from memory, once: lanes along channels read short pieces of
+    many rows there, which are copied faster. Shuffles of shorter vectors cost more than that.
+    """
+    is_near = facts.moved <= device.cache_sizes[-1] / 2
+    far = device.has_long_vectors and not is_near
+    for t in facts.inputs:
+        results = prod(facts.extents[n] for n in facts.output_indices if n not in t.names)
+        is_apart = t.shape and abs(t.walk.moves[-1].get(name, 0)) >= SPREAD
+        # What serves one result alone would be turned for nothing.
+        if is_apart and results > 1:
+            windows = facts.points / results / prod(t.shape)
+            if not far or windows >= SEVERAL:
+                return True
+    return False
+
+
+def _filled(extent: int, width: int) -> float:
+    """Which share of the lanes an index fills."""
+    return extent / (width * ceil_div(extent, width))
+
+
+def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator[Roles]:
+    """The roles if vectors run along an index, unless it is too short."""
+    extents = facts.extents
+    rows = [name for name in outputs if name != n]
+    walked = next((t for t in facts.inputs if n not in t.names), facts.inputs[0])
+    reduced = [name for name in facts.reduced_indices if extents[name] > 1]
+    # What is left is summed over as it lies in memory.
+    reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
+    lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]] or [2]
+    divides = next((k for k in lanes if extents[n] % k == 0), 0)
+    lanes = [k for k in lanes if k in (lanes[0], divides)]
+    # A group has all rows that share the vectors before it has others.
+    vectors = [t for t in facts.inputs if n in t.names]
+    apart = [name for name in rows if all(name in t.names for t in vectors)]
+    order = (*(name for name in rows if name not in apart), *apart)
+    yield Roles(n, order, tuple(reduced), tuple(lanes))
+    # Of residue classes each has few taps: loops leave out the others, but not what is written out.
+    tested = set[str]().union(*(names for names, _ in facts.tests))
+    taps_first = tuple(sorted(reduced, key=lambda name: name not in tested))
+    if taps_first != tuple(reduced):
+        yield Roles(n, order, taps_first, tuple(lanes))
+
+
+def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
+    """Tiles with the operands staged that must be, the whole rest in work-groups.
+
+    Rows along an index that moves no padded axis, as that of pictures, need neither tests nor
+    stages: loops leave out what is outside.
+    """
+    padded = {t.number: padded_indices(facts, t) for t in facts.inputs}
+    everywhere = set[str]().union(*padded.values())
+    beside = r.rows[2:] if everywhere else ()
+    along = (*r.rows[:2], *[name for name in beside if name not in everywhere][:1])
+    output = facts.outputs[0]
+    width = device.lanes(output.type, output.bytes)
+    for lanes in r.lanes:
+        vectors = ceil_div(facts.extents[r.n], lanes)
+        is_row = lanes == width and abs(output.strides.get(r.n, 0)) == 1
+        are_few = all(facts.extents[n] < PICTURES for n in along[2:])
+        for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
+            if columns > vectors:
+                continue
+            between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
+            for tile in dict.fromkeys((*_row_tiles(facts, r, rows, along), *between)):
+                shape = Shape(lanes, columns, tile)
+                if not device.has_long_vectors:
+                    shape = shape._replace(by_vectors=_has_more_vectors(facts, r, shape))
+                yield shape._replace(packed=_must_pack(facts, r, shape, padded, device))
+
+
+def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
+    """Whether a step reads fewer elements than vectors: the fewer are kept in registers."""
+    vectors, elements = shape.columns, 1
+    for name, count in shape.tile:
+        if has_vectors(facts, r, name):
+            vectors *= count
+        else:
+            elements *= count
+    return 1 < elements < vectors
+
+
+def _fitted(facts: Facts, r: Roles, channels: int | None) -> Iterator[tuple[int, int]]:
+    """Tiles that leave no rest where there are few rows: of plain products, and of all channels.
+
+    These lie side by side, in so many whole vectors, if tiles of them may do better than others.
+    """
+    extent = facts.extents[r.rows[0]] if r.rows else 1
+    is_product, is_slid = not _is_window(facts), _is_slid(facts, r.n)
+    for columns, most in MOST_ROWS.items():
+        rows = ceil_div(extent, ceil_div(extent, most))
+        fits = is_product or (columns == channels and not is_slid)
+        if fits and extent <= 2 * most and (rows, columns) not in TILES:
+            yield rows, columns
+
+
+def _is_slid(facts: Facts, name: str) -> bool:
+    """Whether windows slide along an index."""
+    places = (e.names for t in facts.inputs for e in t.access or ())
+    return any(name in names and len(names) > 1 for names in places)
+
+
+def _row_tiles(
+    facts: Facts, r: Roles, rows: int, along: Sequence[str]
+) -> Iterator[tuple[tuple[str, int], ...]]:
+    """The ways to have so many rows: along one index, or two of which one is short."""
+    if rows == 1:
+        yield ()
+        return
+    for name in along:
+        if rows <= facts.extents[name]:
+            yield ((name, rows),)
+    if len(r.rows) > 1:
+        a, b = r.rows[0], r.rows[1]
+        for first, second in ((a, b), (b, a)):
+            few = facts.extents[first]
+            if 1 < few < 4 and rows % few == 0 and 1 < rows // few <= facts.extents[second]:
+                yield ((first, few), (second, rows // few))
+
+
+def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, int], ...]]:
+    """The ways to have so many rows, those among them that lie between the lanes in memory."""
+    if (between := between_lanes(facts, r.n)) is None or rows % facts.extents[between]:
+        return
+    count = facts.extents[between]
+    if rows == count:
+        yield ((between, count),)
+    others = [n for n in r.rows if n != between and 1 < rows // count <= facts.extents[n]]
+    for name in others[:BETWEEN]:
+        yield ((between, count), (name, rows // count))
+
+
+def _must_pack(
+    facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]], device: Device
+) -> tuple[int, ...]:
+    """The operands that the tile would read outside themselves, or whose lanes lie apart.
+
+    Not those that gain nothing by lying elsewhere.
+    """
+    builder = Builder(facts, r, shape)
+    known = builder.known() if device.has_long_vectors else frozenset[str]()
+    written = builder.written_out()
+
+    def must(t: Tensor) -> bool:
+        is_apart = r.n in t.names and abs(t.strides[r.n]) != 1
+        on_lanes = is_apart and not _is_read_as_copied(facts, r, t)
+        if on_lanes or written.isdisjoint(padded[t.number]):
+            return on_lanes
+        return not written.isdisjoint(padded_indices(facts, t, known))
+
+    return tuple(t.number for t in facts.inputs if must(t))
+
+
+def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
+    """Whether a copy of an operand would be read as the operand is: each element for one result,
+    and the lanes as far apart. Gradients of maxima read so what the maxima are of.
+    """
+    moving = {name for name, extent in facts.extents.items() if extent > 1}
+    is_last = abs(t.walk.moves[-1].get(r.n, 0)) == abs(t.strides[r.n])
+    return is_last and moving & t.names == moving & {*facts.output_indices}
+
+
+def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
+    """How many work-groups are tried: of many results also so many that one's sums wait near."""
+    counts = [k * device.compute_units for k in GROUPS]
+    least = ceil_div(facts.outputs[0].size, WAITING_SUMS)
+    return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
+
+
+def _blocks(
+    facts: Facts, r: Roles, tile: Shape, counts: Mapping[str, int], device: Device
+) -> Iterator[Shape]:
+    """What a work-group does of all tiles: from few large groups to many small ones."""
+    whole = counts[r.n]
+    for groups in _group_counts(facts, r, device):
+        # Where there are few rows, groups share out the columns.
+        rows = prod(counts.values()) // whole
+        for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
+            several = (_serial(r, counts, columns, groups, even=even) for even in (False, True))
+            for blocks in dict.fromkeys(several):
+                is_end = columns in (1, whole)
+                yield from _in_blocks(facts, r, tile, blocks, device, is_end=is_end)
+    if whole > 1 and r.rows and len(r.sums) == 1:
+        everything = tuple(t.number for t in facts.inputs if t.shape)
+        for wanted in PACKED_GROUPS:
+            *rows, columns = _serial(r, counts, whole, wanted * device.compute_units)
+            for parts in _parts(facts, r):
+                yield tile._replace(
+                    blocks=(columns, *rows), packed=everything, inside=r.n, parts=parts
+                )
+
+
+def _in_blocks(
+    facts: Facts,
+    r: Roles,
+    tile: Shape,
+    blocks: tuple[tuple[str, int], ...],
+    device: Device,
+    *,
+    is_end: bool,
+) -> Iterator[Shape]:
+    """Which operands are staged where, if a work-group has these tiles."""
+    for staged in _packings(facts, r, tile):
+        if staged and not is_end:
+            continue
+        moving = {n for t in facts.inputs if t.number in staged for n in t.names}
+        several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
+        shape = tile._replace(blocks=blocks, packed=staged)
+        for inside in _places(facts, r, shape, several, device):
+            for parts in _parts(facts, r, is_plain=not staged):
+                yield shape._replace(inside=inside, parts=parts)
+
+
+def _places(
+    facts: Facts, r: Roles, s: Shape, several: Sequence[str], device: Device
+) -> Sequence[str]:
+    """Inside which index copies may be made; of those that take as long the first one is best.
+
+    The largest that the first cache holds are: what is read right after it is written waits until
+    all of that is in the cache, unless it was written as one vector. Of others the smallest is
+    nearer.
+    """
+    sizes = {inside: _staged_bytes(facts, r, s, inside) for inside in (*reversed(several), "")}
+    near = {inside for inside, size in sizes.items() if size <= device.cache_sizes[0]}
+    return sorted(sizes, key=lambda k: (k not in near, -sizes[k] if k in near else sizes[k]))
+
+
+def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
+    """How many bytes the copies take that are made for each step of an index."""
+    after = [name for name, _ in s.blocks].index(inside) + 1 if inside else 0
+    tile = {**dict(s.tile), r.n: s.lanes * s.columns}
+    body = [(name, 1, size) for name, size in tile.items()]
+    body += [(name, 1, facts.extents[name]) for name in r.sums]
+    total = 0
+    for t in (t for t in facts.inputs if t.number in s.packed):
+        own = s.blocks[after:] if inside in t.names else s.blocks
+        steps = (*((name, tile.get(name, 1), count) for name, count in own), *body)
+        total += prod(t.walk.extents(steps)) * t.bytes
+    return total
+
+
+def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
+    """The operands that are staged: those that must be, or all that vectors are read from."""
+    vectors = (t.number for t in facts.inputs if r.n in t.names)
+    return [*dict.fromkeys((tile.packed, tuple(sorted({*tile.packed, *vectors}))))]
+
+
+def _serial(
+    r: Roles, counts: Mapping[str, int], columns: int, groups: int, *, even: bool = False
+) -> tuple[tuple[str, int], ...]:
+    """How many tiles along each index a work-group has so that there are at least so many.
+
+    Few tiles can be shared out evenly: three classes go to one group or to three, not to two.
+    """
+    blocks = {r.n: columns}
+    left = prod(counts.values()) // columns
+    for name in r.rows:
+        most = max(1, left // groups)
+        count = counts[name]
+        size = min(count, most)
+        # Of equal size, where that costs little.
+        size = ceil_div(count, ceil_div(count, size))
+        if even and count <= FEW_TILES:
+            size = max(k for k in range(1, size + 1) if count % k == 0)
+        blocks[name] = size
+        left //= size
+    return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
+
+
+def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[int, ...]]:
+    """Numbers of parts of the outermost sums."""
+    yield ()
+    if r.sums:
+        extent = facts.extents[r.sums[0]]
+        # Without rows nothing is read again: whole rows of memory are added one after the other.
+        stripes = STRIPES if is_plain and _uses(facts, r) <= FEW_ROWS else ()
+        sizes = (*stripes, 256, 512)
+        for size in sizes if r.rows else (4, 8, 16):
+            if extent >= 3 * size // 2:
+                yield (_even_parts(extent, size),)
+        if len(r.sums) > 1:
+            yield (extent,)
+        yield from _picture_blocks(facts, r)
+
+
+def _even_parts(extent: int, size: int) -> int:
+    """How many parts of about a size, of equal ones if there can be: else all steps are tested."""
+    least = ceil_div(extent, size)
+    if extent % least == 0:
+        return least
+    several = range(least, 2 * least)
+    even = [k for steps in (4, 2, 1) for k in several if extent % (steps * k) == 0]
+    return next(iter(even), least)
+
+
+def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
+    """Numbers of parts of the two outermost sums where they are pictures and their rows."""
+    if len(r.sums) < 3:
+        return []
+    pictures, rows = (facts.extents[name] for name in r.sums[:2])
+    return [(pictures, k) for k in BLOCKS if k <= rows // 2 and rows % k == 0]
+
+
+def _uses(facts: Facts, r: Roles) -> int:
+    """How often an element of what vectors are read from is used."""
+    sizes = (prod(t.shape) for t in facts.inputs if r.n in t.names)
+    return facts.points // max(sizes, default=1)

@@ -1,0 +1,247 @@
+"""Contractions on GPUs: tiles of work-groups, sub-groups and registers, fed from local memory.
+
+Each schedule is a choice of roles for the indices (`gpu_roles.py`) and of a shape, the numbers that
+a schedule is made of (`gpu_tiles.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from math import inf, prod
+
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.counts import Model
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.estimate import cost
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.loops import Schedule
+from tiledialect.schedule.search.candidates.asynchronous import copied_alone
+from tiledialect.schedule.search.candidates.gpu_roles import (
+    FEW,
+    Roles,
+    is_tap,
+    roles,
+    slide_with,
+    windows_of,
+)
+from tiledialect.schedule.search.candidates.gpu_tables import table_roles
+from tiledialect.schedule.search.candidates.gpu_tiles import (
+    WRITTEN_OUT,
+    WRITTEN_OUT_PLAIN,
+    Builder,
+    Shape,
+)
+
+LEAST_ITEMS, MOST_ITEMS = 64, 256
+"""How many work-items groups have."""
+CHUNKS = (4, 8, 16, 32)
+MOST_CHUNKS = 4
+SHARES = (8, 16)
+"""Among how many items the steps of a chunk are divided where the tiles of a group are few."""
+LONGEST = 64
+"""The longest chunk whose steps are divided."""
+MOST_ALIKE = 2
+"""How many tilings the cost model compares that differ only in how items make groups of a size."""
+MOST_CLASSES, MOST_SUMS = 16, 48
+"""How many residue classes and the like an item may have, and accumulators for all of them."""
+MOST_APART = 64
+"""How many sums of windows an item may have that do not lie together where they are stored."""
+MOST_TILINGS = 6
+"""How many tilings are looked at with all chunks."""
+ROWS = 64
+"""Up to which size an index is cut into any tiles that divide it."""
+
+
+def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """Every shape that suits the sizes of a contraction."""
+    if device.kind is not Kind.GPU or not facts.aggregates or len(facts.inputs) < 2:
+        return
+    if any(t.access is None for t in facts.inputs) or table_roles(facts) is not None:
+        return
+    for found in roles(facts):
+        for shape in _shapes(facts, found, device):
+            yield copied_alone(facts, Builder(facts, found, shape).schedule(), device)
+
+
+def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
+    """The best tilings, which are compared at one size of chunk, with all chunks."""
+    compared = sorted(
+        _different(facts, r, device), key=lambda shape: _seconds(facts, r, shape, device)
+    )
+    extent = facts.extents[r.k]
+    # Long rows of which a part is needed come late: they are fetched ahead, in pieces.
+    gaps = any(abs(t.walk.moves[-1].get(r.k, 0)) > 1 for t in facts.inputs if t.names)
+    plain_ones = [shape for shape in compared if not shape.has_classes]
+    of_classes = [shape for shape in compared if shape.has_classes]
+    for shape in plain_ones[:MOST_TILINGS] + of_classes[:MOST_TILINGS]:
+        plain = not r.taps and not shape.inner
+        for chunk, inside, copies, most in product(
+            _chunks(extent, shape.shared),
+            (True, False) if r.taps else (True,),
+            (2, 1),
+            WRITTEN_OUT_PLAIN if plain else WRITTEN_OUT,
+        ):
+            if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
+                yield replace(
+                    shape, chunk=chunk, taps_inside=inside, copies=copies, written_out=most
+                )
+
+
+def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
+    """What a tiling takes, with tiles fetched ahead where local memory has room for that."""
+    for copies in (2, 1):
+        schedule = Builder(facts, r, replace(shape, copies=copies)).schedule()
+        model = Model(facts, schedule, device)
+        if model.local_memory <= device.local_mem_size:
+            return cost(model).seconds
+    return inf
+
+
+def _different(facts: Facts, r: Roles, device: Device) -> list[Shape]:
+    """Of tilings that are alike those that waste least."""
+    alike: dict[object, list[Shape]] = {}
+    found = _tilings(facts, r, device)
+    for shape in sorted(found, key=lambda shape: _roughly(facts, r, shape, device)):
+        # Rows of tiles differ in their lanes alone; of the others, small groups may be better.
+        size = shape.items if shape.fours or shape.shared > 1 else 0
+        item = shape.tile, shape.inner, shape.fours, shape.all_local, shape.shared, size
+        alike.setdefault(item, []).append(shape)
+    return [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
+
+
+def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
+    """All tilings, at the size of chunk at which they are compared."""
+    extent = facts.extents[r.k]
+    lonely = any({r.m, r.n} <= t.names for t in facts.inputs)
+    tilings = [
+        replace(
+            shape,
+            inner=inner,
+            all_local=local,
+            chunk=_chunks(extent, shape.shared)[-1],
+            # Whole groups skip taps that are not their residue class's, if these are outside.
+            taps_inside=not facts.tests,
+        )
+        for shape, inner, local in product(
+            (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),
+            ((), r.inner[:1]) if r.inner else ((),),
+            (False, True) if lonely else (False,),
+        )
+        if shape.items <= device.max_work_group_size
+        # What is stored apart needs registers for its places.
+        and not (r.is_turned and r.taps and prod(shape.tile) > MOST_APART)
+    ]
+    of_classes = [
+        replace(shape, inner=r.inner, all_local=True, chunk=_chunks(extent, 1)[-1])
+        for shape in _tiles_of_classes(facts, r)
+    ]
+    return tilings + of_classes
+
+
+def _chunks(extent: int, shared: int) -> list[int]:
+    """Sizes of chunks that waste little of an extent; the one to compare tilings at is last."""
+    if extent <= FEW:
+        return [shared * ceil_div(extent, shared)] if shared > 1 else [extent, 1]
+    if shared > 1:
+        steps = range(shared, LONGEST + 1, shared)
+        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 33 // 32] or [2 * shared]
+        return found[-MOST_CHUNKS:]
+    found = [c for c in CHUNKS if ceil_div(extent, c) * c <= extent * 33 // 32]
+    divisors = [c for c in range(32, 3, -1) if extent % c == 0 and c not in found]
+    found = [*found, *divisors][:MOST_CHUNKS] or [*CHUNKS]
+    return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
+
+
+def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
+    """What a tiling costs by what it wastes and loads, and how it fills the device."""
+    extents = facts.extents
+    block = {
+        r.m: shape.warps[0] * shape.lanes[0] * shape.tile[0],
+        r.n: shape.warps[1] * shape.lanes[1] * shape.tile[1],
+        r.beside: shape.beside,
+        **{name: extents[name] for name in shape.inner},
+    }
+    deep = prod(extents[name] for name in shape.inner)
+    groups, waste = 1, 1.0
+    for name in facts.output_indices:
+        count = ceil_div(extents[name], block.get(name, 1))
+        groups *= count
+        waste *= count * block.get(name, 1) / extents[name]
+    fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
+    rows, columns = block[r.m] * shape.beside * deep, block[r.n]
+    near = 0.5 / (shape.tile[0] * deep) + 0.5 / shape.tile[1]
+    return waste * (1 + near + 8 / rows + 8 / columns) / fill
+
+
+def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
+    """Two-dimensional sub-groups whose items share out fours along both indices."""
+    m, n = facts.extents[r.m], facts.extents[r.n]
+    for lanes in ((4, 8), (8, 4)):
+        for tile in ((4, 4), (8, 4), (8, 8), (16, 4), (16, 8)):
+            for warps in ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (2, 4)):
+                rows, columns = (w * x * t for w, x, t in zip(warps, lanes, tile, strict=True))
+                if rows < 2 * m and columns < 2 * n:
+                    yield Shape(warps, lanes, 1, tile, fours=True)
+
+
+def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
+    """An item has neighbours along `m`, and the items of a group go along `n`, `m` and beside."""
+    m, n = facts.extents[r.m], facts.extents[r.n]
+    if m >= ROWS and not slide_with(facts, r.m):
+        return
+    for wide in (4, 8):
+        for columns in (x for x in (1, 2, 4, 8, 16, 32) if x * wide < n + wide * x / 2):
+            for rows in _row_tiles(m):
+                for along in _counts(ceil_div(m, rows)):
+                    for beside in _counts(facts.extents[r.beside] if r.beside else 1):
+                        items = columns * along * beside
+                        for shared in (1,) if items >= LEAST_ITEMS else SHARES:
+                            if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
+                                lanes, tile = (along, columns), (rows, wide)
+                                yield Shape((1, 1), lanes, beside, tile, shared=shared)
+
+
+def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
+    """An item has several short indices as a whole, and few neighbours along `m` and `n`.
+
+    So all residue classes of a strided convolution's input gradient share what an item loads.
+    """
+    deep = prod(facts.extents[name] for name in r.inner)
+    if len(r.inner) < 2 or deep > MOST_CLASSES or not _share_windows(facts, r):
+        return
+    m, n = facts.extents[r.m], facts.extents[r.n]
+    for rows, wide in ((1, 4), (2, 4), (1, 8)):
+        if rows * wide * deep <= MOST_SUMS:
+            for lanes in product(_counts(ceil_div(m, rows)), _counts(ceil_div(n, wide))):
+                if LEAST_ITEMS <= prod(lanes) <= MOST_ITEMS and _is_even(prod(lanes)):
+                    yield Shape((1, 1), lanes, 1, (rows, wide))
+
+
+def _share_windows(facts: Facts, r: Roles) -> bool:
+    """Whether short indices share what an item loads.
+
+    Residue classes do. Results for each tap do if windows overlap along a long row of the sum.
+    """
+    taps = [x for x in r.inner if is_tap(facts, x)]
+    steps = [abs(moves.get(r.k, 0)) for x in taps for moves in windows_of(facts, x)]
+    return not taps or (1 in steps and facts.extents[r.k] >= 2 * FEW)
+
+
+def _is_even(items: int) -> bool:
+    """Whether items fill whole sub-groups, or nearly."""
+    return items < LEAST_ITEMS or ceil_div(items, 32) * 32 <= items * 9 // 8
+
+
+def _row_tiles(extent: int) -> list[int]:
+    """Numbers of neighbours that divide an extent, or waste little of it."""
+    sizes = range(4, min(extent, 16) + 1)
+    good = [n for n in sizes if extent % n == 0]
+    return good or [n for n in sizes if ceil_div(extent, n) * n <= extent * 9 // 8] or [extent]
+
+
+def _counts(extent: int) -> list[int]:
+    """Numbers of items along an index that waste little of it."""
+    counts = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32)
+    return [n for n in counts if ceil_div(extent, n) * n <= extent * 9 // 8]

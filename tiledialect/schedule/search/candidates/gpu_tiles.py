@@ -1,0 +1,172 @@
+"""Schedules of contractions on GPUs, made of the numbers that candidates consist of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.default_schedule import on_grid
+from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.search.candidates.gpu_roles import Roles
+from tiledialect.schedule.search.candidates.loops import digits, kept
+
+WRITTEN_OUT = (640, 1152)
+"""How many copies of a multiplication an item has at most: a small body, or a large one."""
+WRITTEN_OUT_PLAIN = (1152, 2304)
+"""The same without taps, which makes it simpler."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers that make a schedule."""
+
+    warps: tuple[int, int]
+    """Sub-groups of a group along `m` and `n`."""
+    lanes: tuple[int, int]
+    """Items of a sub-group along `m` and `n`."""
+    beside: int
+    """Items of a group along the index beside `m`."""
+    tile: tuple[int, int]
+    """Accumulators of an item along `m` and `n`."""
+    fours: bool = False
+    """Whether accumulators along `m` come in fours that items share out."""
+    inner: tuple[str, ...] = ()
+    """The short indices for all of whose values an item has accumulators."""
+    shared: int = 1
+    """Items among which the steps of a chunk are divided."""
+    all_local: bool = False
+    """Whether what each item reads for itself, as its tile moves it both ways, is staged too."""
+    chunk: int = 8
+    taps_inside: bool = True
+    copies: int = 2
+    written_out: int = WRITTEN_OUT[0]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether an item has accumulators for several short indices."""
+        return len(self.inner) > 1
+
+    @property
+    def items(self) -> int:
+        """Work-items of a group."""
+        return prod((*self.warps, *self.lanes, self.beside, self.shared))
+
+
+class Builder:
+    """The schedule of a shape."""
+
+    def __init__(self, facts: Facts, r: Roles, shape: Shape):
+        self.facts = facts
+        self.roles = r
+        self.shape = shape
+
+    def schedule(self) -> Schedule:
+        """The leaves, then the stages."""
+        r, s, extents = self.roles, self.shape, self.facts.extents
+        rows, m = self._rows()
+        columns, n = self._columns()
+        beside = r.beside if r.beside not in s.inner else None
+        high, b = digits(beside, [(s.beside, Role.LOCAL, "x")]) if beside else (1, [])
+        inner = [Leaf(name, 1, extents[name], Role.UNROLL) for name in s.inner]
+        tiled = ((beside, high), (r.m, rows), (r.n, columns))
+        single = [*r.rest, *(x for x in r.inner if x not in (*s.inner, beside))]
+        blocks = [(name, 1, extents[name]) for name in single]
+        blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
+        parts = [Leaf(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
+        items = [*parts, *b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
+        # Those of whole sub-groups are outside.
+        warp = {name: x * t for name, x, t in zip((r.m, r.n), s.lanes, s.tile, strict=True)}
+        items.sort(key=lambda leaf: leaf.stride < warp.get(leaf.index, leaf.stride))
+        body = [*inner, *_by_role(m, Role.UNROLL), *_by_role(n, Role.UNROLL)]
+        body += _by_role(n, Role.VECTOR)
+        sums = self._sums(prod(leaf.extent for leaf in body))
+        return Schedule((*on_grid(blocks), *kept(items), *sums, *kept(body)), self._stages(sums))
+
+    def _rows(self) -> tuple[int, list[Leaf]]:
+        """How many values of `m` a group has, and the leaves, innermost first."""
+        s, local, unroll = self.shape, (Role.LOCAL, "x"), (Role.UNROLL, "")
+        if not s.fours:
+            return digits(self.roles.m, [(s.tile[0], *unroll), (s.lanes[0], *local)])
+        parts = (4, s.lanes[0], s.tile[0] // 4, s.warps[0])
+        roles = (unroll, local, unroll, local)
+        return digits(self.roles.m, [(p, *role) for p, role in zip(parts, roles, strict=True)])
+
+    def _columns(self) -> tuple[int, list[Leaf]]:
+        """How many values of `n` a group has, and the leaves, innermost first."""
+        s, local = self.shape, (Role.LOCAL, "x")
+        parts = (4, s.lanes[1], s.tile[1] // 4, s.warps[1])
+        roles = ((Role.VECTOR, ""), local, (Role.UNROLL, ""), local)
+        return digits(self.roles.n, [(p, *role) for p, role in zip(parts, roles, strict=True)])
+
+    def _sums(self, body: int) -> list[Leaf]:
+        """The leaves of the summed indices, outermost first."""
+        r, s, extents = self.roles, self.shape, self.facts.extents
+        outer = [Leaf(name, 1, extents[name], Role.SERIAL) for name in r.outer]
+        chunks = Leaf(r.k, s.chunk, ceil_div(extents[r.k], s.chunk), Role.SERIAL)
+        own = s.chunk // s.shared
+        steps = [Leaf(r.k, 1, own, Role.UNROLL)] if s.chunk > 1 else []
+        taps = [Leaf(name, 1, extents[name], Role.UNROLL) for name in r.taps]
+        inner = [*steps, *taps] if s.taps_inside else steps
+        around = [] if s.taps_inside else [_serial(tap) for tap in taps]
+        # What does not fit the instruction cache stays a loop, the outermost first.
+        for k, leaf in enumerate(inner):
+            if body * prod(x.extent for x in inner[k:]) > s.written_out:
+                inner[k] = _serial(leaf)
+        return [*outer, *around, chunks, *inner]
+
+    def _stages(self, sums: list[Leaf]) -> tuple[Stage, ...]:
+        r, s = self.roles, self.shape
+        staged = [t for t in self.facts.inputs if t.names]
+        local = [t for t in staged if s.all_local or not {r.n, r.m} <= t.names]
+        last = sums[-1].index, sums[-1].stride
+        private = [
+            Stage(
+                t.number,
+                local=False,
+                at=self._window(t, sums) or last,
+                vector=4 if r.n in t.names or s.fours or s.has_classes else 2,
+            )
+            for t in staged
+        ]
+        return (*(self._local(t, (r.k, s.chunk)) for t in local), *private)
+
+    def _window(self, tensor: Tensor, sums: list[Leaf]) -> tuple[str, int] | None:
+        """The leaf inside which the last tap and the neighbours of a tile make a window."""
+        tap = sums[-1]
+        moved = {self.roles.m, self.roles.n, *(self.shape.inner if self.shape.has_classes else ())}
+        for moves in tensor.walk.moves:
+            if tap.role is Role.UNROLL and tap.index in moves and moved & moves.keys():
+                return (sums[-2].index, sums[-2].stride) if len(sums) > 1 else None
+        return None
+
+    def _local(self, tensor: Tensor, at: tuple[str, int]) -> Stage:
+        """The stage of an operand: its axis along `m` or `n` lies fastest."""
+        r, rank = self.roles, len(tensor.shape)
+        along = r.n if r.n in tensor.names else r.m
+        axis = next((k for k, moves in enumerate(tensor.walk.moves) if along in moves), rank - 1)
+        order = (*(k for k in range(rank) if k != axis), axis)
+        if self.shape.has_classes and along not in tensor.names:
+            # What all items read for a step of the sum lies together.
+            order = tuple(sorted(range(rank), key=lambda k: r.k not in tensor.walk.moves[k]))
+        is_plain = order == tuple(range(rank))
+        return Stage(
+            tensor.number,
+            local=True,
+            at=at,
+            copies=self.shape.copies,
+            # Of turned roles the neighbours in memory are along the sum or taps, and stored apart.
+            pad=0 if is_plain or not (self.shape.fours or r.is_turned) else 4,
+            order=() if is_plain else order,
+            vector=4,
+        )
+
+
+def _serial(leaf: Leaf) -> Leaf:
+    return Leaf(leaf.index, leaf.stride, leaf.extent, Role.SERIAL)
+
+
+def _by_role(leaves: list[Leaf], role: Role) -> list[Leaf]:
+    """The leaves of a role, outermost first."""
+    return [leaf for leaf in reversed(leaves) if leaf.role is role]

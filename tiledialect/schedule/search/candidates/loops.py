@@ -1,0 +1,44 @@
+"""What the families share: splitting indices into digits, and what is looked at further."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+from operator import itemgetter
+from typing import TypeVar
+
+from tiledialect.schedule.loops import Leaf, Role
+
+T = TypeVar("T")
+Digit = tuple[int, Role, str]
+"""How many steps a leaf has, its role, and its axis."""
+
+
+def digits(index: str, inner: Sequence[Digit]) -> tuple[int, list[Leaf]]:
+    """The leaves of an index from the innermost on, and how many values they reach."""
+    reach, found = 1, list[Leaf]()
+    for extent, role, axis in inner:
+        found.append(Leaf(index, reach, extent, role, axis))
+        reach *= extent
+    return reach, found
+
+
+def kept(leaves: Iterable[Leaf]) -> tuple[Leaf, ...]:
+    """The leaves that have more than one step."""
+    return tuple(leaf for leaf in leaves if leaf.extent > 1)
+
+
+def fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:
+    """So many of what is found, those of fewest seconds first.
+
+    ``seconds`` is told a bound, and may give it where they are no fewer.
+    """
+    kept: list[tuple[float, T]] = []
+    for one in found:
+        below = kept[-1][0] if len(kept) == count else inf
+        taken = seconds(one, below)
+        if taken < below:
+            insort(kept, (taken, one), key=itemgetter(0))
+            del kept[count:]
+    return [one for _, one in kept]

@@ -1,0 +1,357 @@
+"""Row kernels: softmax, layer normalization, several sums of one row.
+
+A row belongs to a work-group, whose work-items share it out and keep their part in registers
+between the phases. Rows that are too long for that are read again in each phase. Where neighbouring
+rows are neighbours in memory, work-items have neighbouring rows; so they do where rows are short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import gcd, prod
+
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.loops import (
+    LEAST_SLIDING,
+    Role,
+    Schedule,
+    Stage,
+    ends_in_part,
+    is_left_alone,
+)
+from tiledialect.schedule.search.candidates.memory import (
+    ACCESS,
+    ITEMS,
+    Loops,
+    by_stride,
+    columns_on_cpu,
+    even_share,
+    lanes,
+    largest,
+    power_above,
+    unrolls,
+    work_of_group,
+)
+
+KEPT = 96
+"""How many elements of rows a work-item of a GPU keeps in registers."""
+NOT_KEPT = 12
+"""How many registers it needs for other things."""
+MOST_ITEMS = 1024
+"""How many work-items of a GPU share a row at most."""
+MOST_STEPS = 32
+"""How many accesses of a work-item are written out, twice as many where no more could share."""
+WRITTEN_OUT = 8
+"""Loops of so few steps are written out by compilers, and large groups lack registers for that."""
+PAST_END = 8
+"""Steps go past the end of a row by one of so many parts of it at most, if shorter ones do not."""
+WAVES = 8
+"""How many groups a unit of a GPU has at least, one after the other, where it has one at a time."""
+LEAST_LANES = 8
+"""How many work-items of a GPU share a row at least, so that they read whole lines."""
+TOGETHER = {128: 8, 256: 4, 1024: 2}
+"""How many rows of at most so many elements a work-item of a CPU computes at the same time: what is
+joined of one is waited for while the others are computed."""
+COMPUTED = 64
+"""The operations that a CPU does for columns at a time of what it reads no rows for: what they need
+is not in registers otherwise. The gradient of forces between all pairs has 66 for each, and takes
+2.1 ms by one vector, 3.7 by two, 5.8 by four."""
+STEPS_OF_ROWS = 8
+"""So many times as many rows there are at least for the last ones to go back over others."""
+ALWAYS_TOGETHER = 4
+"""So many rows may need more registers than there are."""
+STEPS_OF_GUESS = 32
+"""After how many steps a work-item of a CPU guesses means anew, at most."""
+STEPS_BEFORE_END = 8
+"""How many steps a loop over a row of a CPU has at least whose body is written out again behind it:
+rows of 127 elements, eight at a time, take a twentieth more with two vectors a step, rows of 777 a
+fifth less."""
+KEPT_ON_CPU = 1 << 16
+"""How many elements of rows a work-item of a CPU keeps in memory of its own."""
+
+
+def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to share out rows."""
+    if not facts.is_rows or not facts.inputs:
+        return
+    order = _order(facts)
+    summed = [n for n in order if n in facts.reduced_indices]
+    if not summed:
+        return
+    along_rows = order[0] == summed[0]
+    others = [n for n in facts.reduced_indices if n not in summed]
+    rows = [n for n in order if n not in summed]
+    arguments = facts, device, [*summed, *others], rows
+    yield from _windows(*arguments)
+    if device.kind is Kind.GPU:
+        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(*arguments)
+    elif along_rows:
+        yield from _rows_on_cpu(*arguments)
+    else:
+        yield from columns_on_cpu(*arguments, most=_most_columns(facts))
+
+
+def _order(facts: Facts) -> list[str]:
+    """The indices of the largest input, the fastest in memory first; none if its rows have gaps.
+
+    Where each input lacks some, as those of all pairs do, the last axis of what is computed of them
+    is the fastest.
+    """
+    source = largest(facts)
+    order = by_stride(source, facts.extents, facts)
+    axes = [n for n, extent in facts.extents.items() if extent > 1]
+    if len(order) < len(axes) and not any(t.names >= {*axes} for t in facts.inputs):
+        return axes[::-1]
+    return order if order and source.strides[order[0]] == 1 else []
+
+
+def _most_columns(facts: Facts) -> int:
+    """The number of vectors of columns that a CPU takes: few where much is computed of no rows."""
+    if any(t.names >= facts.extents.keys() for t in facts.inputs):
+        return 4
+    return max(1, min(4, int(COMPUTED // max(facts.operations, 1))))
+
+
+def stages(facts: Facts, width: int) -> list[Stage]:
+    """What a work-item needs again, in registers."""
+    inputs = {t.number for t in facts.inputs}
+    return [Stage(n, False, vector=width if n in inputs else 1) for n in facts.kept]
+
+
+def room(device: Device, items: int) -> int:
+    """How many elements of rows each of so many work-items of a GPU can keep."""
+    return min(KEPT, device.registers_unit // items - NOT_KEPT)
+
+
+def _windows(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    """Rows of a few elements, all of which a work-item has in registers, of several neighbours."""
+    source, extents = largest(facts), facts.extents
+    length = prod(extents[n] for n in summed)
+    if not rows or length > MOST_STEPS:
+        return
+    is_gpu, apart = device.kind is Kind.GPU, source.strides.get(rows[0], 0)
+    widest = lanes(device, [source], extents[rows[0]])
+    if apart > max(1, ACCESS // source.bytes if is_gpu else widest // 2):
+        # What lies between two accesses is no longer near when it is accessed.
+        return
+    widest = 1 if is_gpu and apart > 1 else widest
+    most = room(device, ITEMS // 2) if is_gpu else device.whole_vectors
+    for width in dict.fromkeys((widest, gcd(widest, extents[rows[0]]))):
+        if length * facts.live * (width if is_gpu else 1) > most:
+            continue
+        loops = Loops(facts)
+        loops.add(rows[0], width, Role.VECTOR)
+        if is_gpu:
+            loops.share(rows, ITEMS // 2)
+        for n in summed:
+            loops.add(n, extents[n], Role.UNROLL)
+        if not is_gpu:
+            loops.work(rows, max(1, work_of_group(facts, device) // (length * width)))
+        yield loops.schedule(stages(facts, width) if is_gpu else ())
+
+
+def _rows_on_gpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    first, extents = summed[0], facts.extents
+    width = lanes(device, [largest(facts)], extents[first])
+    kept = stages(facts, width)
+    other = prod(extents[n] for n in summed[1:])
+    fits, items = False, min(LEAST_LANES, power_above(extents[first] // width))
+    while items <= min(MOST_ITEMS, power_above(extents[first] // width)):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.share([first], items)
+        loops.share(rows, max(1, ITEMS // 2 // items))
+        count = loops.rest(first)
+        words = count * width * other * facts.live
+        most = MOST_STEPS * (2 if items == MOST_ITEMS else 1)
+        if words <= room(device, items) and count * other <= most:
+            for n in summed:
+                loops.add(n, loops.rest(n), Role.UNROLL)
+            fits = True
+            yield loops.schedule(kept)
+        items *= 2
+    if not fits:
+        yield from _kept_in_part(facts, device, summed, rows, width)
+    # Few work-items a row mean many rows at a time, which the last cache does not hold.
+    least = ITEMS if extents[first] > 4 * width * ITEMS * WRITTEN_OUT else ITEMS // 2
+    for items in (
+        () if fits else (n for n in (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS) if n >= least)
+    ):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.share(summed, items)
+        count = _in_a_step(loops.rest(first))
+        loops.add(first, count, Role.UNROLL)
+        steps, words = loops.rest(first), width * (facts.held + count * len(facts.inputs))
+        # What is added up has registers, and what a step adds, or all where loops are written out.
+        if words > device.registers_unit // items - NOT_KEPT:
+            continue
+        if steps > WRITTEN_OUT or count * width * steps <= room(device, items):
+            loops.serial(summed)
+            yield loops.schedule()
+
+
+def _in_a_step(count: int) -> int:
+    """How many accesses of so many to write out: four, two if four go far past the end."""
+    return min(count, 4 if (-count % 4) * PAST_END <= count else 2)
+
+
+def _kept_in_part(
+    facts: Facts, device: Device, summed: list[str], rows: list[str], width: int
+) -> Iterator[Schedule]:
+    """Of rows of which not all fits in registers what is needed most often.
+
+    A unit has one such group, so there must be many; and the last cache is too small for what two
+    read again.
+    """
+    passes = {t.number: n for t, n in zip(facts.inputs, facts.passes, strict=False)}
+    number = max(facts.kept, key=lambda n: passes.get(n, 0), default=None)
+    count = prod(facts.extents[n] for n in rows)
+    again = sum(t.size for t in facts.inputs if passes.get(t.number, 1) > 1) / count
+    fits = 2 * device.compute_units * again <= device.cache_sizes[-1]
+    if number not in passes or len(summed) > 1 or count < WAVES * device.compute_units or fits:
+        return
+    for items in (MOST_ITEMS // 2, MOST_ITEMS):
+        loops = Loops(facts)
+        loops.add(summed[0], width, Role.VECTOR)
+        loops.share(summed, items)
+        loops.share(rows, 1)
+        steps = loops.rest(summed[0])
+        if steps * width <= room(device, items) and steps <= 2 * MOST_STEPS:
+            loops.add(summed[0], steps, Role.UNROLL)
+            yield loops.schedule([Stage(number, False, vector=width)])
+            return
+
+
+def _columns_on_gpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    longest = max(summed, key=lambda n: facts.extents[n])
+    other = prod(facts.extents[n] for n in summed if n != longest)
+    kept = stages(facts, 1)
+    for parts in (1, 4, 8, 16, 32):
+        if parts >= 2 * facts.extents[longest]:
+            break
+        for keep in (True, False):
+            loops = Loops(facts)
+            loops.share(rows, 32)
+            if parts > 1:
+                loops.add(longest, parts, Role.LOCAL, "y")
+            count = loops.rest(longest) * other
+            if keep and (count * facts.live > room(device, 32 * parts) or count > 32):
+                continue
+            for n in summed:
+                if keep:
+                    loops.add(n, loops.rest(n), Role.UNROLL)
+            if not keep:
+                loops.add(longest, min(4, loops.rest(longest)), Role.UNROLL)
+                loops.serial(summed)
+            yield loops.schedule(kept if keep else ())
+
+
+def _rows_on_cpu(
+    facts: Facts, device: Device, summed: list[str], rows: list[str]
+) -> Iterator[Schedule]:
+    first = summed[0]
+    length = prod(facts.extents[n] for n in summed)
+    width = lanes(device, [largest(facts)], facts.extents[first])
+    # Inputs stay in a cache.
+    inputs = {t.number for t in facts.inputs}
+    kept = [Stage(number, False) for number in facts.kept if number not in inputs]
+    kept = kept[: KEPT_ON_CPU // max(length, 1)]
+    together = _together(facts, device, summed, rows)
+    guess = facts.guessed and _is_past_cache(facts, device, rows)
+    kept = [] if guess else kept
+    for count in _vectors_together(facts.extents[first], width):
+        if not _fits(facts, device, together, count):
+            continue
+        for keep in (True, False) if kept else (False,):
+            loops = Loops(facts)
+            loops.add(first, width, Role.VECTOR)
+            for row in rows[:1]:
+                loops.add(row, together, Role.UNROLL)
+            loops.add(first, count, Role.UNROLL)
+            if guess:
+                loops.add(first, _steps_of_guess(loops.rest(first)), Role.SERIAL)
+            loops.serial(summed)
+            _share_rows(loops, rows, max(1, work_of_group(facts, device) // (length * together)))
+            yield replace(loops.schedule(kept if keep else ()), one_pass=guess)
+
+
+def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
+    """Loops over rows, as far as a work-item has no more than so many points.
+
+    Where the last ones of those that are written out go back, it is over rows of the same group.
+    """
+    for row in rows[:1]:
+        steps, extent, together = loops.rest(row), loops.facts.extents[row], loops.reach[row]
+        count = even_share(steps, points)
+        counts = (*range(count, 0, -1), *range(count + 1, steps + 1))
+        count = next(n for n in counts if not is_left_alone(extent, n * together, together))
+        loops.add(row, count, Role.SERIAL)
+        points = max(1, points // count)
+    loops.work(rows[1:], points)
+
+
+def _vectors_together(extent: int, width: int) -> Iterable[int]:
+    """How many vectors of a row to write out.
+
+    Where the last vector goes back, there is no edge to test for; but the row's end is as much code
+    as the loop, which must be worth it.
+    """
+    is_long = extent >= 2 * width * STEPS_BEFORE_END
+    # Vectors of long rows begin at multiples of themselves, so that no part is left.
+    in_part = ends_in_part(extent, width) and extent < LEAST_SLIDING
+    return unrolls(extent, width, 2) if in_part or not is_long else (1, 2)
+
+
+def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
+    """Whether a core's second cache has lost what it reads again of rows: half of it is enough.
+
+    Rows of 1 MiB on cores with as much take a third less in one pass, of a quarter no less.
+    """
+    count = prod(facts.extents[n] for n in rows)
+    again = sum(t.size for t in facts.inputs if set(t.names) & set(facts.reduced_indices))
+    return 2 * again > count * device.second_cache
+
+
+def _steps_of_guess(steps: int) -> int:
+    """After how many of so many steps to guess means anew: a divisor."""
+    return next((n for n in range(STEPS_OF_GUESS, 1, -1) if steps % n == 0), 1)
+
+
+def _together(facts: Facts, device: Device, summed: list[str], rows: list[str]) -> int:
+    """How many rows to compute at the same time, of which there are a multiple, or many.
+
+    Those between whose elements a row's next ones lie are read with it, line after line.
+    """
+    if not rows:
+        return 1
+    between = _lie_between(largest(facts), summed, rows)
+    length = prod(facts.extents[n] for n in (summed[:1] if between else summed))
+    numbers = (n for longest, n in TOGETHER.items() if length <= longest)
+    most = next((n for n in numbers if _fits(facts, device, n, 1)), 1)
+    count = facts.extents[rows[0]]
+    if not between:
+        return most if count >= STEPS_OF_ROWS * most else gcd(most, count)
+    return max(n for n in range(1, most + 1) if count % n == 0)
+
+
+def _lie_between(source: Tensor, summed: list[str], rows: list[str]) -> bool:
+    """Whether neighbouring rows lie between elements of a row."""
+    apart = [abs(source.strides.get(n, 0)) for n in (*rows[:1], *summed[1:2])]
+    return len(apart) == 2 and 0 < apart[0] < apart[1]
+
+
+def _fits(facts: Facts, device: Device, rows: int, count: int) -> bool:
+    """Whether registers hold what so many rows need at the same time, and some constants.
+
+    That are vectors of each sum, and the maximum or mean that elements are compared with.
+    """
+    return rows <= ALWAYS_TOGETHER or rows * (facts.sums * count + 1) < device.whole_vectors

@@ -1,0 +1,157 @@
+"""Windows of few taps that slide over a tensor: pooling, stencils, depthwise convolutions.
+
+The taps are written out, and with them some neighbouring windows, so that what windows have in
+common is loaded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from math import prod
+
+from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
+from tiledialect.schedule.loops import PARALLEL, Role, Schedule, Stage
+from tiledialect.schedule.search.candidates.memory import (
+    ITEMS,
+    Loops,
+    are_known,
+    by_stride,
+    lanes,
+    unrolls,
+    vectors_of_line,
+    work_of_group,
+)
+
+MOST_TAPS = 128
+"""Windows of more taps are contractions."""
+SHORTEST = 8
+"""Shorter vectors are not worth writing out windows for on CPUs."""
+LANES_AT_EDGES = 256
+"""How many lanes of taps that cross an edge are written out at most, one by one."""
+MOST_CLASSES = 16
+"""How many residue classes the output of windows has at most."""
+WRITTEN_OUT = {Kind.CPU: 64, Kind.GPU: 72}
+"""How many taps of neighbouring windows are written out at most; on GPUs 8 windows of 3 x 3."""
+
+
+def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to go through the windows."""
+    if not facts.aggregates or not facts.reduced_indices:
+        return
+    if not facts.inputs or not are_known(facts.inputs):
+        return
+    taps = [n for n in facts.reduced_indices if facts.extents[n] > 1]
+    slid = [t for t in facts.inputs if set(taps) <= t.names]
+    if prod(facts.extents[n] for n in taps) > MOST_TAPS or not slid:
+        return
+    source = max(slid, key=lambda t: t.size)
+    order = by_stride(facts.outputs[0], facts.output_indices, facts)
+    if not order or not _moves(facts, source, order):
+        return
+    if not any(_meets(source, n, taps) for n in order):
+        return
+    taps.sort(key=lambda n: abs(source.strides[n]))
+    build = _on_cpu if device.kind is Kind.CPU else _on_gpu
+    yield from build(facts, device, source, order, taps)
+
+
+def _moves(facts: Facts, source: Tensor, order: list[str]) -> bool:
+    """Whether the output's indices move what the taps slide over, but for residue classes."""
+    others = [n for n in order if n not in source.names]
+    return not others or (
+        not facts.is_product and prod(facts.extents[n] for n in others) <= MOST_CLASSES
+    )
+
+
+def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> str | None:
+    """An index that moves windows which overlap, slower than the fastest one if there is such."""
+    mixed = {n for e in source.access or () if set(e.names) & set(taps) for n in e.names}
+    found = [n for n in order if n in mixed]
+    return next((n for n in found if n != order[0]), None)
+
+
+def _tiles(
+    facts: Facts, beside: str | None, taps: list[str], written_out: int
+) -> Iterator[tuple[int, int]]:
+    """How many neighbouring windows are written out, and how many of the taps' loops."""
+    most = facts.extents[beside] if beside is not None else 1
+    for count in unrolls(most, 1, 8):
+        inside, copies = 0, count
+        for n in taps:
+            if copies * facts.extents[n] > written_out:
+                break
+            copies *= facts.extents[n]
+            inside += 1
+        yield count, inside
+
+
+def _on_gpu(
+    facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
+) -> Iterator[Schedule]:
+    first, beside = order[0], sliding(facts, source, order, taps)
+    plain = source.strides.get(first) == 1 and not _meets(source, first, taps)
+    width = lanes(device, [source], facts.extents[first]) if plain else 1
+    for count, inside in _tiles(facts, beside, taps, WRITTEN_OUT[device.kind]):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        if beside is not None:
+            loops.add(beside, count, Role.UNROLL)
+        _taps(loops, facts, taps, inside)
+        loops.share(order, ITEMS // 2)
+        yield loops.schedule()
+
+
+def _on_cpu(
+    facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
+) -> Iterator[Schedule]:
+    first, beside = order[0], sliding(facts, source, order, taps)
+    one_by_one = source.strides.get(first) == 1
+    width = lanes(device, [source], facts.extents[first]) if one_by_one else 1
+    if width < SHORTEST:
+        return
+    # At an edge along the vector, each lane has tests of its own.
+    is_slid = _meets(source, first, taps)
+    at_edges = LANES_AT_EDGES // width if is_slid else WRITTEN_OUT[device.kind]
+    # Lines that are written in two pieces with others between them are written twice.
+    columns = 1 if is_slid else vectors_of_line(source, width, facts.extents[first])
+    for count, inside in _tiles(facts, beside, taps, at_edges // columns):
+        loops = Loops(facts)
+        loops.add(first, width, Role.VECTOR)
+        loops.add(first, columns, Role.UNROLL)
+        if beside is not None:
+            loops.add(beside, count, Role.UNROLL)
+        _taps(loops, facts, taps, inside)
+        done = width * columns * count * prod(facts.extents[n] for n in taps)
+        loops.work(order, max(1, work_of_group(facts, device) // done))
+        yield loops.schedule()
+        if is_slid and first in padded_indices(facts, source):
+            alike = [t for t in facts.inputs if t.access == source.access]
+            yield _staged(loops.schedule(), alike, taps, width)
+
+
+def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], width: int) -> Schedule:
+    """The same with zeros, say, around all that the windows slide over: no lane is tested then."""
+    source = sources[0]
+    outside = takewhile(
+        lambda leaf: leaf.role in PARALLEL or not _meets(source, leaf.index, taps), schedule.leaves
+    )
+    places = [leaf for leaf in outside if leaf.role is Role.SERIAL and leaf.index in source.names]
+    at = (places[-1].index, places[-1].stride) if places else None
+    numbers = dict.fromkeys(t.number for t in sources)
+    stages = tuple(Stage(number, local=True, at=at, vector=width) for number in numbers)
+    return replace(schedule, stages=stages)
+
+
+def _taps(loops: Loops, facts: Facts, taps: list[str], inside: int) -> None:
+    """The loops over the taps, the first ``inside`` of them written out."""
+    for k, n in enumerate(taps):
+        loops.add(n, facts.extents[n], Role.UNROLL if k < inside else Role.SERIAL)
+    loops.serial(n for n in facts.reduced_indices if n not in taps)
+
+
+def _meets(source: Tensor, name: str, taps: list[str]) -> bool:
+    """Whether an index moves along an axis on which there are taps."""
+    return any(name in e.names and set(e.names) & set(taps) for e in source.access or ())

@@ -1,0 +1,308 @@
+"""The choice of a schedule: candidates that fit the device, ranked by the cost model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import inf, prod
+
+from tiledialect.schedule.cost.counts import Model
+from tiledialect.schedule.cost.cpu_estimate import OVERLAP_LOSS as CPU_OVERLAP_LOSS
+from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost, cpu_cost_below
+from tiledialect.schedule.cost.device import KIB, Device, Kind
+from tiledialect.schedule.cost.estimate import OVERLAP_LOSS, Estimate, cost
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_leaves
+from tiledialect.schedule.footprint import UNROLLED_COPIES
+from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
+from tiledialect.schedule.search.candidates import FAMILIES
+from tiledialect.schedule.search.layout_copies import copies, making, reading
+from tiledialect.schedule.search.size_transfer import Neighbours, current, serves_batches
+
+DEFAULT = "default"
+"""What the family of the default schedule is called."""
+MOST_SUMS = 2 << 20
+"""Bytes of sums that a work-item of a CPU may have: they are on its stack."""
+COPY_GAIN = 0.95
+"""What reads a copy in global memory must take at most this share of the time of what does not."""
+MOST_COPIED = 4
+"""How many candidates that read a copy are kept."""
+GOOD = 2.0
+"""How many times as long as the device needs at least a schedule of another shape may take. The
+best one for a shape takes no less than that, so that none is more than so many times as slow."""
+NO_WORSE = 1.1
+"""How many times as far from that it may be as for the other shape, for which it was the best."""
+EVEN = 1.001
+"""The factor by which a schedule that serves other batches may take longer: the cost model does
+not tell that apart, and a program is called with several."""
+NEIGHBOUR = "as for other sizes"
+"""What the family of such a schedule is called."""
+KEPT = 256
+"""How many kernels' rankings are kept, for others that are alike."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule that a family proposes, and what it is thought to cost."""
+
+    family: str
+    schedule: Schedule
+    estimate: Estimate
+
+
+def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
+    """A schedule of a kernel on a device, as the cost model for such kernels sees it."""
+    is_contraction = facts.aggregation is not None and not facts.is_rows
+    model = CpuModel if is_contraction and device.kind is Kind.CPU else Model
+    return model(facts, schedule, device)
+
+
+def estimated(model: Model) -> Estimate:
+    """What it is thought to cost."""
+    return cpu_cost(model) if isinstance(model, CpuModel) else cost(model)
+
+
+@lru_cache(maxsize=KEPT)
+def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
+    """The candidates that fit a device, those first that are thought to be fastest."""
+    found = _by_seconds(_candidates(facts, device), facts)
+    for copied in _copied(facts, device, found[0]) if found else ():
+        read = _by_seconds(_candidates(copied.facts, device), copied.facts)[:MOST_COPIED]
+        found += [copied.candidate(c) for c in read if c.estimate.seconds < copied.most]
+    return tuple(_by_seconds(found, facts))
+
+
+def best(facts: Facts, device: Device) -> Candidate | None:
+    """The first of `ranked`: what can be no faster than another is not weighed to the end.
+
+    Where a program is compiled for other shapes, that of the nearest shape before, if it is good
+    enough: it takes at most `GOOD` times what the first of `ranked` does.
+    """
+    neighbours = current()
+    if neighbours is None:
+        return best_alone(facts, device)
+    if (facts, device) not in neighbours.chosen:
+        found = _best_beside(facts, device, neighbours)
+        neighbours.chosen[facts, device] = found
+    chosen = neighbours.chosen[facts, device]
+    assert chosen is None or isinstance(chosen, Candidate)
+    return chosen
+
+
+@lru_cache(maxsize=KEPT)
+def best_alone(
+    facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
+) -> Candidate | None:
+    """The best candidate of fewer seconds; with `lasting`, one for all batches may take longer."""
+    plain = _fastest(facts, device, below, lasting=lasting)
+    found = [plain] if plain is not None else []
+    for copied in _copied(facts, device, plain) if plain is not None else ():
+        read = _fastest(copied.facts, device, copied.most)
+        found += [copied.candidate(read)] if read is not None else []
+    return next(iter(_by_seconds(found, facts)), None)
+
+
+def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candidate | None:
+    """The schedule of a neighbour, or if that is not good enough the best one."""
+    if not neighbours.searched:
+        found = best_alone(facts, device)
+    elif (near := neighbours.near(facts)) is None:
+        # There will be other shapes after this one, too.
+        found = best_alone(facts, device, lasting=True)
+    else:
+        old, schedules = near
+        fits = [c for s in schedules if (c := _kept(facts, s, device)) is not None]
+        kept = next(iter(_by_seconds(fits, facts)), None)
+        before = best(old, device)
+        if kept is not None and before is not None:
+            # How far from what the device could do at best, for either.
+            share = kept.estimate.seconds / least_seconds(facts, device)
+            own = before.estimate.seconds / least_seconds(old, device)
+            if share <= min(GOOD, NO_WORSE * own):
+                return kept
+        found = best_alone(facts, device, kept.estimate.seconds if kept is not None else inf)
+        if found is None:
+            return kept
+    if found is not None:
+        neighbours.note(facts, found.schedule)
+    return found
+
+
+def _kept(facts: Facts, schedule: Schedule, device: Device) -> Candidate | None:
+    """A neighbour's schedule as a candidate; None if the device has no room for it."""
+    if not schedule.global_stages:
+        estimate = _estimated_below(modelled(facts, schedule, device), inf)
+        return None if estimate is None else Candidate(NEIGHBOUR, schedule, estimate)
+    (stage,) = schedule.global_stages
+    copy, read = best(making(facts, stage), device), reading(facts, stage)
+    plain = replace(schedule.with_axes(stage.operand, stage.order.index), global_stages=())
+    estimate = _estimated_below(modelled(read, plain, device), inf)
+    if copy is None or estimate is None:
+        return None
+    return Candidate(NEIGHBOUR, schedule, estimate.after(copy.estimate))
+
+
+def _estimated_below(model: Model, below: float) -> Estimate | None:
+    """What a schedule costs, if the device has room for it and it takes fewer seconds."""
+    if isinstance(model, CpuModel):
+        # That it takes longer is found sooner.
+        estimate = cpu_cost_below(model, below)
+        return None if estimate is None or exceeded(model) else estimate
+    if exceeded(model):
+        return None
+    estimate = cost(model)
+    return estimate if estimate.seconds < below else None
+
+
+def _by_seconds(candidates: Iterable[Candidate], facts: Facts) -> list[Candidate]:
+    """Candidates for a kernel, the fastest first; of those that are even one for other batches."""
+
+    def seconds(c: Candidate) -> float:
+        return c.estimate.seconds * (1 if serves_batches(c.schedule, facts) else EVEN)
+
+    return sorted(candidates, key=seconds)
+
+
+def _fastest(
+    facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
+) -> Candidate | None:
+    """The first candidate of fewest seconds, if these are fewer than that.
+
+    One that serves other batches, too, may take a little longer; more so with `lasting`.
+    """
+    found, handicap = None, NO_WORSE if lasting else EVEN
+    for name, schedule in proposed(facts, device):
+        model = modelled(facts, schedule, device)
+        if (estimate := _estimated_below(model, below)) is not None:
+            seconds = estimate.seconds * (1 if serves_batches(schedule, facts) else handicap)
+            if seconds < below:
+                found, below = Candidate(name, schedule, estimate), seconds
+    return found
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """A kernel that reads a copy of an operand, and what must come true for it to gain."""
+
+    stage: GlobalStage
+    making: Estimate
+    """What making the copy costs."""
+    facts: Facts
+    most: float
+    """The seconds that it must stay below."""
+
+    def candidate(self, reading: Candidate) -> Candidate:
+        """What reads the copy, and makes it before."""
+        stage = self.stage
+        schedule = reading.schedule.with_axes(stage.operand, stage.order.__getitem__)
+        schedule = replace(schedule, global_stages=(stage,))
+        return Candidate(reading.family, schedule, reading.estimate.after(self.making))
+
+
+def _copied(facts: Facts, device: Device, plain: Candidate) -> Iterator[_Copied]:
+    """The copies of operands that may gain on the best plain candidate."""
+    for stage in copies(facts, device):
+        copy, other = best(making(facts, stage), device), reading(facts, stage)
+        if copy is not None:
+            most = COPY_GAIN * plain.estimate.seconds - copy.estimate.seconds
+            if least_seconds(other, device) < most:
+                yield _Copied(stage, copy.estimate, other, most)
+
+
+@lru_cache(maxsize=KEPT)
+def default(facts: Facts, device: Device) -> Candidate:
+    """The default schedule, weighed as the others are."""
+    local_size = min(LOCAL_SIZE, device.max_work_group_size)
+    schedule = Schedule(default_leaves(facts.indices, local_size))
+    return Candidate(DEFAULT, schedule, estimated(modelled(facts, schedule, device)))
+
+
+def best_seconds(facts: Facts, device: Device) -> float:
+    """What a kernel takes at the best."""
+    return best_or_default(facts, device).estimate.seconds
+
+
+def best_or_default(facts: Facts, device: Device) -> Candidate:
+    """The best schedule, which may be the default one."""
+    found, plain = best(facts, device), default(facts, device)
+    if found is None or plain.estimate.seconds < found.estimate.seconds:
+        return plain
+    return found
+
+
+def least_seconds(facts: Facts, device: Device) -> float:
+    """What a kernel takes at least, however it is scheduled: the device's rates say so."""
+    points = facts.points * prod(share for _, share in facts.tests)
+    arithmetic = points * facts.operations / (device.arithmetic * 1e9)
+    far = facts.moved / (device.bandwidth * 1e9)
+    overlap = CPU_OVERLAP_LOSS if device.kind is Kind.CPU else OVERLAP_LOSS
+    return max(arithmetic, far) + overlap * min(arithmetic, far) + device.launch * 1e-6
+
+
+def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
+    """The same, but work-items of GPUs that share sums join them in sub-groups, if they can.
+
+    That saves barriers: most kernels wait for memory all the same, and none was slower.
+    """
+    if device.kind is Kind.CPU or not device.sub_group_sizes:
+        return schedule
+    size = max(device.sub_group_sizes)
+    joined = replace(schedule, sub_groups=size)
+    is_whole = schedule.extents(Role.LOCAL)[0] % size == 0
+    return joined if is_whole and sub_group_share(joined, facts.reduced_indices) > 1 else schedule
+
+
+def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
+    """The schedules that families propose for a kernel, each once; a device may be too small."""
+    if not facts.points:
+        # Outputs are written all the same, by the default schedule.
+        return
+    seen: set[Schedule] = set()
+    reads_again = len({t.number for t in facts.inputs}) < len(facts.inputs)
+    for name, family in FAMILIES.items():
+        for plain in family(facts, device):
+            staged = _staged_once(plain) if reads_again else plain
+            schedule = in_sub_groups(facts, staged, device)
+            if schedule not in seen:
+                seen.add(schedule)
+                yield name, schedule
+
+
+def _staged_once(schedule: Schedule) -> Schedule:
+    """The same, but that a tensor which is read twice has one stage of a kind: it is for each read.
+
+    Families propose one for each read.
+    """
+    kinds = {(stage.operand, stage.local): stage for stage in reversed(schedule.stages)}
+    kept = tuple(s for s in schedule.stages if s is kinds[s.operand, s.local])
+    return replace(schedule, stages=kept)
+
+
+def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
+    """What families propose that fits the device."""
+    for name, schedule in proposed(facts, device):
+        model = modelled(facts, schedule, device)
+        if not exceeded(model):
+            yield Candidate(name, schedule, estimated(model))
+
+
+def exceeded(model: Model) -> str:
+    """What a schedule needs more of than a device has; empty if there is room for it."""
+    device = model.device
+    if model.items > device.max_work_group_size:
+        return f"{device.max_work_group_size} work-items in a group"
+    if isinstance(model, CpuModel) and model.waiting_bytes > MOST_SUMS:
+        return f"{MOST_SUMS / KIB:.0f} KiB of sums in a work-item"
+    if max(model.local_memory, model.joining_memory) > device.local_mem_size:
+        return f"{device.local_mem_size / KIB:.0f} KiB of local memory"
+    if model.copy_steps > UNROLLED_COPIES:
+        return f"{UNROLLED_COPIES} steps to fetch a tile ahead"
+    return ""
+
+
+def misfits(facts: Facts, device: Device) -> Mapping[str, int]:
+    """How many proposed schedules need more of what than a device has."""
+    models = (modelled(facts, schedule, device) for _, schedule in proposed(facts, device))
+    return Counter(reason for reason in map(exceeded, models) if reason)

@@ -1,0 +1,318 @@
+"""Schedules of matrix products on tensor cores, where a device has them and the types allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import gcd, prod
+
+from tiledialect.index.expr import IndexExpr
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.default_schedule import on_grid
+from tiledialect.schedule.instructions import find, refusal
+from tiledialect.schedule.loops import (
+    COPIED_BYTES,
+    GlobalStage,
+    Leaf,
+    Placement,
+    Role,
+    Schedule,
+    Stage,
+)
+
+PRECISIONS = ("f32", "tf32", "exact")
+"""As what the factors of sums of f32 may be multiplied: `exact` sums are those that are written."""
+
+BLOCKS = {(128, 128): 1.0, (64, 128): 1.5, (128, 64): 1.5, (64, 64): 2.0}
+"""Rows and columns of the tiles of a work-group, and what a product costs there: the last cache is
+the limit, from which smaller tiles are read more often. Those of the group's four sub-groups are
+half as long and wide."""
+LEAST = 16
+"""Fewer rows or columns than these waste most of a tile."""
+ROW = 128
+"""The bytes of which rows are multiples in copies of operands: lines of caches."""
+SECTOR = 32
+"""What is read of rows that begin elsewhere than at multiples of so many bytes takes one more of
+these, and often one more line."""
+PADS = ((4, 1 << 28, 256), (SECTOR, 1 << 33, 2048))
+"""Rows that are no multiples of so many bytes are copied, with zeros at their ends, for products of
+at least so many points that read each element so often. Those of the first are not copied to local
+memory asynchronously: 777 x 777 x 777 takes 57 us so, with copies 39."""
+TIMES = 8
+"""How many times as fast as others tensor cores are: fewer of them than this share lose."""
+STEP = 0.63 / (128 * 128)
+"""Which share of the latency a step of the sum takes a group for each number of its tile, times
+what `BLOCKS` says: it waits for what it copies, 0.45 microseconds for a tile of 128 x 128 on an
+H100."""
+LEAST_STEPS = 8
+"""How many steps of the sum groups have at least that have a part of it."""
+SPLIT_GAIN = 0.9
+"""What partial results and their sum take at most of the time without parts."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How products of a type are computed."""
+
+    instruction: str
+    chunk: int
+    """How many values of the summed index are staged at a time."""
+    vector: int
+    """How many elements are staged together, where rows are that long or a multiple of it."""
+    columns: int = 1
+    """How many neighbours a work-item loads of the second factor, a column of a box each, where
+    these lie beside one another in memory."""
+
+
+WAYS = {
+    "f16": Way("mma_m16n16k16_f16", 32, 8),
+    "bf16": Way("mma_m16n16k16_bf16", 32, 8),
+    "tf32": Way("mma_m16n8k8_tf32", 16, 4, columns=4),
+}
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of matrices, perhaps one for each value of other indices."""
+
+    first: Tensor
+    second: Tensor
+    """The factors that rows, and columns, of the result move."""
+    m: str
+    n: str
+    k: str
+    rest: tuple[str, ...]
+    """The other indices of the output."""
+
+
+def product_of(facts: Facts) -> Product | None:
+    """The product that a contraction is: whose tensors are accessed by indices alone, each once.
+
+    The summed one may be that of a part, whose number is an index of the output.
+    """
+    if not facts.is_product or facts.is_rows or len(facts.inputs) != 2:
+        return None
+    # Of a part of the sum, where it ends is said again.
+    if any(facts.extents.get(c.expr.variable or "") != c.bound.constant for c in facts.constraints):
+        return None
+    if len(facts.reduced_indices) != 1 or any(index.range.lower for index in facts.indices):
+        return None
+    accesses = [_names(t) for t in (*facts.inputs, facts.outputs[0])]
+    if not all(accesses):
+        return None
+    # Work-items have neighbours of the output: its last index is that of the columns.
+    *outer, n = accesses[-1]
+    (k,) = facts.reduced_indices
+    first, second = sorted(facts.inputs, key=lambda t: n in t.names)
+    rows = [name for name in outer if name in first.names - second.names]
+    if n in first.names or n not in second.names or not rows:
+        return None
+    if not all(_goes_over(t, k, facts.extents[k]) for t in (*facts.inputs, facts.outputs[0])):
+        return None
+    m = max(rows, key=lambda name: facts.extents[name])
+    found = Product(first, second, m, n, k, tuple(name for name in outer if name != m))
+    ends = (_names(first)[-1] in (m, k), _names(second)[-1] in (n, k))
+    return found if {k} <= first.names & second.names and all(ends) else None
+
+
+def _names(tensor: Tensor) -> list[str]:
+    """The indices that move along the axes of a tensor, each alone, or in a part.
+
+    Nothing if these are not all, or others.
+    """
+    names = [e.variable or _in_part(e)[0] for e in tensor.access or ()]
+    return names if all(names) and len({*names}) == len(names) else []
+
+
+def _in_part(e: IndexExpr) -> tuple[str, int]:
+    """The index in parts of a size that an expression is: the part's number, times it, is before.
+
+    No name if it is something else.
+    """
+    inner = [name for name in e.names if e.coefficient(name) == 1]
+    sizes = [int(e.coefficient(name)) for name in e.names if e.coefficient(name) > 1]
+    is_one = len(e.terms) == 2 and len(inner) == len(sizes) == 1
+    return (inner[0], sizes[0]) if is_one else ("", 0)
+
+
+def _goes_over(tensor: Tensor, k: str, size: int) -> bool:
+    """Whether indices are alone but for the summed one, which goes over parts of such a size."""
+    return all(e.variable or _in_part(e) == (k, size) for e in tensor.access or ())
+
+
+def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedule | None:
+    """The schedule of a matrix product, if tensor cores may compute it and its sizes fit them.
+
+    Products of f16, and of bf16, may always be computed there, as they are exact in f32, in which
+    both ways add them up; those of f32 only with the precision ``tf32``, to which the factors are
+    rounded.
+    """
+    found = _possible(facts, device, precision)
+    if found is None:
+        return None
+    way, p = found
+    blocks = _groups(facts, p)
+    block = min(BLOCKS, key=lambda b: _steps(blocks[b], b, device))
+    if TIMES * blocks[block] < device.compute_units:
+        return None
+    # What is read after the sum, too, is read as it is.
+    after = {t.number for t in facts.after}
+    factors = (p.first, p.second)
+    pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
+    return _schedule(way, p, facts.extents, block, pads)
+
+
+def _possible(facts: Facts, device: Device, precision: str) -> tuple[Way, Product] | None:
+    """How tensor cores may compute a product, if they may, and tiles are not nearly empty."""
+    types = {t.type for t in facts.inputs}
+    kind = precision if types == {"f32"} else next(iter(types)) if len(types) == 1 else ""
+    way, p = WAYS.get(kind), product_of(facts)
+    if way is None or p is None:
+        return None
+    if refusal(find(way.instruction), device.platform, device.compute_capability):
+        return None
+    sizes = facts.extents
+    # Sums of two steps gain, too, as in the scores of an attention: 512 x 64 x 512 31 us, not 112.
+    if min(sizes[p.m], sizes[p.n]) < LEAST or sizes[p.k] <= way.chunk:
+        return None
+    # No step goes on into the next part.
+    in_part = any(e.variable is None for e in p.first.access or ())
+    return None if in_part and sizes[p.k] % way.chunk else (way, p)
+
+
+def _groups(facts: Facts, p: Product) -> dict[tuple[int, int], int]:
+    """How many groups there are with tiles of each size."""
+    sizes = facts.extents
+    others = prod(sizes[name] for name in p.rest)
+    return {b: others * ceil_div(sizes[p.m], b[0]) * ceil_div(sizes[p.n], b[1]) for b in BLOCKS}
+
+
+def _steps(groups: int, block: tuple[int, int], device: Device) -> float:
+    """What a step of the sum costs the unit that has most groups."""
+    return ceil_div(groups, device.compute_units) * prod(block) * BLOCKS[block]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A product on tensor cores whose sum is split."""
+
+    index: str
+    count: int
+    seconds: float
+    """What the partial results and their sum take."""
+
+
+def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts | None:
+    """How the sum of a product on tensor cores is split, if that is faster there than one sum.
+
+    Each unit has one group at most: a second one would save nothing that its sum does not cost.
+    """
+    possible = _possible(facts, device, precision)
+    if possible is None:
+        return None
+    way, p = possible
+    steps, blocks = ceil_div(facts.extents[p.k], way.chunk), _groups(facts, p)
+    step = STEP * device.latency * 1e-6
+    whole = step * steps * min(_steps(n, b, device) for b, n in blocks.items())
+    results = prod(facts.extents[name] for name in facts.output_indices)
+    # Partial results of f32 are written, and read by a second kernel.
+    once = 8 * results / (device.bandwidth * 1e9)
+    split = {
+        (n, b): step * ceil_div(steps, n) * _steps(n * groups, b, device) + n * once
+        for b, groups in blocks.items()
+        if (n := min(device.compute_units // groups, steps // LEAST_STEPS)) > 1
+        and TIMES * n * groups >= device.compute_units
+    }
+    if not split:
+        return None
+    parts, block = min(split, key=split.__getitem__)
+    # Their sum is a kernel, and what partial results of f32 begin as, where factors are shorter.
+    launches = 1 if {t.type for t in facts.inputs} == {"f32"} else 2
+    found = Parts(p.k, parts, split[parts, block] + launches * device.launch * 1e-6)
+    return found if found.seconds < SPLIT_GAIN * whole else None
+
+
+def _pad(tensor: Tensor, points: int) -> int:
+    """By how many elements the rows of a factor are too short."""
+    *_, size = tensor.shape
+    often = points // prod(tensor.shape)
+    for multiple, least, times in PADS:
+        if size * tensor.bytes % multiple and points >= least and often >= times:
+            return -size % (ROW // tensor.bytes)
+    return 0
+
+
+def _padded(tensor: Tensor, pad: int) -> Tensor:
+    *outer, size = tensor.shape
+    return replace(tensor, shape=(*outer, size + pad))
+
+
+def _schedule(
+    way: Way,
+    p: Product,
+    sizes: Mapping[str, int],
+    block: tuple[int, int],
+    pads: Mapping[int, int],
+) -> Schedule:
+    beside = _names(p.second)[-1] == p.n
+    wide = way.columns if beside else 1
+    box = dict(find(way.instruction).box)
+    depth, across = box["k"], box["n"] * wide
+    rows, columns = (size // 2 for size in block)
+    pair = [Leaf(p.n, wide, 2, Role.UNROLL), Leaf(p.n, 1, wide, Role.VECTOR)]
+    if wide == 1:
+        pair = [Leaf(p.n, 1, 2, Role.VECTOR)]
+    tiles = [(name, 1, sizes[name]) for name in p.rest]
+    sides = zip((p.m, p.n), block, strict=True)
+    tiles += [(name, side, ceil_div(sizes[name], side)) for name, side in sides]
+    leaves = (
+        *on_grid(tiles),
+        Leaf(p.m, rows, 2, Role.LOCAL, "x"),
+        Leaf(p.n, columns, 2, Role.LOCAL, "x"),
+        Leaf(p.m, 1, 8, Role.LOCAL, "x"),
+        Leaf(p.n, 2 * wide, 4, Role.LOCAL, "x"),
+        Leaf(p.k, way.chunk, ceil_div(sizes[p.k], way.chunk), Role.SERIAL),
+        Leaf(p.k, depth, way.chunk // depth, Role.UNROLL),
+        Leaf(p.m, 16, rows // 16, Role.UNROLL),
+        Leaf(p.n, across, columns // across, Role.UNROLL),
+        Leaf(p.m, 8, 2, Role.UNROLL),
+        Leaf(p.n, 8 * wide, box["n"] // 8, Role.UNROLL),
+        *pair[:-1],
+        Leaf(p.k, 1, depth, Role.UNROLL),
+        pair[-1],
+    )
+    # What is both factors has one stage, of both.
+    factors = {t.number: t for t in sorted((p.second, p.first), key=_number)}
+    stages = [_stage(way, p, _padded(t, pads.get(n, 0))) for n, t in factors.items()]
+    copies = [
+        GlobalStage(n, tuple(range(len(factors[n].shape))), pad) for n, pad in pads.items() if pad
+    ]
+    leaves = tuple(leaf for leaf in leaves if leaf.extent > 1 or leaf.role is Role.GROUP)
+    steps = ((p.m, 1), (p.n, wide), (p.k, 1))
+    instruction = Placement(way.instruction, steps)
+    return Schedule(leaves, tuple(stages), instruction, global_stages=tuple(copies))
+
+
+def _number(tensor: Tensor) -> int:
+    return tensor.number
+
+
+def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
+    """Three tiles, so that two are on their way; their rows are rotated.
+
+    Pieces of rows along the sum are 16 bytes, which work-items name; of others, what eight rows of
+    four work-items read. What is copied together is in one row, and all rows begin so.
+    """
+    along_sum = _names(tensor)[-1] == p.k
+    is_copied = gcd(way.vector, tensor.shape[-1]) * tensor.bytes in COPIED_BYTES
+    return Stage(
+        tensor.number,
+        local=True,
+        at=(p.k, way.chunk),
+        copies=3,
+        asynchronous=True,
+        rotate=way.vector if along_sum else 8,
+        vector=gcd(way.vector, tensor.shape[-1]) if is_copied else way.vector,
+    )
