@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that are made from the code; with `--check`, says which are old."""
+"""Generate pages of docs/ from the code; with `--check`, list those out of date."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,13 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS
 from tiledialect.passes.lift import FAMILIES, RULES
 from tiledialect.tools.tile_opt import TileOptMain
-from tiledialect.universe import TILE_UNIVERSE
+from tiledialect.universe import PASSES, PIPELINES, TILE_UNIVERSE
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Made by docs/generate.py from the code: change it there, then run `make docs`. -->"
+
+STAGES = {**PASSES, "lowering.pipeline": PIPELINES}
+"""Passes by stage, in the order of the compiler."""
 
 SECTIONS: dict[str, Sequence[type[Operation]]] = {
     "Contraction": (ContractionOp,),
@@ -71,9 +75,10 @@ are ops of `arith`, `math` and `vector` on scalars and vectors; nests stand in `
 
 Index expressions are sums and products of indices and numbers, `floordiv`, `mod`, `min`, `max` and
 `condition ? a : b`; conditions compare them with `<`, `<=`, `==`, and join with `and`, `or`, `not`.
-The memory spaces of the memrefs are 1 (global), 3 (local) and 5 (private). What nests mean, and
-what is an error in them, [the reference semantics](reference-semantics.md) say; how a schedule
-becomes a nest is in [Schedules](schedules.md), and what is done to it in [Passes](passes.md).
+The memory spaces of the memrefs are 1 (global), 3 (local) and 5 (private). The
+meaning of nests, and their errors, are in [the reference semantics](reference-semantics.md);
+[Schedules](schedules.md) shows a schedule and its nest, [a page](passes/nest.md) the passes over
+nests.
 """
 
 LIFT_INTRODUCTION = """
@@ -116,6 +121,9 @@ a size that may stay open, or, with a number as its default, a number.
 PASSES_INTRODUCTION = """
 Each pass can be run alone: `tile-opt FILE -p NAME`, or `-p 'NAME{option=value}'` with options,
 several passes separated by commas. `xdsl-opt` has them too once the package is installed.
+
+A stage of the compiler is a folder, and has a page here. `tile-compile` and `td.compile` run the
+stages in this order; the list of passes is `lowering/pipeline.py`.
 """
 
 
@@ -123,12 +131,12 @@ several passes separated by commas. `xdsl-opt` has them too once the package is 
 
 
 def paragraphs(thing: Any) -> str:
-    """The docstring without its example, as Markdown."""
+    """Docstring without its example, as Markdown."""
     return inspect.cleandoc(thing.__doc__ or "").partition("\n\nExample:")[0]
 
 
 def example(op: type[Operation]) -> str:
-    """The docstring's example, in a function that has its free values as arguments."""
+    """Example of the docstring, in a function that has its free values as arguments."""
     text = inspect.cleandoc(op.__doc__ or "").partition("Example:")[2]
     found = re.search(r"```mlir\n(.*?)\n```", text, re.S) or re.search(r"`(.*)`", text, re.S)
     assert found, f"{op.name} has no example"
@@ -149,7 +157,7 @@ def example(op: type[Operation]) -> str:
 
 
 def type_rule(op: type[Operation]) -> Iterator[str]:
-    """What operands the op takes and what type the result has."""
+    """Generate the rules for operand types and the result's type."""
     base = op.__mro__[1]
     if issubclass(base, ElementwiseOp) and base is not ElementwiseOp:
         yield paragraphs(base)
@@ -177,7 +185,7 @@ def table(op: type[Any]) -> str:
 
 
 def describe(member: Any, anything: str) -> str:
-    """What an operand, property, region or result may be."""
+    """Describe the values that an operand, property, region or result may have."""
     word = type(member).__name__
     many = "any number of " if word.startswith("Var") else "optional " if "Opt" in word else ""
     if "Region" in word:
@@ -204,7 +212,7 @@ def syntax(op: type[Any]) -> str | None:
 
 
 def ranges(op: type[Any]) -> str:
-    """What the arguments of a pattern's function range over."""
+    """Ranges of the arguments of a pattern's function."""
     if "print_arguments" in vars(op):
         return re.findall(r"`(.*)`", op.print_arguments.__doc__)[0]
     last = f" {op.LAST_KEYWORD} %operand" if getattr(op, "LAST_KEYWORD", None) else ""
@@ -225,7 +233,7 @@ def op_page(op: type[Operation]) -> Iterator[str]:
 
 
 def promotion_table() -> str:
-    """In which type operands of two types meet."""
+    """Table of the common type of two element types."""
     types = [*et.CONCRETE.values(), et.index, et.real]
     head = "| | " + " | ".join(f"`{t}`" for t in types) + " |"
     rule = "| --- " * (len(types) + 1) + "|"
@@ -281,15 +289,48 @@ def nest_page() -> Iterator[str]:
 
 
 def passes_page() -> Iterator[str]:
-    """The page of the passes."""
+    """Generate the index of the passes: a section a stage."""
     yield "# Passes"
     yield PASSES_INTRODUCTION
-    for load in TILE_UNIVERSE.all_passes.values():
-        yield from pass_section(load())
+    for folder, names in STAGES.items():
+        yield f"## [`{folder.replace('.', '/')}`]({stage_file(folder)})"
+        yield stage_summary(folder)
+        yield "\n".join(
+            f"- [`{name}`]({stage_file(folder)}#{name}): {first_line(pass_class(name))}"
+            for name in names.split()
+        )
+
+
+def stage_file(folder: str) -> str:
+    """Path of a stage's page within docs/: ``passes/tile-to-nest.md``."""
+    return f"passes/{folder.rpartition('.')[2].replace('_', '-')}.md"
+
+
+def stage_summary(folder: str) -> str:
+    """First paragraph of a stage's docstring: input, output."""
+    return paragraphs(import_module(f"tiledialect.{folder}")).partition("\n\n")[0]
+
+
+def stage_page(folder: str) -> Iterator[str]:
+    """Generate the page of one stage: a section a pass."""
+    yield f"# Passes of `{folder.replace('.', '/')}`"
+    yield f"{stage_summary(folder)} All stages: [Passes](../passes.md)."
+    for name in STAGES[folder].split():
+        yield from pass_section(pass_class(name))
+
+
+def pass_class(name: str) -> type[ModulePass]:
+    """Class of a pass."""
+    return TILE_UNIVERSE.all_passes[name]()
+
+
+def first_line(thing: Any) -> str:
+    """First paragraph of a docstring on one line, without its period."""
+    return " ".join(paragraphs(thing).partition("\n\n")[0].split()).removesuffix(".")
 
 
 def pass_section(cls: type[ModulePass]) -> Iterator[str]:
-    """The section of one pass: what it does, and its options."""
+    """Generate the section of one pass: docstring, options, example."""
     yield f"## `{cls.name}`"
     yield paragraphs(cls)
     options = [field for field in fields(cls) if field.name != "name"]
@@ -306,7 +347,7 @@ def pass_section(cls: type[ModulePass]) -> Iterator[str]:
 
 
 def option_text(cls: type[ModulePass], name: str) -> str:
-    """The docstring that follows an option in the source."""
+    """Docstring that follows an option in the source."""
     found = re.search(rf'^    {name}\b[^\n]*\n    """(.*?)"""', inspect.getsource(cls), re.M | re.S)
     return " ".join(found[1].split()) if found else ""
 
@@ -338,7 +379,7 @@ def rules_page() -> Iterator[str]:
 
 
 def rule_parameters(name: str) -> str:
-    """The parameters of a rule, with what they are by default."""
+    """Parameters of a rule with their defaults."""
     return ", ".join(
         f"`{p.name}`" if p.default in (p.empty, None) else f"`{p.name}={p.default}`"
         for p in RULES[name].parameters.values()
@@ -346,7 +387,7 @@ def rule_parameters(name: str) -> str:
 
 
 def rule_text(name: str) -> str:
-    """What a rule says, for a table."""
+    """Equation of a rule, for a table."""
     return " ".join(RULES[name].equation.split()).replace("|", "\\|")
 
 
@@ -359,16 +400,17 @@ PAGES = {
     "lift-reference.md": lift_reference_page,
     "lift-rules.md": rules_page,
     "passes.md": passes_page,
+    **{stage_file(folder): partial(stage_page, folder) for folder in STAGES},
 }
 
 
 def text(parts: Iterable[str]) -> str:
-    """A page of these parts."""
+    """Page of these parts."""
     return "\n\n".join(part.strip() for part in (NOTE, *parts)) + "\n"
 
 
 def outdated() -> list[str]:
-    """The names of the pages that are not what the code makes of them."""
+    """Names of the pages that differ from the generated text."""
     return [
         name
         for name, page in PAGES.items()
@@ -382,6 +424,7 @@ def main() -> int:
         old = outdated()
         print("\n".join(f"docs/{name} is out of date: run `make docs`" for name in old), end="")
         return 1 if old else 0
+    (HERE / "passes").mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (HERE / name).write_text(text(page()))
     return 0

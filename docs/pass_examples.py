@@ -1,4 +1,4 @@
-"""What the page of the passes shows of each: a program and a pipeline that ends in the pass."""
+"""Examples of the passes: a program, a pipeline that ends in the pass, and the lines to show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SCHEDULED = f"{NORMAL},tile-fuse,tile-loop-tiling"
 
 
 def nest(size: int, schedule: str) -> str:
-    """The passes that make nests by a schedule."""
+    """Passes from a program to nests by a schedule."""
     passes = NORMAL.replace("8xf32", f"{size}xf32")
     return f'{passes},tile-fuse,tile-loop-tiling{{schedules="{schedule}"}},tile-to-nest'
 
@@ -194,4 +194,4 @@ EXAMPLES = {
     ),
     "tile-compile": ("pool", f"{POOL},tile-compile"),
 }
-"""For each pass: a program of examples/, passes that show what it does, and which lines to show."""
+"""Examples by pass: a program of examples/, a pipeline, a word of the lines to show."""

@@ -44,7 +44,8 @@ from tiledialect.passes import lift as rewriting
 from tiledialect.tools.tile_opt import TileOptMain
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+LINKED = sorted([*PAGES, ROOT / "CHANGELOG.md", *(ROOT / "bench" / "notes").glob("*.md")])
 TESTED_ELSEWHERE = ("language.md",)
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 
@@ -63,6 +64,11 @@ class Example:
         return f"{self.page}:{self.line}"
 
 
+def name_of(page: Path) -> str:
+    """Path of a page within docs/."""
+    return page.relative_to(page.parent if page.parent == ROOT else ROOT / "docs").as_posix()
+
+
 def examples() -> Iterator[Example]:
     for page in PAGES:
         if page.name in TESTED_ELSEWHERE:
@@ -72,7 +78,7 @@ def examples() -> Iterator[Example]:
         for k, match in enumerate(found):
             line = text.count("\n", 0, match.start()) + 1
             following = found[k + 1][2] if k + 1 < len(found) else ""
-            yield Example(page.name, line, match[1], match[2], following)
+            yield Example(name_of(page), line, match[1], match[2], following)
 
 
 def of(language: str) -> list[Example]:
@@ -208,7 +214,7 @@ def test_every_name_of_lift_is_in_the_reference() -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links(page: Path) -> None:
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
@@ -216,9 +222,9 @@ def test_links(page: Path) -> None:
 
 
 def test_every_page_is_in_the_index() -> None:
-    index = (ROOT / "docs" / "README.md").read_text()
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name == "README.md" or f"({page.name})" in index, page.name
+    index = "".join((ROOT / "docs" / name).read_text() for name in ("README.md", "passes.md"))
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert page.name == "README.md" or f"({name_of(page)})" in index, page.name
 
 
 def test_examples_are_found() -> None:
