@@ -31,7 +31,7 @@ def _separate(kernel: KernelOp) -> None:
             found[value, place] = value if is_first else _again(kernel, value)
         op.operands[k] = found[value, place]
     default = op.default
-    if isinstance(default, BlockArgument) and default in op.inputs:
+    if isinstance(default, BlockArgument) and default.has_more_than_one_use():
         # The result begins as the default and is written over: what is read must stay as it is.
         op.operands[len(op.operands) - 1] = _again(kernel, default, limit=None)
 

@@ -117,6 +117,8 @@ class IntegerRanges:
 def _computed_type(op: TileOp) -> Attribute | None:
     """The type of integers in which an op is computed; None if that is none."""
     t = op.operand_type() if isinstance(op, ew.ElementwiseOp) else op.inferred_type().element_type
+    # Numbers of the text alone are computed in 64 bits.
+    t = i64 if t == et.index else t
     return t if isinstance(t, IntegerType) and t != i1 else None
 
 
@@ -176,7 +178,17 @@ def _remainder(a: Range, b: Range) -> Range:
 
 
 def _power(a: Range, b: Range) -> Range | None:
-    return _around(*(x**y for x in a for y in b)) if a[0] >= 0 <= b[0] and b[1] <= 64 else None
+    if b[0] < 0:
+        return None
+    if a[0] >= 0:
+        return _around(*(_raised(x, y) for x in a for y in b))
+    most = max(1, _raised(_absolute(a)[1], b[1]))
+    return -most, most
+
+
+def _raised(number: int, exponent: int) -> int:
+    """A power, or `LARGE` if it is larger."""
+    return min(LARGE, number ** min(exponent, LARGE.bit_length()))
 
 
 def _left(a: Range, b: Range) -> Range | None:
@@ -187,8 +199,15 @@ def _right(a: Range, b: Range) -> Range | None:
     return hull(a, (0, 0)) if b[0] >= 0 else None
 
 
-def _bits(a: Range, b: Range) -> Range | None:
-    return (0, 2 ** max(a[1], b[1]).bit_length() - 1) if a[0] >= 0 <= b[0] else None
+def _bits(a: Range, b: Range) -> Range:
+    """The numbers of as many bits as either takes."""
+    most = 2 ** max(max(r[1], -1 - r[0]).bit_length() for r in (a, b))
+    return (0 if a[0] >= 0 <= b[0] else -most), most - 1
+
+
+def _common_bits(a: Range, b: Range) -> Range:
+    positive = [r[1] for r in (a, b) if r[0] >= 0]
+    return (0, min(positive)) if positive else _bits(a, b)
 
 
 def _summed(a: Range, count: int) -> Range:
@@ -197,10 +216,8 @@ def _summed(a: Range, count: int) -> Range:
 
 
 def _multiplied(a: Range, count: int) -> Range:
-    """The range of a product of as many factors, or fewer; some range beyond `LARGE` if it is."""
-    most = _absolute(a)[1]
-    if most > 1:
-        most = min(LARGE, most ** min(count, LARGE.bit_length()))
+    """The range of a product of as many factors, or fewer."""
+    most = max(_absolute(a)[1], _raised(_absolute(a)[1], count))
     return (-most if a[0] < 0 else 0), most
 
 
@@ -238,6 +255,7 @@ Rule = Callable[..., Range | None]
 
 UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
     ew.AbsOp: _absolute,
+    ew.BitNotOp: lambda a: (-1 - a[1], -1 - a[0]),
     ew.IdentOp: lambda a: a,
     ew.NegOp: lambda a: (-a[1], -a[0]),
     ew.ReluOp: lambda a: (max(0, a[0]), max(0, a[1])),
@@ -246,7 +264,7 @@ UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
 }
 BINARY: dict[type[Operation], Callable[[Range, Range], Range | None]] = {
     ew.AddOp: lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    ew.BitAndOp: lambda a, b: (0, min(a[1], b[1])) if a[0] >= 0 <= b[0] else None,
+    ew.BitAndOp: _common_bits,
     ew.BitLeftOp: _left,
     ew.BitOrOp: _bits,
     ew.BitRightOp: _right,

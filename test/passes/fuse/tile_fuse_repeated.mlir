@@ -42,3 +42,16 @@ func.func @default(%A: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %C = tile.contraction assign(%A[i, j]) -> [i + 1, j] default %A domain <i = 0 to 3, j = 0 to 4> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %C : tensor<4x4xf32>
 }
+
+// -----
+
+// Nor is what the operands of the contraction are computed of.
+// CHECK-LABEL: func.func @computed(
+// CHECK:         %C = tile.kernel(%A_1 = %A : tensor<4x4xf32>, %A_again = %A : tensor<4x4xf32>)
+// CHECK-NEXT:      %[[B:.*]] = tile.exp %A_1
+// CHECK-NEXT:      tile.contraction assign(%[[B]][3, j]) -> [0, j] default %A_again
+func.func @computed(%A: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %B = tile.exp %A : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %C = tile.contraction assign(%B[3, j]) -> [0, j] default %A domain <j = 0 to 4> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %C : tensor<4x4xf32>
+}

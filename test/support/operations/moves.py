@@ -69,6 +69,20 @@ def concatenated_by_default(dtype: str) -> Case:
     )
 
 
+def with_another_row() -> Case:
+    """A row in the place of the first, which is computed of another."""
+
+    def expected(a: Any) -> Any:
+        return np.concatenate([np.exp(a[-1:]), a[1:]])
+
+    return case(
+        "with_another_row",
+        "function (A[N, M]) -> (O) { T = exp(A); O[0, j: N, M] = =(T[N - 1, j]) default A; }",
+        [reals(3, 4)],
+        expected,
+    )
+
+
 def padded(mode: str) -> Case:
     """One axis padded by 2 before and 3 after."""
     bodies = {
@@ -235,6 +249,7 @@ CASES = [
     concatenated([(2, 3), (2, 1), (2, 4)], 1),
     concatenated([(2, 3, 4), (2, 2, 4)], 1),
     concatenated([(3,), (1,), (2,), (5,)], 0),
+    with_another_row(),
     *map(concatenated_by_default, DTYPES),
     *map(padded, ("constant", "edge", "reflect", "symmetric", "wrap")),
     *map(transposed, permutations(range(3))),
