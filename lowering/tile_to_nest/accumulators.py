@@ -36,50 +36,50 @@ Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
 
 @dataclass(frozen=True)
 class Places:
-    """Which leaves of a kernel move the accumulators of a contraction, and which share them."""
+    """Which levels of a kernel move the accumulators of a contraction, and which share them."""
 
     kernel: KernelNest
     moving: tuple[int, ...]
-    """The leaves inside a work-item that move its accumulators."""
+    """The levels inside a work-item that move its accumulators."""
     lanes: tuple[int, ...]
-    """The summed leaves whose steps have accumulators of their own; the last one's are lanes."""
+    """The summed levels whose steps have accumulators of their own; the last one's are lanes."""
     shared: tuple[int, ...]
-    """The summed leaves that are divided among work-items."""
+    """The summed levels that are divided among work-items."""
 
     @staticmethod
     def of(kernel: KernelNest, first: int, outputs: set[str]) -> Places:
-        """Those of a contraction whose points are the leaves from ``first`` on."""
-        leaves, inside = kernel.leaves, range(first, len(kernel.leaves))
-        moving = tuple(k for k in inside if leaves[k].index in outputs)
-        lanes = tuple(k for k in summed_beside(leaves, outputs) if k in inside)
-        shared = tuple(k for k in kernel.local_leaves if leaves[k].index not in outputs)
+        """Those of a contraction whose points are the levels from ``first`` on."""
+        levels, inside = kernel.levels, range(first, len(kernel.levels))
+        moving = tuple(k for k in inside if levels[k].index in outputs)
+        lanes = tuple(k for k in summed_beside(levels, outputs) if k in inside)
+        shared = tuple(k for k in kernel.local_levels if levels[k].index not in outputs)
         return Places(kernel, moving, lanes, shared)
 
     @property
     def window(self) -> int | None:
-        """From which leaf on a part of the accumulators is kept in registers.
+        """From which level on a part of the accumulators is kept in registers.
 
         None where all are, or where nothing is summed inside.
         """
-        leaves = self.kernel.leaves
-        serial = [k for k in self.moving if leaves[k].role is Role.SERIAL]
+        levels = self.kernel.levels
+        serial = [k for k in self.moving if levels[k].role is Role.SERIAL]
         if not serial or self.kernel.schedule.instruction is not None:
             return None
         first = serial[-1] + 1
-        inside = range(first, len(leaves))
+        inside = range(first, len(levels))
         is_summed = any(k not in self.moving and k not in self.lanes for k in inside)
         return first if is_summed else None
 
     @property
     def lanes_of_sub_group(self) -> int:
         """How many neighbours in a sub-group share an accumulator."""
-        leaves = self.kernel.leaves
-        return sub_group_share(self.kernel.schedule, {leaves[k].index for k in self.shared})
+        levels = self.kernel.levels
+        return sub_group_share(self.kernel.schedule, {levels[k].index for k in self.shared})
 
     @property
     def extents(self) -> list[int]:
-        """How many accumulators there are along each leaf that moves them, and of lanes."""
-        return [self.kernel.leaves[k].extent for k in (*self.moving, *self.lanes)]
+        """How many accumulators there are along each level that moves them, and of lanes."""
+        return [self.kernel.levels[k].extent for k in (*self.moving, *self.lanes)]
 
     def here(self, lanes: Sequence[Expr] | None = None) -> list[Expr]:
         """Where the accumulator of the loops being built is; by default at their lanes."""
@@ -122,7 +122,7 @@ class Accumulator:
         return Accumulator(places, i1, 0, _either, "landed")
 
     def start(self, alone: Collection[int] = ()) -> None:
-        """Set all to the neutral element, one by one along the leaves ``alone``."""
+        """Set all to the neutral element, one by one along the levels ``alone``."""
         moving, loops = self.places.moving, self.kernel.loops
         others = [k for k in moving if k not in alone]
         own = [k for k in moving if k in alone]
@@ -187,7 +187,7 @@ class Accumulator:
     def _join_lanes(self) -> None:
         """Aggregate what the lanes of vectors hold into the first one, half by half."""
         nest, places = self.nest, self.places
-        extents = [self.kernel.leaves[k].extent for k in places.lanes]
+        extents = [self.kernel.levels[k].extent for k in places.lanes]
         for number, extent in enumerate(extents):
             roles = [Role.UNROLL] * (len(extents) - number - 1) + [Role.VECTOR]
             while extent > 1:
@@ -216,7 +216,7 @@ class Accumulator:
             return
         lanes = places.lanes_of_sub_group if can_shuffle(self.type) else 1
         self._join_sub_groups(lanes)
-        parts = prod(self.kernel.leaves[k].extent for k in places.shared) // lanes
+        parts = prod(self.kernel.levels[k].extent for k in places.shared) // lanes
         if parts > 1:
             apart = Parts(self, parts, lanes)
             if lanes % parts == 0:

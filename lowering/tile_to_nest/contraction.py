@@ -86,7 +86,7 @@ class ContractionNest:
         self.kernel = kernel
         self.nest = kernel.nest
         self.op = op
-        self.leaves = kernel.leaves
+        self.levels = kernel.levels
         self.space = op.space()
         self.box = visited(self.space, kernel.ranges)
         self.outputs = {name for e in op.output.data for name in e.names}
@@ -108,17 +108,17 @@ class ContractionNest:
 
     @cached_property
     def first_reduction(self) -> int:
-        """The number of the first leaf inside a work-item that moves no output index.
+        """The number of the first level inside a work-item that moves no output index.
 
-        Without one, that of the first of the innermost leaves that are written out. An instruction
-        has all the leaves of its box.
+        Without one, that of the first of the innermost levels that are written out. An instruction
+        has all the levels of its box.
         """
         parallel = self.kernel.parallel
         box = self.instruction.box.first if self.instruction is not None else None
-        for k, leaf in enumerate(self.leaves):
-            if k >= parallel and (leaf.index not in self.outputs or k == box):
+        for k, level in enumerate(self.levels):
+            if k >= parallel and (level.index not in self.outputs or k == box):
                 return k
-        return first_written_out(self.leaves)
+        return first_written_out(self.levels)
 
     @cached_property
     def needs_flag(self) -> bool:
@@ -152,7 +152,7 @@ class ContractionNest:
     @cached_property
     def _lanes(self) -> set[str]:
         """The steps that are lanes."""
-        return {step_name(k) for k, leaf in enumerate(self.leaves) if leaf.role is Role.VECTOR}
+        return {step_name(k) for k, level in enumerate(self.levels) if level.role is Role.VECTOR}
 
     @cached_property
     def output_tests(self) -> tuple[Test, ...]:
@@ -216,10 +216,10 @@ class ContractionNest:
 
     @cached_property
     def moving(self) -> tuple[int, ...]:
-        """The leaves over which the accumulators are read; an exchange has loops of its own."""
+        """The levels over which the accumulators are read; an exchange has loops of its own."""
         if self.instruction is None or self.instruction.exchange is None:
             return self.places.moving
-        return tuple(k for k in self.places.moving if k not in self.instruction.box.leaves)
+        return tuple(k for k in self.places.moving if k not in self.instruction.box.levels)
 
     # -- building --------------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ class ContractionNest:
         self.guards.enter(self._copy, self.first_reduction, self.output_tests, self._contract)
 
     def _copy(self, k: int) -> None:
-        """The copies that are made before leaf ``k``, which stands around the accumulators."""
+        """The copies that are made before level ``k``, which stands around the accumulators."""
         self.staging.copy(k)
         if self.count is not None and self.counted is not self.staging:
             self.counted.copy(k)
@@ -281,7 +281,7 @@ class ContractionNest:
     def _points(
         self, k: int, tests: tuple[Test, ...], what: Pass, *, entering: bool = False
     ) -> None:
-        """The loops over the points, from leaf ``k`` on."""
+        """The loops over the points, from level ``k`` on."""
         skip, tests = self.guards.skipping(tests, k)
         with skip:
             if not entering:
@@ -301,7 +301,7 @@ class ContractionNest:
                 self._refuse([t for t in later if t.needed_until is None], flag)
                 self.instruction.execute(acc.buffer, self.places.here)
                 return
-            if k < len(self.leaves):
+            if k < len(self.levels):
                 with self.kernel.loops([k]):
                     self._points(k + 1, later, what)
                 return

@@ -125,7 +125,7 @@ def elementwise_nest(nest: KernelNest) -> None:
             )
         )
         with nest.nest.when(inside):
-            if k == len(nest.leaves):
+            if k == len(nest.levels):
                 nest.store_outputs(TapElements(nest.nest, nest.memory, nest.at(axes)))
                 return
             with nest.loops([k]):

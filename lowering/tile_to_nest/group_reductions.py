@@ -31,8 +31,8 @@ class Parts:
         self.nest, self.kernel = accumulator.nest, accumulator.kernel
         self.places, self.parts = accumulator.places, parts
         shared = self.places.shared
-        others = [k for k in self.kernel.local_leaves if k not in shared]
-        self.rows = prod(self.kernel.leaves[k].extent for k in others)
+        others = [k for k in self.kernel.local_levels if k not in shared]
+        self.rows = prod(self.kernel.levels[k].extent for k in others)
         self.row, item = self.kernel.linear_id(others), self.kernel.linear_id(shared)
         self.own, self.lane = floordiv(item, lanes), mod(item, lanes)
         self.is_first = equal(self.lane, 0)
@@ -67,7 +67,7 @@ class Parts:
 
     def _buffer(self, parts: int) -> SSAValue:
         """Local memory for so many parts of each aggregate."""
-        tile = [self.kernel.leaves[k].extent for k in self.places.moving]
+        tile = [self.kernel.levels[k].extent for k in self.places.moving]
         size = self._ordered(tile, self.rows, parts)
         return self.nest.buffer(self.accumulator.type, size, LOCAL, "partial")
 
@@ -77,8 +77,8 @@ class Parts:
 
     def _ordered(self, tile: list[T], row: T, part: T) -> list[T]:
         """The axes of local memory, the fastest last."""
-        moving, leaves = self.places.moving, self.kernel.leaves
-        is_vector = bool(moving) and leaves[moving[-1]].role is Role.VECTOR
+        moving, levels = self.places.moving, self.kernel.levels
+        is_vector = bool(moving) and levels[moving[-1]].role is Role.VECTOR
         inner = len(tile) - is_vector
         fastest = next(iter(self.kernel.lanes()), None)
         items = [row, part] if fastest in self.places.shared else [part, row]

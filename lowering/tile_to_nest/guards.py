@@ -23,7 +23,7 @@ class Test:
     names: frozenset[str]
     """The steps that it depends on."""
     needed_until: int | None = None
-    """The leaf from which on it may be left out, as the operand is staged; None if it may not."""
+    """The level from which on it may be left out, as the operand is staged; None if it may not."""
 
 
 class Guards:
@@ -47,8 +47,8 @@ class Guards:
         Even an empty one: only a loop without steps gives no value.
         """
         extents = dict.fromkeys(self.kernel.ranges, 1)
-        for leaf in self.kernel.leaves:
-            extents[leaf.index] *= leaf.extent
+        for level in self.kernel.levels:
+            extents[level.index] *= level.extent
         found = {
             name: Range(r.lower, r.lower + extents[name]) for name, r in self.kernel.ranges.items()
         }
@@ -76,21 +76,21 @@ class Guards:
 
     @cached_property
     def last_shared_copy(self) -> int:
-        """How many leaves are outside the last copy that all work-items make together."""
-        leaves = self.kernel.leaves
-        places = [place_of(s, leaves) for s in self.kernel.schedule.stages if s.local]
+        """How many levels are outside the last copy that all work-items make together."""
+        levels = self.kernel.levels
+        places = [place_of(s, levels) for s in self.kernel.schedule.stages if s.local]
         return max(places, default=0)
 
     @cached_property
     def last_loop(self) -> int:
-        """The number of the innermost leaf that is a loop of each work-item; -1 without one."""
-        leaves = self.kernel.leaves
-        return max((k for k, x in enumerate(leaves) if x.role is Role.SERIAL), default=-1)
+        """The number of the innermost level that is a loop of each work-item; -1 without one."""
+        levels = self.kernel.levels
+        return max((k for k, x in enumerate(levels) if x.role is Role.SERIAL), default=-1)
 
     def passing(
         self, tests: Sequence[Test], k: int, *, points: bool = False
     ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
-        """A branch for the tests that can be made before leaf ``k``, and the tests that remain.
+        """A branch for the tests that can be made before level ``k``, and the tests that remain.
 
         ``points`` says that the loops being built are those over the points.
         """
@@ -122,9 +122,9 @@ class Guards:
         inside: Callable[[tuple[Test, ...]], None],
         k: int = 0,
     ) -> None:
-        """The loops around everything, up to leaf ``last``: then ``inside``, with what remains.
+        """The loops around everything, up to level ``last``: then ``inside``, with what remains.
 
-        ``copy`` makes the copies that stand before a leaf.
+        ``copy`` makes the copies that stand before a level.
         """
         # Work-items part ways only after the copies that they make together.
         branch, later = self.passing(tests, k - 1)
@@ -134,7 +134,7 @@ class Guards:
             if k == last:
                 inside(later)
                 return
-            if self.last is not None and k == self.last.leaf:
+            if self.last is not None and k == self.last.level:
                 self.last.enter(lambda: self.enter(copy, last, later, inside, k + 1))
                 return
             with self.kernel.loops([k]):

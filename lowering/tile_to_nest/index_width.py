@@ -77,11 +77,11 @@ def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range
 
 def loop_ranges(kernel: KernelOp) -> dict[str, Range]:
     """The values that the loops of a kernel give its indices, also those that overshoot."""
-    leaves = kernel.schedule.data.leaves if kernel.schedule is not None else ()
+    levels = kernel.schedule.data.levels if kernel.schedule is not None else ()
     return {
         index.name: Range(
             index.range.lower,
-            index.range.lower + prod(leaf.extent for leaf in leaves if leaf.index == index.name),
+            index.range.lower + prod(level.extent for level in levels if level.index == index.name),
         )
         for index in kernel.indices
     }

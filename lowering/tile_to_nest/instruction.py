@@ -43,18 +43,18 @@ class InstructionNest:
 
     @property
     def alone(self) -> tuple[int, ...]:
-        """The leaves along which accumulators are in registers of their own."""
+        """The levels along which accumulators are in registers of their own."""
         if self.entry.result.packed > 1:
             return ()
-        return (*self.box.leaves, *([] if self.box.lane is None else [self.box.lane]))
+        return (*self.box.levels, *([] if self.box.lane is None else [self.box.lane]))
 
     @property
     def lanes(self) -> list[dict[str, Expr]]:
-        """The steps of the vectors' leaf after the box, for each of which it is executed."""
+        """The steps of the vectors' level after the box, for each of which it is executed."""
         lane = self.box.lane
         if lane is None:
             return [{}]
-        return [{step_name(lane): Expr.const(k)} for k in range(self.kernel.leaves[lane].extent)]
+        return [{step_name(lane): Expr.const(k)} for k in range(self.kernel.levels[lane].extent)]
 
     def execute(self, buffer: SSAValue, place: Callable[[], Sequence[Expr]]) -> None:
         """Add the products of the box to the accumulators in ``buffer``.
@@ -120,7 +120,7 @@ class InstructionNest:
                 yield source
 
     def _lanes_of(self, operand: int, number: int) -> list[list[SSAValue]]:
-        """The registers of an operand in each lane of the vectors' leaf."""
+        """The registers of an operand in each lane of the vectors' level."""
         fragment, lanes = self.entry.operands[operand], self.lanes
         moved = {name for axis in self.staging.operands[number].access for name in axis.names}
         if not moved & lanes[-1].keys():
@@ -173,7 +173,7 @@ class InstructionNest:
 
     @contextmanager
     def _at(self, fragment: Fragment, element: int) -> Generator[None]:
-        """The steps of the leaves in the box at which this work-item has an element."""
+        """The steps of the levels in the box at which this work-item has an element."""
         with self._at_place(fragment, fragment.place, Expr.const(element)):
             yield
 
@@ -181,7 +181,7 @@ class InstructionNest:
     def _at_place(
         self, fragment: Fragment, where: Sequence[Expr], element: Expr
     ) -> Generator[None]:
-        """The steps of the leaves in the box at a place in it."""
+        """The steps of the levels in the box at a place in it."""
         lane = self.kernel.linear_id(self.box.lanes)
         values = {"lane": lane, "element": element}
         place = [simplify(e.substitute(values), self.nest.env) for e in where]

@@ -68,12 +68,12 @@ class KernelNest:
     def __init__(self, kernel: KernelOp, schedule: Schedule):
         self.kernel = kernel
         self.schedule = schedule
-        self.leaves = schedule.leaves
+        self.levels = schedule.levels
         self.ranges = {index.name: index.range for index in kernel.indices}
-        self.values = index_values(self.ranges, self.leaves)
-        """The indices as affine expressions of the steps of the leaves."""
+        self.values = index_values(self.ranges, self.levels)
+        """The indices as affine expressions of the steps of the levels."""
         self.steps: dict[str, Expr] = {}
-        """The steps of the leaves whose loops are being built."""
+        """The steps of the levels whose loops are being built."""
         self.work_item_names: set[str] = set()
         """The names that differ between the work-items of a group."""
         inputs = read_inputs(kernel)
@@ -107,55 +107,55 @@ class KernelNest:
 
     @contextmanager
     def loops(self, numbers: Sequence[int], role: Role | None = None) -> Generator[None]:
-        """The loops of some leaves, outermost first; with another role if that is given."""
+        """The loops of some levels, outermost first; with another role if that is given."""
         before = dict(self.steps)
         with ExitStack() as stack:
             for k in numbers:
-                leaf = self.leaves[k]
-                own = LoopRole(leaf.role, leaf.axis) if role is None else LoopRole(role)
-                step = stack.enter_context(self.nest.loop(own, leaf.extent, leaf.index))
+                level = self.levels[k]
+                own = LoopRole(level.role, level.axis) if role is None else LoopRole(role)
+                step = stack.enter_context(self.nest.loop(own, level.extent, level.index))
                 self.steps[step_name(k)] = step
-                if leaf.role is Role.LOCAL:
+                if level.role is Role.LOCAL:
                     self.work_item_names |= set(step.names)
             yield
         self.steps = before
 
     @contextmanager
     def at_steps(self, steps: Mapping[str, Expr]) -> Generator[None]:
-        """Where leaves have these steps, whatever those of the loops being built."""
+        """Where levels have these steps, whatever those of the loops being built."""
         before = self.steps
         self.steps = {**before, **steps}
         yield
         self.steps = before
 
     def lanes(self) -> Iterator[int]:
-        """The leaves that work-items run, from that of neighbouring work-items on."""
+        """The levels that work-items run, from that of neighbouring work-items on."""
         for axis in "xyz":
-            for k in reversed(self.local_leaves):
-                if self.leaves[k].axis == axis and self.leaves[k].extent > 1:
+            for k in reversed(self.local_levels):
+                if self.levels[k].axis == axis and self.levels[k].extent > 1:
                     yield k
 
     def linear_id(self, numbers: Sequence[int]) -> Expr:
-        """The number of a work-item among those that differ in the steps of these leaves.
+        """The number of a work-item among those that differ in the steps of these levels.
 
         Neighbours along x are neighbours.
         """
         total = Expr()
         for axis in "zyx":
             for k in numbers:
-                if self.leaves[k].axis == axis:
-                    total = total * self.leaves[k].extent + self.steps[step_name(k)]
+                if self.levels[k].axis == axis:
+                    total = total * self.levels[k].extent + self.steps[step_name(k)]
         return total
 
     @property
     def parallel(self) -> int:
-        """How many leaves are work-groups' and work-items'; they come first."""
-        return sum(leaf.role in PARALLEL for leaf in self.leaves)
+        """How many levels are work-groups' and work-items'; they come first."""
+        return sum(level.role in PARALLEL for level in self.levels)
 
     @property
-    def local_leaves(self) -> tuple[int, ...]:
-        """The numbers of the leaves that work-items run."""
-        return tuple(k for k, leaf in enumerate(self.leaves) if leaf.role is Role.LOCAL)
+    def local_levels(self) -> tuple[int, ...]:
+        """The numbers of the levels that work-items run."""
+        return tuple(k for k, level in enumerate(self.levels) if level.role is Role.LOCAL)
 
     def in_bounds(self, coordinates: Sequence[Expr], shape: Sequence[int]) -> Condition:
         """That coordinates are inside a tensor."""

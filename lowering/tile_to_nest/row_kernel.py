@@ -62,7 +62,7 @@ class RowNest:
     def __init__(self, kernel: KernelNest, rows: Rows):
         self.kernel = kernel
         self.nest = kernel.nest
-        self.leaves = kernel.leaves
+        self.levels = kernel.levels
         self.rows = rows
         self.reduced = kernel.kernel.reduced
         body = kernel.kernel.block.ops
@@ -70,7 +70,7 @@ class RowNest:
         self.aggregates: dict[SSAValue, Accumulator] = {}
         self.kept: dict[SSAValue, SSAValue] = {}
         """Where values are kept that have been computed."""
-        self.shared = any(self.leaves[k].index in self.reduced for k in kernel.local_leaves)
+        self.shared = any(self.levels[k].index in self.reduced for k in kernel.local_levels)
         """Whether a group shares a row."""
         self.guards = Guards(kernel, share=self.shared, last=LastRows.of(kernel, self.first))
         self.tail = RowTail.of(kernel, rows)
@@ -104,7 +104,7 @@ class RowNest:
     @property
     def may_guess(self) -> bool:
         """Whether guesses of means can be in registers: no loop moves them. Points are counted."""
-        inside = (self.leaves[k] for k in range(self.first, len(self.leaves)))
+        inside = (self.levels[k] for k in range(self.first, len(self.levels)))
         moved = any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
         return not moved and prod(self._points_of(self.first - 1)) <= MOST_POINTS
 
@@ -131,16 +131,16 @@ class RowNest:
 
     @cached_property
     def first(self) -> int:
-        """The number of the first leaf inside a work-item over an axis that is aggregated.
+        """The number of the first level inside a work-item over an axis that is aggregated.
 
         Rows that are written out around it are computed together, phase by phase, so that what one
-        waits for the others do, too. Without such a leaf, the number of the first of the innermost
-        leaves that are written out.
+        waits for the others do, too. Without such a level, the number of the first of the innermost
+        levels that are written out.
         """
-        for k, leaf in enumerate(self.leaves):
-            if k >= self.kernel.parallel and leaf.index in self.reduced:
-                return max(self.kernel.parallel, first_written_out(self.leaves[:k]))
-        return first_written_out(self.leaves)
+        for k, level in enumerate(self.levels):
+            if k >= self.kernel.parallel and level.index in self.reduced:
+                return max(self.kernel.parallel, first_written_out(self.levels[:k]))
+        return first_written_out(self.levels)
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
@@ -186,7 +186,7 @@ class RowNest:
                     self.nest.store(point.known[value], buffer, self.place(value))
             point.aggregate(ops)
 
-        self._points(range(self.first, len(self.leaves)), tests, aggregate, back, guesses)
+        self._points(range(self.first, len(self.levels)), tests, aggregate, back, guesses)
         self._join(own, accumulators, guesses)
         for op in ops:
             if op.results[0] in buffers:
@@ -217,7 +217,7 @@ class RowNest:
         self, own: Pass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
     ) -> Guesses:
         """Guesses of means: the first numbers that each lane of a work-item reads."""
-        inside = range(self.first, len(self.leaves))
+        inside = range(self.first, len(self.levels))
         lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
         points = None if tests else prod(self._points_of(self.guess_loop))
         guesses = Guesses(own.moments, accumulators, points)
@@ -246,25 +246,25 @@ class RowNest:
 
     @cached_property
     def guess_loop(self) -> int:
-        """After each step of which leaf means are guessed anew; -1 if no leaf inside is a loop.
+        """After each step of which level means are guessed anew; -1 if no level inside is a loop.
 
         The innermost loop of whose steps each has some points for a lane, or the outermost.
         """
         loops = [
-            k for k in range(self.first, len(self.leaves)) if self.leaves[k].role is Role.SERIAL
+            k for k in range(self.first, len(self.levels)) if self.levels[k].role is Role.SERIAL
         ]
         long = (k for k in reversed(loops) if prod(self._points_of(k)) >= FEW_POINTS)
         return next(long, min(loops, default=-1))
 
     def _points_of(self, k: int) -> list[int]:
-        """How many points for a lane the leaves inside a leaf have."""
+        """How many points for a lane the levels inside a level have."""
         outputs = set(self.rows.axes) - self.reduced
-        beside = summed_beside(self.leaves, outputs)
-        inside = range(max(k + 1, self.first), len(self.leaves))
+        beside = summed_beside(self.levels, outputs)
+        inside = range(max(k + 1, self.first), len(self.levels))
         return [
-            self.leaves[j].extent
+            self.levels[j].extent
             for j in inside
-            if self.leaves[j].index not in outputs and j not in beside
+            if self.levels[j].index not in outputs and j not in beside
         ]
 
     def _results(self, tests: tuple[Test, ...], back: bool) -> None:
@@ -277,7 +277,7 @@ class RowNest:
         for along, pairs in groups.items():
             absent = self.reduced - along
             numbers = [
-                k for k in range(self.first, len(self.leaves)) if self.leaves[k].index not in absent
+                k for k in range(self.first, len(self.levels)) if self.levels[k].index not in absent
             ]
             own = tuple(t for t in tests if absent.isdisjoint(t.guard.expr.names))
 
@@ -289,7 +289,7 @@ class RowNest:
                     coordinates = self.coordinates(self.rows.maps[value])
                     self.nest.store(point.value(value, ()), buffer, coordinates)
 
-            idle = [k for k in self.kernel.local_leaves if self.leaves[k].index in absent]
+            idle = [k for k in self.kernel.local_levels if self.levels[k].index in absent]
             with self.nest.when(equal(self.kernel.linear_id(idle), 0)):
                 self._points(numbers, own, write, back)
 
@@ -301,16 +301,16 @@ class RowNest:
         back: bool,
         guesses: Guesses | None = None,
     ) -> None:
-        """Loops of leaves over the points of a row, and what is done at each.
+        """Loops of levels over the points of a row, and what is done at each.
 
         Every other phase goes ``back`` where a group shares the row: what was read last is still
         in a cache. Not where loops go past a row's end, as only their last step has tests.
         """
-        back = back and bool(self.kernel.local_leaves) and not tests
+        back = back and bool(self.kernel.local_levels) and not tests
 
         def enter(position: int, tests: tuple[Test, ...]) -> None:
-            k = numbers[position] if position < len(numbers) else len(self.leaves)
-            if k > self.first and len(numbers) == len(self.leaves) - self.first:
+            k = numbers[position] if position < len(numbers) else len(self.levels)
+            if k > self.first and len(numbers) == len(self.levels) - self.first:
                 self.staging.copy(k)
             branch, later = self.guards.passing(tests, k, points=True)
             with branch:
@@ -327,11 +327,11 @@ class RowNest:
                         guesses.move()
 
         def turned(k: int) -> dict[str, Expr]:
-            """The step of a leaf, from the end where the phase goes back."""
-            if not back or self.leaves[k].role is not Role.SERIAL:
+            """The step of a level, from the end where the phase goes back."""
+            if not back or self.levels[k].role is not Role.SERIAL:
                 return {}
             name = step_name(k)
-            return {name: self.leaves[k].extent - 1 - self.kernel.steps[name]}
+            return {name: self.levels[k].extent - 1 - self.kernel.steps[name]}
 
         with self.staging.scope():
             enter(0, tests)
@@ -341,7 +341,7 @@ class RowNest:
     def _accumulator(self, op: ContractionOp) -> Accumulator:
         """The accumulators of a contraction; on GPUs an instruction carries NaN."""
         results = self.kernel.kernel.yield_op.values
-        loses = not self.kernel.local_leaves and loses_nan(op, self.ops, results, self.rows)
+        loses = not self.kernel.local_levels and loses_nan(op, self.ops, results, self.rows)
         return Accumulator.of(op, self._places(op), op.result.name_hint or "acc", loses_nan=loses)
 
     def _places(self, op: ContractionOp) -> Places:
@@ -350,17 +350,17 @@ class RowNest:
         return Places.of(self.kernel, self.first, outputs)
 
     def _moving(self, value: SSAValue) -> list[int]:
-        """The leaves inside a work-item that move a value."""
-        inside = range(self.first, len(self.leaves))
-        return [k for k in inside if self.leaves[k].index in self.rows.maps[value]]
+        """The levels inside a work-item that move a value."""
+        inside = range(self.first, len(self.levels))
+        return [k for k in inside if self.levels[k].index in self.rows.maps[value]]
 
     def _buffer(self, value: SSAValue) -> SSAValue:
         """Private memory for the elements of a value that a work-item needs."""
         tail = self.tail
-        extents = [tail.extent(k) if tail else self.leaves[k].extent for k in self._moving(value)]
+        extents = [tail.extent(k) if tail else self.levels[k].extent for k in self._moving(value)]
         hint = f"{value.name_hint or 'value'}_kept"
         buffer = self.nest.buffer(element_type(value), extents, PRIVATE, hint)
-        if not any(self.leaves[k].role is Role.SERIAL for k in self._moving(value)):
+        if not any(self.levels[k].role is Role.SERIAL for k in self._moving(value)):
             # Registers that loops fill must hold something before; memory is written, then read.
             with self.kernel.loops(self._moving(value)):
                 zero = self.nest.scalars.constant(0, element_type(value))

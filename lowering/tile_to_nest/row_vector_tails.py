@@ -48,12 +48,12 @@ MOST_VECTORS = 8
 
 @dataclass(frozen=True)
 class RowTail(ABC):
-    """The end of a row along an index, whose leaves reach past it."""
+    """The end of a row along an index, whose levels reach past it."""
 
     kernel: KernelNest
     index: str
-    leaves: tuple[int, ...]
-    """The leaves of the index, from the largest stride to the lanes."""
+    levels: tuple[int, ...]
+    """The levels of the index, from the largest stride to the lanes."""
     length: int
 
     @staticmethod
@@ -62,14 +62,14 @@ class RowTail(ABC):
 
         From now on the index's value depends on how far they do.
         """
-        schedule, leaves = kernel.schedule, kernel.leaves
-        if not leaves or leaves[-1].role is not Role.VECTOR or kernel.local_leaves:
+        schedule, levels = kernel.schedule, kernel.levels
+        if not levels or levels[-1].role is not Role.VECTOR or kernel.local_levels:
             return None
-        values, index = kernel.kernel.values, leaves[-1].index
+        values, index = kernel.kernel.values, levels[-1].index
         is_staged = any(isinstance(values[s.operand], BlockArgument) for s in schedule.stages)
         if index not in kernel.kernel.reduced or schedule.one_pass or is_staged:
             return None
-        own = tuple(k for k, leaf in enumerate(leaves) if leaf.index == index)
+        own = tuple(k for k, level in enumerate(levels) if level.index == index)
         tail = OverlappingTail(kernel, index, own, kernel.ranges[index].extent)
         tail = AlignedTail.instead_of(tail, rows) or tail
         if not tail.is_possible:
@@ -80,14 +80,14 @@ class RowTail(ABC):
     @property
     def is_possible(self) -> bool:
         """Whether the index goes past its end, in digits one inside the other, by few vectors."""
-        own = [self.kernel.leaves[k] for k in self.leaves]
-        is_past = prod(leaf.extent for leaf in own) > self.length >= self.lanes
+        own = [self.kernel.levels[k] for k in self.levels]
+        is_past = prod(level.extent for level in own) > self.length >= self.lanes
         return is_past and are_digits(own) and len(self.ends) <= MOST_VECTORS
 
     @property
     @abstractmethod
     def whole(self) -> int:
-        """How many steps of the outermost leaf have elements alone that are there."""
+        """How many steps of the outermost level have elements alone that are there."""
 
     @property
     @abstractmethod
@@ -96,7 +96,7 @@ class RowTail(ABC):
 
     @abstractmethod
     def _enter_row(self, inside: Callable[[], None]) -> None:
-        """The loop of the outermost leaf, and the vectors that it does not have."""
+        """The loop of the outermost level, and the vectors that it does not have."""
 
     @abstractmethod
     def at_row(self) -> AbstractContextManager[None]:
@@ -109,18 +109,18 @@ class RowTail(ABC):
 
     @property
     def outer(self) -> tuple[int, ...]:
-        """The leaves of the index but for the lanes."""
-        return self.leaves[:-1]
+        """The levels of the index but for the lanes."""
+        return self.levels[:-1]
 
     @property
     def lanes(self) -> int:
         """How many elements a vector has."""
-        return self.kernel.leaves[self.leaves[-1]].extent
+        return self.kernel.levels[self.levels[-1]].extent
 
     @property
     def stride(self) -> int:
-        """How many elements a step of the outermost leaf has."""
-        return self.kernel.leaves[self.leaves[0]].stride
+        """How many elements a step of the outermost level has."""
+        return self.kernel.levels[self.levels[0]].stride
 
     @property
     def done(self) -> int:
@@ -128,15 +128,15 @@ class RowTail(ABC):
         return self.whole * self.stride
 
     def extent(self, k: int) -> int:
-        """How many places what is kept of a row has along a leaf, of whatever index."""
-        leaf = self.kernel.leaves[k]
-        if k != self.leaves[0]:
-            return leaf.extent
-        return max(leaf.extent, ceil_div(self.done + len(self.ends) * self.lanes, leaf.stride))
+        """How many places what is kept of a row has along a level, of whatever index."""
+        level = self.kernel.levels[k]
+        if k != self.levels[0]:
+            return level.extent
+        return max(level.extent, ceil_div(self.done + len(self.ends) * self.lanes, level.stride))
 
     def enter(self, k: int, inside: Callable[[], None]) -> None:
-        """The loop of a leaf that is not the lanes', and of the outermost one the ends, too."""
-        if k == self.leaves[0]:
+        """The loop of a level that is not the lanes', and of the outermost one the ends, too."""
+        if k == self.levels[0]:
             self._enter_row(inside)
             return
         is_end = step_name(k) in self.kernel.steps
@@ -146,7 +146,7 @@ class RowTail(ABC):
     def _enter_whole(self, inside: Callable[[], None]) -> None:
         """The loop over the whole steps."""
         if self.whole:
-            first_steps(self.kernel, self.leaves[0], self.whole, inside)
+            first_steps(self.kernel, self.levels[0], self.whole, inside)
 
     def _enter_ends(self, inside: Callable[[], None]) -> None:
         """Each of the vectors that no loop has."""
@@ -154,19 +154,19 @@ class RowTail(ABC):
             rest = self.done + number * self.lanes
             steps = {BACK: Expr.const(position - rest)}
             for k in self.outer:
-                step, rest = divmod(rest, self.kernel.leaves[k].stride)
+                step, rest = divmod(rest, self.kernel.levels[k].stride)
                 steps[step_name(k)] = Expr.const(step)
             with self.kernel.at_steps(steps):
                 inside()
 
     def once(self, op: ContractionOp, accumulator: Accumulator, value: SSAValue) -> SSAValue:
         """What a contraction aggregates here: nothing in lanes that are aggregated elsewhere."""
-        is_alone = self.leaves[-1] in accumulator.places.moving
+        is_alone = self.levels[-1] in accumulator.places.moving
         if is_alone or op.aggregation.data in EXTREMES or (found := self._new) is None:
             return value
         nest, scalars = self.kernel.nest, self.kernel.nest.scalars
         kind, bound = found
-        lane = nest.index(self.kernel.steps[step_name(self.leaves[-1])])
+        lane = nest.index(self.kernel.steps[step_name(self.levels[-1])])
         number, limit = (nest.emit(arith.IndexCastOp(v, i32)) for v in (lane, nest.index(bound)))
         is_new = scalars.compare(kind, number, limit, i32)
         neutral = scalars.constant(accumulator.initial, accumulator.type)
@@ -226,11 +226,11 @@ class AlignedTail(RowTail):
     def instead_of(tail: RowTail, rows: Rows) -> AlignedTail | None:
         """That of a long row whose successor begins elsewhere in a vector; None of another one."""
         kernel, index = tail.kernel, tail.index
-        is_loop = kernel.leaves[tail.leaves[0]].role is Role.SERIAL
+        is_loop = kernel.levels[tail.levels[0]].role is Role.SERIAL
         if not is_loop or tail.length < LEAST_SLIDING:
             return None
         found = _start(kernel, rows, index)
-        return AlignedTail(kernel, index, tail.leaves, tail.length, *found) if found else None
+        return AlignedTail(kernel, index, tail.levels, tail.length, *found) if found else None
 
     @property
     @override
@@ -267,7 +267,7 @@ class AlignedTail(RowTail):
         back = self.kernel.steps[BACK].value
         if back is None:
             return None
-        outer = (self.kernel.steps[step_name(k)] * self.kernel.leaves[k].stride for k in self.outer)
+        outer = (self.kernel.steps[step_name(k)] * self.kernel.levels[k].stride for k in self.outer)
         position = sum(outer, Expr.const(back))
         if not position:
             return "lt", self._first
@@ -280,7 +280,7 @@ def _start(kernel: KernelNest, rows: Rows, index: str) -> tuple[IndexExpr, int] 
     And how far the next multiple of a vector is at least. None if all begin at such multiples, or
     no result lies along the index.
     """
-    lanes = kernel.leaves[-1].extent
+    lanes = kernel.levels[-1].extent
     for value in kernel.kernel.yield_op.values:
         along, sizes = rows.maps[value], shape(value)
         if along and along[-1] == index:

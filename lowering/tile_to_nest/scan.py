@@ -36,7 +36,7 @@ from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, s
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, first_written_out
-from tiledialect.schedule.scans import ScanLeaves
+from tiledialect.schedule.scans import ScanLevels
 
 Parts = tuple[SSAValue, ...]
 """What some elements come to, or buffers of that: its parts."""
@@ -54,20 +54,20 @@ class ScanNest:
         self.parts: dict[str, Attribute] = {"": self.type, **anew}
         """The element types of the parts, by what is added to the names of their buffers."""
         self.index = f"d{op.along}"
-        self.own = ScanLeaves.of(kernel.schedule, self.index, op.block)
+        self.own = ScanLevels.of(kernel.schedule, self.index, op.block)
         serial = [k for k in (*self.own.steps, *self.own.inside) if k >= kernel.parallel]
-        self.first = min(serial, default=first_written_out(kernel.leaves))
-        inside = range(self.first, len(kernel.leaves))
+        self.first = min(serial, default=first_written_out(kernel.levels))
+        inside = range(self.first, len(kernel.levels))
         self.tile = [k for k in inside if k not in self.own.steps]
-        """The leaves that move what a work-item has in registers."""
+        """The levels that move what a work-item has in registers."""
         self.rows = [k for k in self.tile if k not in self.own.inside]
         self.totals = [k for k in self.tile if k not in self.own.chunk]
 
     # -- places and values -----------------------------------------------------------------
 
     def buffer(self, numbers: Sequence[int], hint: str) -> Parts:
-        """Registers, one for each step of some leaves."""
-        extents = [self.kernel.leaves[k].extent for k in numbers]
+        """Registers, one for each step of some levels."""
+        extents = [self.kernel.levels[k].extent for k in numbers]
         return self._buffers(extents, PRIVATE, hint)
 
     def _buffers(self, extents: Sequence[int], space: IntegerAttr, hint: str) -> Parts:
@@ -132,11 +132,11 @@ class ScanNest:
                 yield
 
     def _ordered(self, number: int) -> Expr:
-        """The step of a leaf, counted from where the scan begins."""
+        """The step of a level, counted from where the scan begins."""
         step = self.kernel.steps[step_name(number)]
         if self.op.reverse is None:
             return step
-        return Expr.const(self.kernel.leaves[number].extent - 1) - step
+        return Expr.const(self.kernel.levels[number].extent - 1) - step
 
     # -- building --------------------------------------------------------------------------
 
@@ -156,8 +156,8 @@ class ScanNest:
         """
         if self.op.start is None or self.own.items is None:
             return {}
-        leaves = enumerate(self.kernel.leaves[: self.first])
-        last = {step_name(k): x.extent - 1 for k, x in leaves if x.role is Role.GROUP}
+        levels = enumerate(self.kernel.levels[: self.first])
+        last = {step_name(k): x.extent - 1 for k, x in levels if x.role is Role.GROUP}
         return {name: Expr.const(n) - self.kernel.steps[name] for name, n in last.items()}
 
     def _steps(self, position: int, carry: Parts, shared: Sequence[Parts]) -> None:
@@ -177,9 +177,9 @@ class ScanNest:
         if start is None:
             return self.neutral()
         block, size = IndexExpr(), self.op.block
-        for k, leaf in enumerate(self.kernel.leaves):
-            if leaf.index == self.index and size is not None and leaf.stride >= size:
-                block += leaf.stride // size * IndexExpr.of(step_name(k))
+        for k, level in enumerate(self.kernel.levels):
+            if level.index == self.index and size is not None and level.stride >= size:
+                block += level.stride // size * IndexExpr.of(step_name(k))
         coordinates = [IndexExpr.of(f"d{k}") for k in range(len(static_shape(start)))]
         coordinates = [e.substitute(self.kernel.values) for e in coordinates]
         coordinates[self.op.along] = block
@@ -235,22 +235,22 @@ class ScanNest:
 
     def _shared(self) -> tuple[Parts, Parts]:
         """Local memory for the totals of all work-items; two, so that one can be read."""
-        others = [k for k in self.kernel.local_leaves if k != self.own.items]
-        leaves = self.kernel.leaves
-        rows = prod(leaves[k].extent for k in others)
-        extents = [rows, self._items, *(leaves[k].extent for k in self.totals)]
+        others = [k for k in self.kernel.local_levels if k != self.own.items]
+        levels = self.kernel.levels
+        rows = prod(levels[k].extent for k in others)
+        extents = [rows, self._items, *(levels[k].extent for k in self.totals)]
         first, second = (self._buffers(extents, LOCAL, hint) for hint in ("sums", "next"))
         return first, second
 
     @property
     def _items(self) -> int:
         assert self.own.items is not None
-        return self.kernel.leaves[self.own.items].extent
+        return self.kernel.levels[self.own.items].extent
 
     def _at_item(self, distance: int) -> tuple[list[Expr], Condition]:
         """Where the totals of an earlier work-item are, and that there is such a one."""
         assert self.own.items is not None
-        others = [k for k in self.kernel.local_leaves if k != self.own.items]
+        others = [k for k in self.kernel.local_levels if k != self.own.items]
         own = self.kernel.steps[step_name(self.own.items)]
         item = own - distance if self.op.reverse is None else own + distance
         place = [self.kernel.linear_id(others), item, *self.place(self.totals)]

@@ -49,10 +49,10 @@ class ScatterNest:
         self.type = element_type(op.result)
         self.shape = static_shape(op.result)
         (self.output,) = kernel.outputs
-        self.inside = range(kernel.parallel, len(kernel.leaves))
+        self.inside = range(kernel.parallel, len(kernel.levels))
         self.axis, self.size = op.row_axis, static_shape(op.result)[op.row_axis]
         self.row_name = row_index(self.axis)
-        self.columns = [k for k in self.inside if kernel.leaves[k].index != self.row_name]
+        self.columns = [k for k in self.inside if kernel.levels[k].index != self.row_name]
 
     def build(self) -> None:
         """The whole kernel."""
@@ -61,7 +61,7 @@ class ScatterNest:
                 at = self._coordinates()
                 zero = self.nest.scalars.constant(0, self.type)
                 self.nest.store(zero, self.output, at, self.kernel.in_bounds(at, self.shape))
-            if self.kernel.local_leaves:
+            if self.kernel.local_levels:
                 Search(self).build()
             else:
                 self._points()
@@ -136,14 +136,14 @@ class ScatterNest:
         index = self.nest.scalars.emit(arith.IndexCastOp(row, IndexType()))
         return self.nest.named(index, "row", Range(-1, self.size))
 
-    def owns(self, row: Expr, leaves: Sequence[int]) -> Condition:
-        """Whether a row is of those of all work-items that have the same steps of these leaves."""
+    def owns(self, row: Expr, levels: Sequence[int]) -> Condition:
+        """Whether a row is of those of all work-items that have the same steps of these levels."""
         first, count = Expr(), rows_of_item(self.kernel.schedule, self.axis, self.size)
-        for k, leaf in enumerate(self.kernel.leaves[: self.kernel.parallel]):
-            if leaf.index == self.row_name and k in leaves:
-                first += self.kernel.steps[step_name(k)] * leaf.stride
-            elif leaf.index == self.row_name:
-                count += (leaf.extent - 1) * leaf.stride
+        for k, level in enumerate(self.kernel.levels[: self.kernel.parallel]):
+            if level.index == self.row_name and k in levels:
+                first += self.kernel.steps[step_name(k)] * level.stride
+            elif level.index == self.row_name:
+                count += (level.extent - 1) * level.stride
         return both(less_equal(0, row), less_equal(first, row), less(row, first + count))
 
 
@@ -157,8 +157,8 @@ class Search:
     def __init__(self, scatter: ScatterNest):
         self.scatter = scatter
         self.kernel, self.nest = scatter.kernel, scatter.nest
-        local = self.kernel.local_leaves
-        self.items = prod(self.kernel.leaves[k].extent for k in local)
+        local = self.kernel.local_levels
+        self.items = prod(self.kernel.levels[k].extent for k in local)
         self.item = self.kernel.linear_id(local)
         self.group = [k for k in range(self.kernel.parallel) if k not in local]
         self.block = self.items * NEIGHBOURS

@@ -147,7 +147,7 @@ class Staging:
     def _stages(self, number: int) -> tuple[Stage, ...]:
         """The stages of one of the kernel's values."""
         own = [s for s in self.kernel.schedule.stages if s.operand == number]
-        return tuple(sorted(own, key=lambda s: (place_of(s, self.kernel.leaves), not s.local)))
+        return tuple(sorted(own, key=lambda s: (place_of(s, self.kernel.levels), not s.local)))
 
     def _tiled(self) -> Iterator[tuple[int, Operand]]:
         """What may have tiles: operands, and what they are computed of, with their numbers."""
@@ -187,16 +187,16 @@ class Staging:
         )
 
     def absorbed(self, first: int, guarded: int | None = None) -> dict[int, int]:
-        """The accesses that need no test as their operand is staged, and before which leaf it is.
+        """The accesses that need no test as their operand is staged, and before which level it is.
 
         They are numbered as the accesses of an index space, ``first`` being the first operand's
-        first axis. What is not staged is read before leaf ``guarded``, with tests, if that is
+        first axis. What is not staged is read before level ``guarded``, with tests, if that is
         given.
         """
         found: dict[int, int] = {}
         for k, operand in enumerate(self.operands):
             tested = self.needs_tests(k)
-            place = guarded if tested else place_of(self.stages_of(k)[0], self.kernel.leaves)
+            place = guarded if tested else place_of(self.stages_of(k)[0], self.kernel.levels)
             if place is not None:
                 found.update(dict.fromkeys(range(first, first + len(operand.access)), place))
             first += len(operand.access)
@@ -213,10 +213,10 @@ class Staging:
     # -- copying ---------------------------------------------------------------------------
 
     def copy(self, k: int) -> None:
-        """The copies that are made before leaf ``k``."""
+        """The copies that are made before level ``k``."""
         for number, operand in self._tiled():
             for stage in self._stages(number):
-                if place_of(stage, self.kernel.leaves) == k:
+                if place_of(stage, self.kernel.levels) == k:
                     self._copy(operand, stage)
 
     def _copy(self, operand: Operand, stage: Stage) -> None:
@@ -306,7 +306,7 @@ class Staging:
         role = LoopRole(Role.UNROLL if steps <= UNROLLED_COPIES else Role.SERIAL)
         with ExitStack() as stack:
             step = stack.enter_context(self.nest.loop(role, steps, "t", always=True))
-            chunk = step * items + self.kernel.linear_id(self.kernel.local_leaves)
+            chunk = step * items + self.kernel.linear_id(self.kernel.local_levels)
             stack.enter_context(self.nest.when(less(chunk, chunks)))
             lane = stack.enter_context(self.nest.loop(LoopRole(Role.VECTOR), width, "lane"))
             position = digits(chunk, (*extents[:-1], extents[-1] // width))

@@ -215,7 +215,7 @@ def _ordered(text: str | None, kernel: KernelOp) -> frozenset[int]:
 def _runs_over_more(text: str, kernel: KernelOp, found: Joint) -> bool:
     """Whether a schedule has loops over axes that would be gone, or is none."""
     try:
-        leaves = parse_schedule_text(text, kernel).leaves
+        levels = parse_schedule_text(text, kernel).levels
     except TileError:
         return True
-    return not {leaf.index for leaf in leaves} <= found.ranges.keys()
+    return not {level.index for level in levels} <= found.ranges.keys()

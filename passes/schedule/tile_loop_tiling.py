@@ -30,7 +30,7 @@ from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.cost.estimate import cost
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_leaves
+from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
@@ -64,7 +64,7 @@ def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
     """A work-item for each element of the output, in work-groups of at most ``local_size``."""
     if kernel.scan is not None:
         return ScheduleAttr(scan_schedule_of(kernel.scan, None))
-    return ScheduleAttr(Schedule(default_leaves(kernel.indices, local_size)))
+    return ScheduleAttr(Schedule(default_levels(kernel.indices, local_size)))
 
 
 def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:

@@ -52,10 +52,10 @@ def parts_for(op: ScatterOp, device: Device) -> int:
     moved = MOVES * prod(shape) * element_bytes(t.element_type)
 
     def nanoseconds(parts: int) -> float:
-        leaves = scatter_schedule((parts, *shape), 1, device).leaves
-        rows = [leaf for leaf in leaves if leaf.index == row_index(1) and leaf.role in PARALLEL]
-        groups = prod(leaf.extent for leaf in leaves if leaf.role is Role.GROUP)
-        slabs = prod(leaf.extent for leaf in rows)
+        levels = scatter_schedule((parts, *shape), 1, device).levels
+        rows = [level for level in levels if level.index == row_index(1) and level.role in PARALLEL]
+        groups = prod(level.extent for level in levels if level.role is Role.GROUP)
+        slabs = prod(level.extent for level in rows)
         summed = parts * moved / device.bandwidth + 1e3 * device.launch if parts > 1 else 0.0
         if device.kind is Kind.CPU:
             waves = ceil_div(groups, device.compute_units)

@@ -1,7 +1,7 @@
 // RUN: tile-opt %s -p tile-to-gpu | filecheck %s
 // RUN: tile-opt %s -p tile-to-gpu -t opencl | filecheck %s --check-prefix=OPENCL
 
-// Groups and work-items become ids, serial leaves loops; a tile that does not divide is tested.
+// Groups and work-items become ids, serial levels loops; a tile that does not divide is tested.
 // CHECK:      builtin.module attributes {gpu.container_module} {
 // CHECK-NEXT:   "gpu.module"() <{sym_name = "product_kernels"}> ({
 // CHECK:          "gpu.block_id"() <{dimension = #gpu<dim y>}>
@@ -37,7 +37,7 @@ func.func @product(%A: tensor<3x5xf32> {tile.name = "A"}, %B: tensor<5x7xf32> {t
   func.return %C : tensor<3x7xf32>
 }
 
-// Unsigned types are kept beside the names; unrolled leaves are straight code.
+// Unsigned types are kept beside the names; unrolled levels are straight code.
 // CHECK: func.func @unrolled(%A: memref<3xi8, 1 : i32> {tile.element_type = ui8}) -> (memref<3xi8, 1 : i32> {tile.element_type = ui8}) {
 // OPENCL-LABEL: void unrolled_0_
 // OPENCL:           C[0] =

@@ -17,8 +17,8 @@ from tiledialect.dialects.tile.structure.row_axes import reduced_by
 from tiledialect.schedule.loops import (
     PARALLEL,
     GlobalStage,
-    Leaf,
     LoopIndex,
+    LoopLevel,
     Role,
     Schedule,
     Stage,
@@ -42,51 +42,51 @@ WHOLE_ROLES = (Role.SERIAL, Role.UNROLL)
 
 
 @st.composite
-def splits(draw: st.DrawFn, index: LoopIndex) -> list[Leaf]:
+def splits(draw: st.DrawFn, index: LoopIndex) -> list[LoopLevel]:
     """The range of an index as digits, which may reach further; their roles are to come."""
-    leaves: list[Leaf] = []
+    levels: list[LoopLevel] = []
     reach = 1
     extents = EXTENTS if index.range.extent <= max(EXTENTS) else LONG_EXTENTS
     for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
         extent = draw(st.sampled_from(extents))
-        leaves.append(Leaf(index.name, reach, extent, Role.SERIAL))
+        levels.append(LoopLevel(index.name, reach, extent, Role.SERIAL))
         reach *= extent
     rest = -(-index.range.extent // reach)
-    if rest > 1 or not leaves:
+    if rest > 1 or not levels:
         extra = draw(st.sampled_from([0, 0, 0, 1] if rest <= max(EXTENTS) else [0, 0, 1, 7]))
-        leaves.append(Leaf(index.name, reach, max(rest, 1) + extra, Role.SERIAL))
-    return leaves
+        levels.append(LoopLevel(index.name, reach, max(rest, 1) + extra, Role.SERIAL))
+    return levels
 
 
 @st.composite
-def leaves(draw: st.DrawFn, kernel: KernelOp) -> list[Leaf]:
+def levels(draw: st.DrawFn, kernel: KernelOp) -> list[LoopLevel]:
     """Loops over all indices, in any order that is legal."""
     indices = kernel.indices
     op = kernel.contraction
     assigns = op is not None and op.aggregation.data is Aggregation.assign
     inner_roles = WHOLE_ROLES if assigns else SUMMED_ROLES
     items = copies = 1
-    found: list[Leaf] = []
+    found: list[LoopLevel] = []
     is_output = {index.name: index.is_output for index in indices}
     drawn = draw(st.permutations([x for index in indices for x in draw(splits(index))]))
-    for leaf in drawn:
-        role = draw(st.sampled_from(OUTPUT_ROLES if is_output[leaf.index] else inner_roles))
-        if role is Role.LOCAL and items * leaf.extent > MOST_ITEMS:
+    for level in drawn:
+        role = draw(st.sampled_from(OUTPUT_ROLES if is_output[level.index] else inner_roles))
+        if role is Role.LOCAL and items * level.extent > MOST_ITEMS:
             role = Role.SERIAL
-        if role in (Role.UNROLL, Role.VECTOR) and copies * leaf.extent > MOST_WRITTEN_OUT:
+        if role in (Role.UNROLL, Role.VECTOR) and copies * level.extent > MOST_WRITTEN_OUT:
             role = Role.SERIAL
         if role is Role.VECTOR and any(x.role is Role.VECTOR for x in found):
             role = Role.UNROLL
-        items *= leaf.extent if role is Role.LOCAL else 1
-        copies *= leaf.extent if role in (Role.UNROLL, Role.VECTOR) else 1
+        items *= level.extent if role is Role.LOCAL else 1
+        copies *= level.extent if role in (Role.UNROLL, Role.VECTOR) else 1
         axis = draw(st.sampled_from("xxyz")) if role in PARALLEL else ""
-        found.append(Leaf(leaf.index, leaf.stride, leaf.extent, role, axis))
+        found.append(LoopLevel(level.index, level.stride, level.extent, role, axis))
     # What must be so; otherwise they stay as drawn.
     return sorted(found, key=lambda x: (x.role not in PARALLEL) + (x.role is Role.VECTOR))
 
 
 @st.composite
-def stages(draw: st.DrawFn, kernel: KernelOp, order: list[Leaf]) -> list[Stage]:
+def stages(draw: st.DrawFn, kernel: KernelOp, order: list[LoopLevel]) -> list[Stage]:
     """Tiles of some operands of a kernel's contraction, or what a row kernel keeps."""
     if kernel.axes is not None:
         return draw(kept(kernel))
@@ -136,7 +136,7 @@ def kept(draw: st.DrawFn, kernel: KernelOp) -> list[Stage]:
     return found
 
 
-def nested(stages: list[Stage], order: list[Leaf]) -> list[Stage]:
+def nested(stages: list[Stage], order: list[LoopLevel]) -> list[Stage]:
     """The stages that can be copied from one another, those in local memory first."""
     found: list[Stage] = []
     for stage in sorted(stages, key=lambda s: (place_of(s, order), not s.local)):
@@ -153,7 +153,7 @@ def nested(stages: list[Stage], order: list[Leaf]) -> list[Stage]:
 @st.composite
 def schedules(draw: st.DrawFn, kernel: KernelOp) -> ScheduleAttr:
     """A schedule that the kernel can run by."""
-    order = draw(leaves(kernel))
+    order = draw(levels(kernel))
     schedule = Schedule(tuple(order), tuple(draw(stages(kernel, order))))
     summed = {index.name for index in kernel.indices if not index.is_output}
     sizes = [n for n in (2, 4, 8, 16) if joins_in_sub_groups(schedule, n, summed)]

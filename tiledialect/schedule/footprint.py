@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from math import gcd
 
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage, place_of
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, place_of
 
 UNROLLED_COPIES = 16
 """Up to how many steps a copy that work-items share is written out, and can be fetched ahead."""
 
 
 def step_name(number: int) -> str:
-    """What the step of a leaf is called in affine expressions."""
+    """What the step of a level is called in affine expressions."""
     return f"step{number}"
 
 
-def index_values(ranges: Mapping[str, Range], leaves: Sequence[Leaf]) -> dict[str, IndexExpr]:
-    """Each index as its lower end plus the steps of its leaves."""
+def index_values(ranges: Mapping[str, Range], levels: Sequence[LoopLevel]) -> dict[str, IndexExpr]:
+    """Each index as its lower end plus the steps of its levels."""
     values = {name: IndexExpr.of(r.lower) for name, r in ranges.items()}
-    for number, leaf in enumerate(leaves):
-        values[leaf.index] += leaf.stride * IndexExpr.of(step_name(number))
+    for number, level in enumerate(levels):
+        values[level.index] += level.stride * IndexExpr.of(step_name(number))
     return values
 
 
@@ -66,13 +66,13 @@ class Footprint:
 
 
 def footprint(
-    access: Sequence[IndexExpr], leaves: Sequence[Leaf], inside: Iterable[int]
+    access: Sequence[IndexExpr], levels: Sequence[LoopLevel], inside: Iterable[int]
 ) -> Footprint:
-    """What the accesses of the leaves ``inside`` touch, for fixed other leaves.
+    """What the accesses of the levels ``inside`` touch, for fixed other levels.
 
     By interval arithmetic on the affine ``access``, an expression of steps for each axis.
     """
-    extents = {step_name(k): leaves[k].extent for k in inside}
+    extents = {step_name(k): levels[k].extent for k in inside}
     base: list[IndexExpr] = []
     dimensions: list[Dimension] = []
     for axis, expr in enumerate(access):
@@ -109,11 +109,11 @@ def _dimensions(
 
 def stage_footprint(stage: Stage, access: Sequence[IndexExpr], schedule: Schedule) -> Footprint:
     """The tile of a stage."""
-    leaves, place = schedule.leaves, place_of(stage, schedule.leaves)
+    levels, place = schedule.levels, place_of(stage, schedule.levels)
     inside = [
         k
-        for k, leaf in enumerate(leaves)
-        if k >= place or (stage.local and leaf.role is Role.LOCAL)
+        for k, level in enumerate(levels)
+        if k >= place or (stage.local and level.role is Role.LOCAL)
     ]
-    found = footprint(access, leaves, inside)
+    found = footprint(access, levels, inside)
     return found.ordered(stage.order) if stage.order else found

@@ -1,4 +1,4 @@
-"""Where an instruction stands in a schedule: the leaves that make its box, and its operands."""
+"""Where an instruction stands in a schedule: the levels that make its box, and its operands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from math import prod
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, floordiv, mod
 from tiledialect.schedule.instructions import Fragment, Instruction, find
-from tiledialect.schedule.loops import PARALLEL, WRITTEN_OUT, Leaf, Role, Schedule, ScheduleError
+from tiledialect.schedule.loops import (
+    PARALLEL,
+    WRITTEN_OUT,
+    LoopLevel,
+    Role,
+    Schedule,
+    ScheduleError,
+)
 
 
 @dataclass(frozen=True)
@@ -32,27 +39,27 @@ class Box:
     instruction: Instruction
     indices: Mapping[str, str]
     """The index that each axis of the box is along."""
-    leaves: Mapping[int, Leaf]
-    """The leaves inside the box, by their numbers; their strides in steps along its axes."""
+    levels: Mapping[int, LoopLevel]
+    """The levels inside the box, by their numbers; their strides in steps along its axes."""
     operands: tuple[int, ...]
     """Which input of the contraction each operand is."""
     first: int
-    """How many leaves stand outside: the number of the first that the instruction replaces."""
+    """How many levels stand outside: the number of the first that the instruction replaces."""
     lane: int | None
-    """The leaf of vectors after those of the box, for each lane of which it is executed."""
+    """The level of vectors after those of the box, for each lane of which it is executed."""
 
     @property
     def lanes(self) -> tuple[int, ...]:
-        """The numbers of the leaves whose work-items execute it together, the fastest last."""
-        return tuple(k for k, leaf in sorted(self.leaves.items()) if leaf.role is Role.LOCAL)
+        """The numbers of the levels whose work-items execute it together, the fastest last."""
+        return tuple(k for k, level in sorted(self.levels.items()) if level.role is Role.LOCAL)
 
     def steps(self, fragment: Fragment, place: Sequence[Expr]) -> dict[int, Expr]:
-        """The step of each leaf inside the box at a place of an operand's."""
+        """The step of each level inside the box at a place of an operand's."""
         along = {self.indices[axis]: p for axis, p in zip(fragment.axes, place, strict=True)}
         return {
-            k: mod(floordiv(along[leaf.index], leaf.stride), leaf.extent)
-            for k, leaf in self.leaves.items()
-            if leaf.index in along
+            k: mod(floordiv(along[level.index], level.stride), level.extent)
+            for k, level in self.levels.items()
+            if level.index in along
         }
 
 
@@ -60,7 +67,7 @@ def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> 
     """Where the schedule's instruction stands, which computes a sum of products of ``inputs``.
 
     Raises:
-        ScheduleError: the instruction does not fit the leaves or the operands.
+        ScheduleError: the instruction does not fit the levels or the operands.
     """
     assert schedule.instruction is not None
     instruction = find(schedule.instruction.name)
@@ -69,22 +76,22 @@ def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> 
     if len(steps) != len(instruction.box) or len(set(indices.values())) != len(steps):
         axes = ", ".join(instruction.axes)
         raise ScheduleError(f"{instruction.name} needs an index for each of its axes {axes}")
-    leaves: dict[int, Leaf] = {}
+    levels: dict[int, LoopLevel] = {}
     for step, (_, extent) in zip(steps, instruction.box, strict=True):
-        leaves.update(_leaves_inside(instruction, schedule.leaves, step, extent))
-    loops = [k for k, leaf in leaves.items() if leaf.role not in PARALLEL]
+        levels.update(_levels_inside(instruction, schedule.levels, step, extent))
+    loops = [k for k, level in levels.items() if level.role not in PARALLEL]
     operands = _operands(instruction, indices, output, inputs)
-    first, last = min(loops, default=len(schedule.leaves)), len(schedule.leaves) - 1
+    first, last = min(loops, default=len(schedule.levels)), len(schedule.levels) - 1
     is_lane = (
         first < last
-        and last not in leaves
-        and schedule.leaves[last].role is Role.VECTOR
-        and schedule.leaves[last].index in output.names
+        and last not in levels
+        and schedule.levels[last].role is Role.VECTOR
+        and schedule.levels[last].index in output.names
     )
-    box = Box(instruction, indices, leaves, operands, first, last if is_lane else None)
-    _check_leaves(box, schedule.leaves)
-    _check_lanes(box, schedule.leaves)
-    inside = [(schedule.leaves[k].index, schedule.leaves[k].stride) for k in leaves]
+    box = Box(instruction, indices, levels, operands, first, last if is_lane else None)
+    _check_levels(box, schedule.levels)
+    _check_lanes(box, schedule.levels)
+    inside = [(schedule.levels[k].index, schedule.levels[k].stride) for k in levels]
     for stage in schedule.stages:
         if not stage.local or stage.at in inside:
             place = f"is inside {instruction.name}" if stage.local else "is in registers"
@@ -95,20 +102,20 @@ def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> 
     return box
 
 
-def _leaves_inside(
-    instruction: Instruction, leaves: Sequence[Leaf], step: tuple[str, int], extent: int
-) -> dict[int, Leaf]:
-    """The leaves along an axis, in steps of it."""
+def _levels_inside(
+    instruction: Instruction, levels: Sequence[LoopLevel], step: tuple[str, int], extent: int
+) -> dict[int, LoopLevel]:
+    """The levels along an axis, in steps of it."""
     index, size = step
     inside = {
         k: replace(x, stride=x.stride // size)
-        for k, x in enumerate(leaves)
+        for k, x in enumerate(levels)
         if x.index == index and x.stride % size == 0 and x.stride < extent * size
     }
-    if prod(leaf.extent for leaf in inside.values()) != extent:
+    if prod(level.extent for level in inside.values()) != extent:
         raise ScheduleError(
-            f"{instruction.name} takes {extent} steps of {Leaf(*step, 0, Role.SERIAL).step} at "
-            f"once: the loops over {index} must be split there"
+            f"{instruction.name} takes {extent} steps of {LoopLevel(*step, 0, Role.SERIAL).step} "
+            f"at once: the loops over {index} must be split there"
         )
     return inside
 
@@ -160,38 +167,38 @@ def _check_operand(
         )
 
 
-def _check_leaves(box: Box, leaves: Sequence[Leaf]) -> None:
-    """The leaves in the box are lanes, or the innermost ones."""
+def _check_levels(box: Box, levels: Sequence[LoopLevel]) -> None:
+    """The levels in the box are lanes, or the innermost ones."""
     name, summed = box.instruction.name, set(box.instruction.axes)
     summed -= set(box.instruction.result.axes)
-    for k, leaf in enumerate(leaves):
-        if leaf.role in PARALLEL:
+    for k, level in enumerate(levels):
+        if level.role in PARALLEL:
             continue
-        if k >= box.first and k not in box.leaves and k != box.lane:
-            raise ScheduleError(f"the loop {leaf} must stand outside the box of {name}")
-        if k not in box.leaves:
+        if k >= box.first and k not in box.levels and k != box.lane:
+            raise ScheduleError(f"the loop {level} must stand outside the box of {name}")
+        if k not in box.levels:
             continue
-        is_summed = leaf.index in {box.indices[axis] for axis in summed}
+        is_summed = level.index in {box.indices[axis] for axis in summed}
         allowed = (Role.SERIAL, Role.UNROLL) if is_summed else WRITTEN_OUT
-        if leaf.role not in allowed:
+        if level.role not in allowed:
             roles = " or ".join(allowed)
-            raise ScheduleError(f"the loop {leaf} is inside {name}: its role must be {roles}")
+            raise ScheduleError(f"the loop {level} is inside {name}: its role must be {roles}")
 
 
-def _check_lanes(box: Box, leaves: Sequence[Leaf]) -> None:
+def _check_lanes(box: Box, levels: Sequence[LoopLevel]) -> None:
     """The work-items hold the elements of the result that the instruction gives them."""
     entry = box.instruction
     lanes = box.lanes
-    fastest = [k for k, leaf in enumerate(leaves) if (leaf.role, leaf.axis) == (Role.LOCAL, "x")]
-    count = prod(box.leaves[k].extent for k in lanes)
-    outside = [leaf for leaf in box.leaves.values() if leaf.role is Role.GROUP]
+    fastest = [k for k, level in enumerate(levels) if (level.role, level.axis) == (Role.LOCAL, "x")]
+    count = prod(box.levels[k].extent for k in lanes)
+    outside = [level for level in box.levels.values() if level.role is Role.GROUP]
     if outside or count != entry.lanes or list(lanes) != fastest[len(fastest) - len(lanes) :]:
         raise ScheduleError(
             f"{entry.name} is executed by {entry.lanes} work-items: the last loops of role "
             f"local.x must be those inside its box, with {entry.lanes} steps together"
         )
     for lane in range(entry.lanes):
-        own = _digits(lane, [box.leaves[k].extent for k in lanes])
+        own = _digits(lane, [box.levels[k].extent for k in lanes])
         for element in range(entry.result.count):
             place = entry.result.at(lane, element)
             steps = box.steps(entry.result, [Expr.const(p) for p in place])

@@ -16,7 +16,7 @@ class ScheduleError(ValueError):
 
 
 class Role(StrEnum):
-    """What runs the values of a leaf: a grid of work-groups or work-items, or a loop."""
+    """What runs the values of a level: a grid of work-groups or work-items, or a loop."""
 
     GROUP = "group"
     LOCAL = "local"
@@ -42,11 +42,11 @@ WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
 
 
 @dataclass(frozen=True)
-class Leaf:
+class LoopLevel:
     """One loop of a schedule: ``index`` grows by ``stride`` with each of ``extent`` steps.
 
     ``axis`` is ``x``, ``y`` or ``z`` for the roles ``group`` and ``local``, else empty. An index
-    is its lower bound plus the sum of its leaves' steps times their strides.
+    is its lower bound plus the sum of its levels' steps times their strides.
     """
 
     index: str
@@ -73,7 +73,7 @@ COPIED_BYTES = (4, 8, 16)
 class Stage:
     """A tile of an operand that is copied to nearer memory before it is used.
 
-    The tile holds what the loops inside the place of the copy read: those after the leaf ``at``
+    The tile holds what the loops inside the place of the copy read: those after the level ``at``
     (None: all that are not ``group`` or ``local``), and, for local memory, those of all
     work-items of the group.
     """
@@ -83,7 +83,7 @@ class Stage:
     local: bool
     """Whether the tile lies in local memory, else in the work-item's registers."""
     at: tuple[str, int] | None = None
-    """The index and stride of the leaf in each step of which the tile is copied."""
+    """The index and stride of the level in each step of which the tile is copied."""
     copies: int = 1
     """With 2, the next tile is fetched while this one is used; with more, those after it too."""
     asynchronous: bool = False
@@ -101,7 +101,7 @@ class Stage:
         """All but the operand: ``local at 16*k copies 2``."""
         text = "local" if self.local else "private"
         if self.at is not None:
-            text += f" at {Leaf(*self.at, 0, Role.SERIAL).step}"
+            text += f" at {LoopLevel(*self.at, 0, Role.SERIAL).step}"
         if self.asynchronous:
             text += " async"
         for word, value, default in (
@@ -148,7 +148,7 @@ class Placement:
     """The index along each axis of its box, and how far a step along the axis moves it."""
 
     def __str__(self) -> str:
-        steps = (Leaf(*step, 0, Role.SERIAL).step for step in self.steps)
+        steps = (LoopLevel(*step, 0, Role.SERIAL).step for step in self.steps)
         return f"{self.name} <{', '.join(steps)}>"
 
 
@@ -156,7 +156,7 @@ class Placement:
 class Schedule:
     """How a kernel runs: its loops, outermost first, and what else there is to say of it."""
 
-    leaves: tuple[Leaf, ...] = ()
+    levels: tuple[LoopLevel, ...] = ()
     stages: tuple[Stage, ...] = field(default=())
     instruction: Placement | None = None
     sub_groups: int = 0
@@ -170,7 +170,7 @@ class Schedule:
     def extents(self, role: Role) -> tuple[int, int, int]:
         """The steps of a parallel role along x, y and z."""
         x, y, z = (
-            prod(leaf.extent for leaf in self.leaves if (leaf.role, leaf.axis) == (role, axis))
+            prod(level.extent for level in self.levels if (level.role, level.axis) == (role, axis))
             for axis in "xyz"
         )
         return x, y, z
@@ -214,19 +214,19 @@ def check(
 ) -> None:
     """Refuse a schedule that a kernel cannot run by.
 
-    The leaves of an index, by falling stride, must be a mixed-radix system: each stride is the
+    The levels of an index, by falling stride, must be a mixed-radix system: each stride is the
     next one's stride times its extent, the last is 1, and together they reach the whole range.
-    Parallel leaves come before the others, and vectors last. Sub-groups lie along x, and share
+    Parallel levels come before the others, and vectors last. Sub-groups lie along x, and share
     what is summed. ``ranks`` are those of the values that can be staged: the inputs, and what a
     row kernel computes; ``names`` are what the user calls them.
 
     Raises:
         ScheduleError: what is wrong, naming the index or the stage.
     """
-    _check_leaves(indices, schedule.leaves)
+    _check_levels(indices, schedule.levels)
     if schedule.work_items > MOST_ITEMS:
         raise ScheduleError(f"no device has work-groups of {schedule.work_items} work-items")
-    _check_order(indices, schedule.leaves)
+    _check_order(indices, schedule.levels)
     _check_sub_groups(indices, schedule)
     if schedule.one_pass and schedule.stages:
         raise ScheduleError("what is staged is kept for more than one_pass over it")
@@ -240,15 +240,15 @@ def check(
         _check_inside(stage, text, schedule)
 
 
-def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
+def _check_levels(indices: Sequence[LoopIndex], levels: Sequence[LoopLevel]) -> None:
     names = {index.name for index in indices}
-    for leaf in leaves:
-        if leaf.index not in names:
+    for level in levels:
+        if level.index not in names:
             raise ScheduleError(
-                f"the schedule has a loop over {leaf.index}, which is no index here: there is "
+                f"the schedule has a loop over {level.index}, which is no index here: there is "
                 f"{', '.join(index.name for index in indices) or 'none'}"
             )
-    copies = prod(x.extent for x in leaves if x.role in WRITTEN_OUT)
+    copies = prod(x.extent for x in levels if x.role in WRITTEN_OUT)
     if copies > MOST_WRITTEN_OUT:
         raise ScheduleError(
             f"the loops that are written out (unroll, vector) have {copies} steps together; "
@@ -256,13 +256,13 @@ def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
         )
     for index in indices:
         reach = 1
-        own = (x for x in leaves if x.index == index.name)
-        for leaf in sorted(own, key=lambda x: (x.stride, x.extent)):
-            if leaf.stride != reach:
+        own = (x for x in levels if x.index == index.name)
+        for level in sorted(own, key=lambda x: (x.stride, x.extent)):
+            if level.stride != reach:
                 raise ScheduleError(
-                    f"the loops over {index.name} have a gap or an overlap at stride {leaf.stride}"
+                    f"the loops over {index.name} have a gap or an overlap at stride {level.stride}"
                 )
-            reach *= leaf.extent
+            reach *= level.extent
         if reach > MOST_REACHED:
             raise ScheduleError(
                 f"the loops over {index.name} reach {reach} values; at most {MOST_REACHED} can be"
@@ -273,22 +273,22 @@ def _check_leaves(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
             )
 
 
-def _check_order(indices: Sequence[LoopIndex], leaves: Sequence[Leaf]) -> None:
+def _check_order(indices: Sequence[LoopIndex], levels: Sequence[LoopLevel]) -> None:
     reduced = {index.name for index in indices if not index.is_output}
-    rest = list(leaves)
+    rest = list(levels)
     while rest and rest[0].role in PARALLEL:
         rest.pop(0)
-    for leaf in rest:
-        if leaf.role in PARALLEL:
-            raise ScheduleError(f"the loop {leaf} must come before the loops inside a work-item")
-    for leaf in leaves:
-        if leaf.role is Role.GROUP and leaf.index in reduced:
+    for level in rest:
+        if level.role in PARALLEL:
+            raise ScheduleError(f"the loop {level} must come before the loops inside a work-item")
+    for level in levels:
+        if level.role is Role.GROUP and level.index in reduced:
             raise ScheduleError(
-                f"{leaf.index} is summed over, so no work-group can have it to itself: "
+                f"{level.index} is summed over, so no work-group can have it to itself: "
                 "split the reduction first (tile-split-reduction)"
             )
-        if leaf.role is Role.VECTOR and leaf is not leaves[-1]:
-            raise ScheduleError(f"the vector over {leaf.index} must be the innermost loop")
+        if level.role is Role.VECTOR and level is not levels[-1]:
+            raise ScheduleError(f"the vector over {level.index} must be the innermost loop")
 
 
 def _check_sub_groups(indices: Sequence[LoopIndex], schedule: Schedule) -> None:
@@ -310,11 +310,11 @@ def _check_sub_groups(indices: Sequence[LoopIndex], schedule: Schedule) -> None:
 def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
     """How many neighbours in a sub-group work on the same element: they divide what is summed."""
     neighbours = 1
-    for leaf in reversed(schedule.leaves):
-        if (leaf.role, leaf.axis) == (Role.LOCAL, "x"):
-            if leaf.index not in summed:
+    for level in reversed(schedule.levels):
+        if (level.role, level.axis) == (Role.LOCAL, "x"):
+            if level.index not in summed:
                 break
-            neighbours *= leaf.extent
+            neighbours *= level.extent
     return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
@@ -345,10 +345,10 @@ def is_left_alone(extent: int, group: int, together: int) -> bool:
     return group < extent and 0 < extent % group < together
 
 
-def first_written_out(leaves: Sequence[Leaf]) -> int:
-    """The number of the first of the innermost leaves that are written out."""
-    k = len(leaves)
-    while k and leaves[k - 1].role in WRITTEN_OUT:
+def first_written_out(levels: Sequence[LoopLevel]) -> int:
+    """The number of the first of the innermost levels that are written out."""
+    k = len(levels)
+    while k and levels[k - 1].role in WRITTEN_OUT:
         k -= 1
     return k
 
@@ -357,39 +357,39 @@ SUMS_OF_STEP = 8
 """How many additions a core has under way, at least: so many sums need not wait for one another."""
 
 
-def summed_beside(leaves: Sequence[Leaf], outputs: Collection[str]) -> tuple[int, ...]:
-    """The summed leaves whose steps have sums of their own, which are added up at the end.
+def summed_beside(levels: Sequence[LoopLevel], outputs: Collection[str]) -> tuple[int, ...]:
+    """The summed levels whose steps have sums of their own, which are added up at the end.
 
     They are the lanes of the innermost vector and, where a work-item is alone in its group, the
     vectors beside it: a step that adds to few sums would wait for each addition.
     """
-    last = len(leaves) - 1
-    if last < 0 or leaves[last].role is not Role.VECTOR or leaves[last].index in outputs:
+    last = len(levels) - 1
+    if last < 0 or levels[last].role is not Role.VECTOR or levels[last].index in outputs:
         return ()
-    written_out = first_written_out(leaves)
-    first = next(k for k, x in enumerate(leaves) if x.index not in outputs)
-    is_alone = not any(x.role is Role.LOCAL for x in leaves)
-    if not is_alone or any(x.index in outputs for x in leaves[first:written_out]):
+    written_out = first_written_out(levels)
+    first = next(k for k, x in enumerate(levels) if x.index not in outputs)
+    is_alone = not any(x.role is Role.LOCAL for x in levels)
+    if not is_alone or any(x.index in outputs for x in levels[first:written_out]):
         return (last,)
     found = [last]
-    sums = prod(x.extent for x in leaves[written_out:] if x.index in outputs)
+    sums = prod(x.extent for x in levels[written_out:] if x.index in outputs)
     for k in range(last - 1, max(first, written_out) - 1, -1):
-        if leaves[k].index not in outputs and sums * leaves[k].extent <= SUMS_OF_STEP:
-            sums *= leaves[k].extent
+        if levels[k].index not in outputs and sums * levels[k].extent <= SUMS_OF_STEP:
+            sums *= levels[k].extent
             found.insert(0, k)
     return tuple(found)
 
 
-def place_of(stage: Stage, leaves: Sequence[Leaf]) -> int:
-    """How many leaves are outside the place where a stage is copied."""
-    for number, leaf in enumerate(leaves):
-        if leaf.role not in PARALLEL and stage.at == (leaf.index, leaf.stride):
+def place_of(stage: Stage, levels: Sequence[LoopLevel]) -> int:
+    """How many levels are outside the place where a stage is copied."""
+    for number, level in enumerate(levels):
+        if level.role not in PARALLEL and stage.at == (level.index, level.stride):
             return number + 1
-    return sum(leaf.role in PARALLEL for leaf in leaves)
+    return sum(level.role in PARALLEL for level in levels)
 
 
 def _check_stage(stage: Stage, text: str, schedule: Schedule, rank: int) -> None:
-    inside = [x for x in schedule.leaves if x.role not in PARALLEL]
+    inside = [x for x in schedule.levels if x.role not in PARALLEL]
     if stage.at is not None and stage.at not in [(x.index, x.stride) for x in inside]:
         there = ", ".join(x.step for x in inside) or "none"
         raise ScheduleError(
@@ -412,11 +412,11 @@ def _check_stage(stage: Stage, text: str, schedule: Schedule, rank: int) -> None
 
 def _check_inside(stage: Stage, text: str, schedule: Schedule) -> None:
     """Refuse tiles that would be copied from where not all of them is, or not yet."""
-    place = place_of(stage, schedule.leaves)
+    place = place_of(stage, schedule.levels)
     for outer in schedule.stages:
         if outer is stage or outer.operand != stage.operand:
             continue
-        outer_place = place_of(outer, schedule.leaves)
+        outer_place = place_of(outer, schedule.levels)
         if stage.local and not outer.local and outer_place < place:
             raise ScheduleError(
                 f"the stage '{text}' in local memory is inside a stage of the same operand in "

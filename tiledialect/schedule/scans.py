@@ -1,4 +1,4 @@
-"""Scans: what the leaves of a schedule do along an axis whose running aggregates are computed."""
+"""Scans: what the levels of a schedule do along an axis whose running aggregates are computed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.loops import PARALLEL, Leaf, Role, Schedule, ScheduleError
+from tiledialect.schedule.loops import PARALLEL, LoopLevel, Role, Schedule, ScheduleError
 
 
 @dataclass(frozen=True)
-class ScanLeaves:
-    """The leaves along the axis, inside a block, by number."""
+class ScanLevels:
+    """The levels along the axis, inside a block, by number."""
 
     steps: tuple[int, ...]
     """Serial loops: what they come to is carried from one step to the next."""
@@ -23,28 +23,28 @@ class ScanLeaves:
     """Written out: what a work-item scans by itself."""
 
     @staticmethod
-    def of(schedule: Schedule, index: str, block: int | None) -> ScanLeaves:
-        """The leaves of an index that starts anew after each ``block`` values, or never (None).
+    def of(schedule: Schedule, index: str, block: int | None) -> ScanLevels:
+        """The levels of an index that starts anew after each ``block`` values, or never (None).
 
         Raises:
             ScheduleError: the loops do not come by the elements in order.
         """
         own = [
-            (k, leaf)
-            for k, leaf in enumerate(schedule.leaves)
-            if leaf.index == index and (block is None or leaf.stride < block)
+            (k, level)
+            for k, level in enumerate(schedule.levels)
+            if level.index == index and (block is None or level.stride < block)
         ]
-        for _, leaf in own:
-            _check_leaf(leaf, block)
-        _check_order([leaf for _, leaf in own])
-        items = next((k for k, leaf in own if leaf.role is Role.LOCAL), None)
-        share = schedule.leaves[items].stride if items is not None else 0
+        for _, level in own:
+            _check_level(level, block)
+        _check_order([level for _, level in own])
+        items = next((k for k, level in own if level.role is Role.LOCAL), None)
+        share = schedule.levels[items].stride if items is not None else 0
         inside = [(k, x) for k, x in own if x.role not in (*PARALLEL, Role.SERIAL)]
-        return ScanLeaves(
-            tuple(k for k, leaf in own if leaf.role is Role.SERIAL),
-            tuple(k for k, leaf in inside if items is not None and leaf.stride > share),
+        return ScanLevels(
+            tuple(k for k, level in own if level.role is Role.SERIAL),
+            tuple(k for k, level in inside if items is not None and level.stride > share),
             items,
-            tuple(k for k, leaf in inside if items is None or leaf.stride < share),
+            tuple(k for k, level in inside if items is None or level.stride < share),
         )
 
     @property
@@ -53,30 +53,30 @@ class ScanLeaves:
         return tuple(sorted((*self.segments, *self.chunk)))
 
 
-def _check_leaf(leaf: Leaf, block: int | None) -> None:
-    if leaf.role is Role.GROUP:
+def _check_level(level: LoopLevel, block: int | None) -> None:
+    if level.role is Role.GROUP:
         raise ScheduleError(
-            f"{leaf.index} is scanned along, so no work-group can have part of it to itself: "
+            f"{level.index} is scanned along, so no work-group can have part of it to itself: "
             "divide it into blocks first (tile-split-scan)"
         )
-    if block is not None and leaf.stride * leaf.extent > block:
-        raise ScheduleError(f"the loop {leaf} does not end with the blocks of {block}")
+    if block is not None and level.stride * level.extent > block:
+        raise ScheduleError(f"the loop {level} does not end with the blocks of {block}")
 
 
-def _check_order(own: list[Leaf]) -> None:
+def _check_order(own: list[LoopLevel]) -> None:
     """Refuse loops that would come by later elements first."""
-    locals_ = [leaf for leaf in own if leaf.role is Role.LOCAL and leaf.extent > 1]
+    locals_ = [level for level in own if level.role is Role.LOCAL and level.extent > 1]
     if len(locals_) > 1:
         raise ScheduleError(f"a scan along {own[0].index} has one loop over work-items at most")
-    rest = [leaf for leaf in own if leaf.role is not Role.LOCAL]
+    rest = [level for level in own if level.role is not Role.LOCAL]
     for outer, inner in pairwise(rest):
         if outer.stride < inner.stride:
             raise ScheduleError(f"a scan needs the loop {inner} outside the loop {outer}")
-    inside = [leaf for leaf in own if leaf.role is not Role.SERIAL]
-    for leaf in own:
-        if leaf.role is Role.SERIAL and any(x.stride > leaf.stride for x in inside):
+    inside = [level for level in own if level.role is not Role.SERIAL]
+    for level in own:
+        if level.role is Role.SERIAL and any(x.stride > level.stride for x in inside):
             raise ScheduleError(
-                f"in a scan, the loop {leaf} must be outside what is written out, "
+                f"in a scan, the loop {level} must be outside what is written out, "
                 "and outside the work-items"
             )
 
@@ -128,9 +128,9 @@ class Row:
     stride: int
     extent: int
 
-    def leaf(self, step: int, extent: int, role: Role, axis: str = "") -> Leaf:
-        """A leaf that moves by ``step`` values."""
-        return Leaf(self.name, step * self.stride, extent, role, axis)
+    def level(self, step: int, extent: int, role: Role, axis: str = "") -> LoopLevel:
+        """A level that moves by ``step`` values."""
+        return LoopLevel(self.name, step * self.stride, extent, role, axis)
 
 
 def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
@@ -141,10 +141,10 @@ def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
     neighbouring work-items at neighbouring elements.
     """
     if gpu:
-        leaves = (_gpu_row if scan.is_contiguous else _gpu_column)(scan, most_items)
+        levels = (_gpu_row if scan.is_contiguous else _gpu_column)(scan, most_items)
     else:
-        leaves = _cpu_row(scan) if scan.is_contiguous else _cpu_column(scan)
-    return Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1))
+        levels = _cpu_row(scan) if scan.is_contiguous else _cpu_column(scan)
+    return Schedule(tuple(level for level in levels if level.extent > 1))
 
 
 CPU_ROWS = 4
@@ -156,26 +156,26 @@ CPU_VECTORS = 16
 """How many vectors along the innermost axis a work-item scans at the same time."""
 
 
-def _cpu_row(scan: ScanShape) -> tuple[Leaf, ...]:
+def _cpu_row(scan: ScanShape) -> tuple[LoopLevel, ...]:
     *outer, row = scan.rows or [Row(scan.name, scan.length, 1)]
     together, chunk = min(CPU_ROWS, row.extent), min(CPU_CHUNK, scan.divisor)
     return (
         *_groups([*outer, row], {row: together}),
         *_serial(scan, chunk),
-        row.leaf(1, together, Role.UNROLL),
-        Leaf(scan.name, 1, chunk, Role.UNROLL),
+        row.level(1, together, Role.UNROLL),
+        LoopLevel(scan.name, 1, chunk, Role.UNROLL),
     )
 
 
-def _cpu_column(scan: ScanShape) -> tuple[Leaf, ...]:
+def _cpu_column(scan: ScanShape) -> tuple[LoopLevel, ...]:
     row = scan.rows[-1]
     lanes = min(CPU_LANES, 1 << (row.extent.bit_length() - 1))
     vectors = min(CPU_VECTORS, ceil_div(row.extent, lanes))
     return (
         *_groups(scan.rows, {row: lanes * vectors}),
         *_serial(scan, 1),
-        row.leaf(lanes, vectors, Role.UNROLL),
-        row.leaf(1, lanes, Role.VECTOR),
+        row.level(lanes, vectors, Role.UNROLL),
+        row.level(1, lanes, Role.VECTOR),
     )
 
 
@@ -191,7 +191,7 @@ RUN_BYTES = 2 * GPU_SEGMENTS
 """What it needs besides in a scan of runs: whether one began in each."""
 
 
-def _gpu_row(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
+def _gpu_row(scan: ScanShape, most_items: int) -> tuple[LoopLevel, ...]:
     vector = min(GPU_VECTOR, scan.divisor)
     items = min(GPU_ITEMS, most_items, scan.divisor // vector)
     segments = min(GPU_SEGMENTS, scan.divisor // (vector * items))
@@ -200,11 +200,11 @@ def _gpu_row(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
     segment = items * vector
     return (
         *_groups([*outer, row], {row: together}),
-        row.leaf(1, together, Role.LOCAL, "y"),
-        Leaf(scan.name, vector, items, Role.LOCAL, "x"),
+        row.level(1, together, Role.LOCAL, "y"),
+        LoopLevel(scan.name, vector, items, Role.LOCAL, "x"),
         *_serial(scan, segment * segments),
-        Leaf(scan.name, segment, segments, Role.UNROLL),
-        Leaf(scan.name, 1, vector, Role.VECTOR),
+        LoopLevel(scan.name, segment, segments, Role.UNROLL),
+        LoopLevel(scan.name, 1, vector, Role.VECTOR),
     )
 
 
@@ -213,17 +213,17 @@ GPU_SHARERS = 16
 GPU_CHUNK = 16
 
 
-def _gpu_column(scan: ScanShape, most_items: int) -> tuple[Leaf, ...]:
+def _gpu_column(scan: ScanShape, most_items: int) -> tuple[LoopLevel, ...]:
     row = scan.rows[-1]
     columns = min(GPU_COLUMNS, most_items, _power(row.extent))
     chunk = min(GPU_CHUNK, scan.divisor)
     items = min(GPU_SHARERS, max(1, most_items // columns), scan.divisor // chunk)
     return (
         *_groups(scan.rows, {row: columns}),
-        Leaf(scan.name, chunk, items, Role.LOCAL, "y"),
-        row.leaf(1, columns, Role.LOCAL, "x"),
+        LoopLevel(scan.name, chunk, items, Role.LOCAL, "y"),
+        row.level(1, columns, Role.LOCAL, "x"),
         *_serial(scan, chunk * items),
-        Leaf(scan.name, 1, chunk, Role.UNROLL),
+        LoopLevel(scan.name, 1, chunk, Role.UNROLL),
     )
 
 
@@ -232,14 +232,14 @@ def _power(extent: int) -> int:
     return 1 << max(extent - 1, 0).bit_length()
 
 
-def _serial(scan: ScanShape, step: int) -> tuple[Leaf, ...]:
+def _serial(scan: ScanShape, step: int) -> tuple[LoopLevel, ...]:
     """The loop along the axis, by steps of so many elements."""
-    return (Leaf(scan.name, step, ceil_div(scan.length, step), Role.SERIAL),)
+    return (LoopLevel(scan.name, step, ceil_div(scan.length, step), Role.SERIAL),)
 
 
-def _groups(rows: list[Row], tiles: dict[Row, int]) -> list[Leaf]:
+def _groups(rows: list[Row], tiles: dict[Row, int]) -> list[LoopLevel]:
     """Work-groups for all rows, several of some together."""
     return [
-        row.leaf(tiles.get(row, 1), ceil_div(row.extent, tiles.get(row, 1)), Role.GROUP, "x")
+        row.level(tiles.get(row, 1), ceil_div(row.extent, tiles.get(row, 1)), Role.GROUP, "x")
         for row in rows
     ]

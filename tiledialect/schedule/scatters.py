@@ -1,4 +1,4 @@
-"""Scatters: which rows and columns of the result the leaves of a schedule give a work-item."""
+"""Scatters: which rows and columns of the result the levels of a schedule give a work-item."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import gcd, prod
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind
-from tiledialect.schedule.loops import PARALLEL, Leaf, Role, Schedule, ScheduleError
+from tiledialect.schedule.loops import PARALLEL, LoopLevel, Role, Schedule, ScheduleError
 
 
 def row_index(axis: int) -> str:
@@ -29,12 +29,12 @@ def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
     Raises:
         ScheduleError: they do not lie together.
     """
-    own = [leaf for leaf in schedule.leaves if leaf.index == row_index(axis)]
-    rows = min((leaf.stride for leaf in own if leaf.role in PARALLEL), default=size)
-    for leaf in own:
-        if leaf.role not in PARALLEL and leaf.stride >= rows and leaf.extent > 1:
+    own = [level for level in schedule.levels if level.index == row_index(axis)]
+    rows = min((level.stride for level in own if level.role in PARALLEL), default=size)
+    for level in own:
+        if level.role not in PARALLEL and level.stride >= rows and level.extent > 1:
             raise ScheduleError(
-                f"in a scatter, the rows of a work-item must lie together: the loop {leaf} must "
+                f"in a scatter, the rows of a work-item must lie together: the loop {level} must "
                 "have a smaller stride than those over work-groups and work-items"
             )
     return rows
@@ -63,15 +63,15 @@ def scatter_schedule(whole: tuple[int, ...], axis: int, device: Device) -> Sched
     slabs = max(1, ceil_div(SLABS_OF_UNIT[device.kind] * device.compute_units, groups)) * together
     rows = ceil_div(shape[0], min(shape[0], slabs))
     name = f"d{len(whole) - 1}"
-    leaves = [
-        *(Leaf(f"d{k}", 1, size, Role.GROUP, "x") for k, size in enumerate(whole[:axis])),
-        Leaf(row, rows * together, ceil_div(shape[0], rows * together), Role.GROUP, "x"),
-        *(Leaf(f"d{first + k}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
-        Leaf(name, tile, ceil_div(last, tile), Role.GROUP, "x"),
-        Leaf(row, rows, together, Role.LOCAL, "y"),
-        Leaf(name, lanes * vectors, items, Role.LOCAL, "x"),
-        Leaf(row, 1, rows, Role.SERIAL),
-        Leaf(name, lanes, vectors, Role.UNROLL),
-        Leaf(name, 1, lanes, Role.VECTOR),
+    levels = [
+        *(LoopLevel(f"d{k}", 1, size, Role.GROUP, "x") for k, size in enumerate(whole[:axis])),
+        LoopLevel(row, rows * together, ceil_div(shape[0], rows * together), Role.GROUP, "x"),
+        *(LoopLevel(f"d{first + k}", 1, size, Role.GROUP, "x") for k, size in enumerate(outer)),
+        LoopLevel(name, tile, ceil_div(last, tile), Role.GROUP, "x"),
+        LoopLevel(row, rows, together, Role.LOCAL, "y"),
+        LoopLevel(name, lanes * vectors, items, Role.LOCAL, "x"),
+        LoopLevel(row, 1, rows, Role.SERIAL),
+        LoopLevel(name, lanes, vectors, Role.UNROLL),
+        LoopLevel(name, 1, lanes, Role.VECTOR),
     ]
-    return Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1))
+    return Schedule(tuple(level for level in levels if level.extent > 1))

@@ -44,15 +44,15 @@ def kernel(inputs: str, result: str, schedule: str, body: str) -> str:
 
 def product(m: int, n: int, k: int, schedule: str) -> str:
     """A matrix product; the schedule may hold ``stage <…>`` after a ``|``."""
-    leaves, _, stages = schedule.partition("|")
+    levels, _, stages = schedule.partition("|")
     text = kernel(
         f"tensor<{m}x{k}xf32> tensor<{k}x{n}xf32>",
         f"tensor<{m}x{n}xf32>",
-        leaves,
+        levels,
         "tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] "
         f"domain <i = 0 to {m}, j = 0 to {n}, k = 0 to {k}>",
     )
-    return text.replace(f"<{leaves}>", f"<{leaves}> {stages}") if stages else text
+    return text.replace(f"<{levels}>", f"<{levels}> {stages}") if stages else text
 
 
 TILES = "serial 8*k : {steps}, serial k : 8, unroll i : 4, unroll j : 4"

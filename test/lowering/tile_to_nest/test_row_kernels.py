@@ -23,7 +23,7 @@ from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.gradient.tile_gradient import Gradient
-from tiledialect.schedule.loops import Leaf, LoopIndex, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 
 PROGRAMS = {
     "softmax": """function (X[M, N]) -> (O) {
@@ -86,23 +86,23 @@ def kernels_of(module: ModuleOp) -> list[KernelOp]:
 
 
 def random_schedule(kernel: KernelOp, choose: random.Random) -> Schedule:
-    """A legal schedule: leaves that may reach too far, in any order, and stages."""
-    parallel: list[Leaf] = []
-    inner: list[Leaf] = []
+    """A legal schedule: levels that may reach too far, in any order, and stages."""
+    parallel: list[LoopLevel] = []
+    inner: list[LoopLevel] = []
     items = 1
     for index in kernel.indices:
-        for leaf in split(index, choose):
+        for level in split(index, choose):
             role = choose.choice([Role.GROUP, Role.LOCAL, Role.SERIAL, Role.UNROLL])
-            fits = items * leaf.extent <= 64
+            fits = items * level.extent <= 64
             if role is Role.GROUP and index.is_output:
-                parallel.append(with_role(leaf, role, choose.choice("xyz")))
+                parallel.append(with_role(level, role, choose.choice("xyz")))
             elif role is Role.LOCAL and fits:
-                items *= leaf.extent
-                parallel.append(with_role(leaf, role, choose.choice("xyz")))
-            elif role is Role.UNROLL and leaf.extent <= 4:
-                inner.append(with_role(leaf, role))
+                items *= level.extent
+                parallel.append(with_role(level, role, choose.choice("xyz")))
+            elif role is Role.UNROLL and level.extent <= 4:
+                inner.append(with_role(level, role))
             else:
-                inner.append(with_role(leaf, Role.SERIAL))
+                inner.append(with_role(level, Role.SERIAL))
     choose.shuffle(parallel)
     choose.shuffle(inner)
     if inner and inner[-1].stride == 1 and inner[-1].extent in (2, 4) and choose.random() < 0.7:
@@ -110,22 +110,24 @@ def random_schedule(kernel: KernelOp, choose: random.Random) -> Schedule:
     return Schedule((*parallel, *inner), random_stages(kernel, inner, choose))
 
 
-def with_role(leaf: Leaf, role: Role, axis: str = "") -> Leaf:
-    return Leaf(leaf.index, leaf.stride, leaf.extent, role, axis)
+def with_role(level: LoopLevel, role: Role, axis: str = "") -> LoopLevel:
+    return LoopLevel(level.index, level.stride, level.extent, role, axis)
 
 
-def split(index: LoopIndex, choose: random.Random) -> list[Leaf]:
-    """An index as leaves that reach all of its range."""
-    leaves: list[Leaf] = []
+def split(index: LoopIndex, choose: random.Random) -> list[LoopLevel]:
+    """An index as levels that reach all of its range."""
+    levels: list[LoopLevel] = []
     stride = 1
     for _ in range(choose.randrange(3)):
-        leaves.append(Leaf(index.name, stride, choose.choice([2, 3, 4]), Role.SERIAL))
-        stride *= leaves[-1].extent
+        levels.append(LoopLevel(index.name, stride, choose.choice([2, 3, 4]), Role.SERIAL))
+        stride *= levels[-1].extent
     rest = -(-index.range.extent // stride)
-    return [*leaves, Leaf(index.name, stride, rest, Role.SERIAL)]
+    return [*levels, LoopLevel(index.name, stride, rest, Role.SERIAL)]
 
 
-def random_stages(kernel: KernelOp, inner: list[Leaf], choose: random.Random) -> tuple[Stage, ...]:
+def random_stages(
+    kernel: KernelOp, inner: list[LoopLevel], choose: random.Random
+) -> tuple[Stage, ...]:
     stages: list[Stage] = []
     axes = kernel.axes.ranges if kernel.axes is not None else {}
     for number, value in enumerate(kernel.values):
@@ -218,37 +220,37 @@ def test_last_rows(name: str, device: td.Device) -> None:
 def by_rows(kernel: KernelOp, together: int, group: int, choose: random.Random) -> Schedule:
     """A schedule with several rows at a time, and so many times as many for a group, or all."""
     *others, along = [n for n in kernel.indices if n.name in kernel.reduced]
-    leaves = [Leaf(n.name, 1, n.range.extent, Role.SERIAL) for n in (*others, along)]
+    levels = [LoopLevel(n.name, 1, n.range.extent, Role.SERIAL) for n in (*others, along)]
     for index in kernel.indices:
         if index.name not in kernel.reduced:
             steps = -(-index.range.extent // together)
             count = choose.choice([group, steps])
-            leaves.insert(0, Leaf(index.name, together, count, Role.SERIAL))
+            levels.insert(0, LoopLevel(index.name, together, count, Role.SERIAL))
             if count < steps:
                 rest = -(-steps // count)
-                leaves.insert(0, Leaf(index.name, together * count, rest, Role.GROUP, "x"))
-            leaves.append(Leaf(index.name, 1, together, Role.UNROLL))
-    leaves = [leaf for leaf in leaves if leaf.extent > 1]
-    return Schedule(tuple(sorted(leaves, key=lambda leaf: leaf.role is not Role.GROUP)), ())
+                levels.insert(0, LoopLevel(index.name, together * count, rest, Role.GROUP, "x"))
+            levels.append(LoopLevel(index.name, 1, together, Role.UNROLL))
+    levels = [level for level in levels if level.extent > 1]
+    return Schedule(tuple(sorted(levels, key=lambda level: level.role is not Role.GROUP)), ())
 
 
 def by_vectors(kernel: KernelOp, width: int, choose: random.Random) -> Schedule:
     """A schedule with vectors along the last axis that is aggregated, perhaps of several rows."""
     *_, along = [n for n in kernel.indices if n.name in kernel.reduced]
-    leaves = [Leaf(along.name, 1, width, Role.VECTOR)]
+    levels = [LoopLevel(along.name, 1, width, Role.VECTOR)]
     stride = width
     for extent in (choose.choice([1, 2, 3]), 2):
-        leaves.insert(0, Leaf(along.name, stride, extent, Role.UNROLL))
+        levels.insert(0, LoopLevel(along.name, stride, extent, Role.UNROLL))
         stride *= extent
-    leaves.insert(0, Leaf(along.name, stride, -(-along.range.extent // stride), Role.SERIAL))
+    levels.insert(0, LoopLevel(along.name, stride, -(-along.range.extent // stride), Role.SERIAL))
     for index in kernel.indices:
         if index.name != along.name:
-            leaf = Leaf(
+            level = LoopLevel(
                 index.name, 1, index.range.extent, choose.choice([Role.SERIAL, Role.UNROLL])
             )
-            leaves.insert(choose.choice([0, 1, 2]), leaf)
+            levels.insert(choose.choice([0, 1, 2]), level)
     kept = [s for s in random_stages(kernel, [], choose) if not is_input(kernel, s)]
-    return Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1), tuple(kept))
+    return Schedule(tuple(level for level in levels if level.extent > 1), tuple(kept))
 
 
 def is_input(kernel: KernelOp, stage: Stage) -> bool:

@@ -46,11 +46,11 @@ def test_runs_make_up_any_extent():
 def test_batched(device: td.Device, rows: int, sums: int, stage: str, aggregation: str) -> None:
     """An operand is staged along the other axis than it lies."""
     source = BATCHED.format(aggregation)
-    leaves = (
+    levels = (
         f"group.x g : 2, serial 8*k : {-(-sums // 8)}, serial 8*j : {-(-rows // 8)}, serial k : 8, "
         "serial i : 3, vector j : 8"
     )
-    _agrees(source, f"<{leaves}> {stage}", (2, 3, sums), (2, rows, sums), device)
+    _agrees(source, f"<{levels}> {stage}", (2, 3, sums), (2, rows, sums), device)
 
 
 @pytest.mark.parametrize("columns", [23, 5])
@@ -59,8 +59,8 @@ def test_batched(device: td.Device, rows: int, sums: int, stage: str, aggregatio
 )
 def test_rows(device: td.Device, columns: int, stage: str) -> None:
     """Rows that vectors do not divide, whole and in blocks."""
-    leaves = f"serial 16*j : {-(-columns // 16)}, serial k : 6, unroll i : 3, unroll 8*j : 2, vector j : 8"
-    _agrees(PRODUCT.format("+"), f"<{leaves}> {stage}", (3, 6), (6, columns), device)
+    levels = f"serial 16*j : {-(-columns // 16)}, serial k : 6, unroll i : 3, unroll 8*j : 2, vector j : 8"
+    _agrees(PRODUCT.format("+"), f"<{levels}> {stage}", (3, 6), (6, columns), device)
 
 
 def _agrees(source: str, schedule: str, a: Any, b: Any, device: td.Device) -> None:
@@ -74,6 +74,6 @@ def _agrees(source: str, schedule: str, a: Any, b: Any, device: td.Device) -> No
 def test_padded_rows(device: td.Device) -> None:
     """Of rows that begin and end outside, what is inside is transposed in squares."""
     source = "function (A[N, L, W], B[M, L]) -> (C) { C[n, m, x: N, M, W] = +(A[n, k, x - 3 + i] * B[m, k]), i < 7; }"
-    leaves = "serial n : 2, serial x : 11, serial i : 7, serial k : 9, unroll m : 3"
+    levels = "serial n : 2, serial x : 11, serial i : 7, serial k : 9, unroll m : 3"
     stage = "stage <A local at n vector 4 order (0, 2, 1)>"
-    _agrees(source, f"<{leaves}> {stage}", (2, 9, 11), (3, 9), device)
+    _agrees(source, f"<{levels}> {stage}", (2, 9, 11), (3, 9), device)

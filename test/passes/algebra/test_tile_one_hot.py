@@ -111,7 +111,7 @@ def test_chosen_schedules(shape: tuple[int, ...], dtype: Any, kind: Kind, device
     u, i, v = types.split(", ")
     text = f"""func.func @f(%U: {u}, %I: {i}, %V: {v}) -> tensor<{result}xf32> {{
   %R = tile.kernel(%u = %U : {u}, %i = %I : {i}, %v = %V : {v}) -> tensor<{result}xf32>
-    schedule <{", ".join(map(str, schedule.leaves))}> {{
+    schedule <{", ".join(map(str, schedule.levels))}> {{
     %s = tile.scatter %u, %i, %v : ({types}) -> tensor<{result}xf32>
     tile.yield %s : tensor<{result}xf32>
   }}
@@ -142,7 +142,7 @@ def test_in_parts(shape: tuple[int, ...], kind: Kind, device: Any):
     )
     text = f"""func.func @f(%U: {u}, %I: {i}, %V: {v}) -> {r} {{
   %R = tile.kernel(%u = %U : {u}, %i = %I : {i}, %v = %V : {v}) -> {r}
-    schedule <{", ".join(map(str, schedule.leaves))}> {{
+    schedule <{", ".join(map(str, schedule.levels))}> {{
     %s = tile.scatter %u, %i, %v parts 3 : ({u}, {i}, {v}) -> {r}
     tile.yield %s : {r}
   }}

@@ -24,7 +24,7 @@ from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.pipeline import nest_passes
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
-from tiledialect.schedule.loops import Leaf, Role, Schedule
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule
 from tiledialect.schedule.scans import ScanShape, scan_schedule
 
 Array = npt.NDArray[Any]
@@ -53,11 +53,11 @@ class Scan:
     runs: bool = False
 
     def __str__(self) -> str:
-        return f"{self.text(0)} with {self.leaves}"
+        return f"{self.text(0)} with {self.levels}"
 
     @property
-    def leaves(self) -> str:
-        return ", ".join(map(str, self.schedule.leaves))
+    def levels(self) -> str:
+        return ", ".join(map(str, self.schedule.levels))
 
     @property
     def start_shape(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class Scan:
             for _, name, shape in self.others
         )
         return f"""
-  %R{number} = tile.kernel(%x{number} = %X{number} : {t}{rest}) -> {t} schedule <{self.leaves}> {{
+  %R{number} = tile.kernel(%x{number} = %X{number} : {t}{rest}) -> {t} schedule <{self.levels}> {{
     %s{number} = {self.text(number)}
     %n{number} = tile.neg %s{number} : ({t}) -> {t}
     tile.yield %n{number} : {t}
@@ -122,15 +122,15 @@ EXTENTS = st.sampled_from([1, 1, 2, 3, 4])
 
 
 @st.composite
-def row_leaves(draw: st.DrawFn, name: str, stride: int, size: int) -> list[tuple[int, Leaf]]:
-    """Leaves over rows, and where they go: 0 parallel, 1 around, 2 inside."""
+def row_levels(draw: st.DrawFn, name: str, stride: int, size: int) -> list[tuple[int, LoopLevel]]:
+    """Levels over rows, and where they go: 0 parallel, 1 around, 2 inside."""
     tile = draw(st.sampled_from([1, 1, 2, 4]))
     places = [(0, Role.GROUP), (0, Role.LOCAL), (1, Role.SERIAL), (2, Role.UNROLL)]
-    found: list[tuple[int, Leaf]] = []
+    found: list[tuple[int, LoopLevel]] = []
     for step, extent in ((tile, -(-size // tile)), (1, tile)):
         place, role = draw(st.sampled_from(places))
         axis = "y" if role in (Role.GROUP, Role.LOCAL) else ""
-        found.append((place, Leaf(name, step * stride, extent, role, axis)))
+        found.append((place, LoopLevel(name, step * stride, extent, role, axis)))
     return found
 
 
@@ -146,26 +146,26 @@ def scans(draw: st.DrawFn) -> Scan:
     every = step * steps if draw(st.booleans()) else None
     if every is None or every >= shape[axis]:
         steps = -(-shape[axis] // step)
-    rows = [r for k, n in enumerate(shape) if k != axis for r in draw(row_leaves(f"d{k}", 1, n))]
+    rows = [r for k, n in enumerate(shape) if k != axis for r in draw(row_levels(f"d{k}", 1, n))]
     if every is not None and every < shape[axis]:
-        rows += draw(row_leaves(name, every, -(-shape[axis] // every)))
+        rows += draw(row_levels(name, every, -(-shape[axis] // every)))
     own = [
-        (0, Leaf(name, chunk, items, Role.LOCAL, "x")),
-        (1, Leaf(name, step, steps, Role.SERIAL)),
-        (2, Leaf(name, chunk * items, segments, Role.UNROLL)),
-        (2, Leaf(name, 1, chunk, Role.UNROLL)),
+        (0, LoopLevel(name, chunk, items, Role.LOCAL, "x")),
+        (1, LoopLevel(name, step, steps, Role.SERIAL)),
+        (2, LoopLevel(name, chunk * items, segments, Role.UNROLL)),
+        (2, LoopLevel(name, 1, chunk, Role.UNROLL)),
     ]
     places = [draw(st.permutations([x for p, x in rows if p == place])) for place in range(3)]
     mine = [[x for p, x in own if p == place] for place in range(3)]
-    leaves = [*places[0], *mine[0], *places[1], *mine[1], *places[2], *mine[2]]
-    if leaves[-1].role is Role.UNROLL and draw(st.booleans()):
-        last = leaves[-1]
-        leaves[-1] = Leaf(last.index, last.stride, last.extent, Role.VECTOR)
+    levels = [*places[0], *mine[0], *places[1], *mine[1], *places[2], *mine[2]]
+    if levels[-1].role is Role.UNROLL and draw(st.booleans()):
+        last = levels[-1]
+        levels[-1] = LoopLevel(last.index, last.stride, last.extent, Role.VECTOR)
     start = draw(st.booleans())
     return Scan(
         shape,
         axis,
-        Schedule(tuple(leaf for leaf in leaves if leaf.extent > 1)),
+        Schedule(tuple(level for level in levels if level.extent > 1)),
         draw(st.sampled_from(OPERATIONS)),
         draw(st.sampled_from(sorted(TYPES))),
         draw(st.booleans()),

@@ -6,7 +6,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.cpu_estimate import CpuModel
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.cost.facts import Facts, Tensor
-from tiledialect.schedule.loops import Leaf, LoopIndex, Role, Schedule
+from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule
 
 LANES = 16
 DEVICE = described(Kind.CPU, {"compute_units": 16, "native_vector_width": LANES})
@@ -25,9 +25,9 @@ def column_sums(rows: int, columns: int) -> Facts:
     return Facts(indices, (source,), (result,), "add", None, 1.0)
 
 
-def cycles(case: Facts, *loops: Leaf) -> float:
+def cycles(case: Facts, *loops: LoopLevel) -> float:
     """Cycles for a vector of what the body reads."""
-    model = CpuModel(case, Schedule((*loops, Leaf("k", 1, LANES, Role.VECTOR))), DEVICE)
+    model = CpuModel(case, Schedule((*loops, LoopLevel("k", 1, LANES, Role.VECTOR))), DEVICE)
     vectors = model.walks[0].elements(model.inner_steps) / LANES
     return model.streamed(model.walks[0]) / vectors
 
@@ -38,9 +38,9 @@ def down(case: Facts, together: int) -> float:
     rows, columns = case.extents["i"], case.extents["k"]
     return cycles(
         case,
-        Leaf("k", step, columns // step, Role.SERIAL),
-        Leaf("i", 1, rows, Role.SERIAL),
-        Leaf("k", LANES, together, Role.UNROLL),
+        LoopLevel("k", step, columns // step, Role.SERIAL),
+        LoopLevel("i", 1, rows, Role.SERIAL),
+        LoopLevel("k", LANES, together, Role.UNROLL),
     )
 
 
@@ -49,9 +49,9 @@ def along(case: Facts, together: int) -> float:
     rows, columns = case.extents["i"], case.extents["k"]
     return cycles(
         case,
-        Leaf("i", together, rows // together, Role.SERIAL),
-        Leaf("k", LANES, columns // LANES, Role.SERIAL),
-        Leaf("i", 1, together, Role.UNROLL),
+        LoopLevel("i", together, rows // together, Role.SERIAL),
+        LoopLevel("k", LANES, columns // LANES, Role.SERIAL),
+        LoopLevel("i", 1, together, Role.UNROLL),
     )
 
 

@@ -22,16 +22,16 @@ from tiledialect.schedule.cost.cpu_body import Part
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 
 
 def test_rows_of_a_copy_that_pages_part_meet_in_the_first_cache():
-    rows, lanes = Leaf("i", 1, 14, Role.UNROLL), Leaf("j", 1, 8, Role.VECTOR)
+    rows, lanes = LoopLevel("i", 1, 14, Role.UNROLL), LoopLevel("j", 1, 8, Role.VECTOR)
     device = described(Kind.CPU, {"native_vector_width": 8})
     for length, meet in ((1024, True), (1000, False)):
         case = product(14, 8, length)
-        leaves = (Leaf("k", 1, length, Role.SERIAL), rows, lanes)
-        model = CpuModel(case, Schedule(leaves, (Stage(0, local=True),)), device)
+        levels = (LoopLevel("k", 1, length, Role.SERIAL), rows, lanes)
+        model = CpuModel(case, Schedule(levels, (Stage(0, local=True),)), device)
         assert (model.conflicts > 0) is meet
 
 
@@ -41,15 +41,18 @@ def test_scattered_results_cost_lines():
     def stored(along: str) -> float:
         """Cycles to store tiles of seven pixels along an index, and 16 channels."""
         serial = {"y": 56, "x": 56, along: 8}
-        leaves = (
-            Leaf("n", 1, 2, Role.GROUP, "x"),
-            *(Leaf(n, 7 if n == along else 1, count, Role.SERIAL) for n, count in serial.items()),
-            Leaf("co", 16, 4, Role.SERIAL),
-            *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("ci", "j", "i")),
-            Leaf(along, 1, 7, Role.UNROLL),
-            Leaf("co", 1, 16, Role.VECTOR),
+        levels = (
+            LoopLevel("n", 1, 2, Role.GROUP, "x"),
+            *(
+                LoopLevel(n, 7 if n == along else 1, count, Role.SERIAL)
+                for n, count in serial.items()
+            ),
+            LoopLevel("co", 16, 4, Role.SERIAL),
+            *(LoopLevel(n, 1, case.extents[n], Role.SERIAL) for n in ("ci", "j", "i")),
+            LoopLevel(along, 1, 7, Role.UNROLL),
+            LoopLevel("co", 1, 16, Role.VECTOR),
         )
-        return CpuModel(case, Schedule(leaves), device).stored_cycles
+        return CpuModel(case, Schedule(levels), device).stored_cycles
 
     assert stored("y") > 2 * stored("x")
 
@@ -60,12 +63,12 @@ def test_scattered_results_cost_lines():
 def test_lanes_that_pages_part_are_written_to_lines_that_others_take(size: int, are_evicted: bool):
     """Planes of 32 x 32 floats are a page: 16 channels have their lines at the same place of it."""
     case, device = channels_first(size, 64), replace(DEVICES["wide"], local_mem_size=1 << 18)
-    leaves = (
-        *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("n", "y", "x", "ci", "j", "i")),
-        Leaf("co", 16, 4, Role.UNROLL),
-        Leaf("co", 1, 16, Role.VECTOR),
+    levels = (
+        *(LoopLevel(n, 1, case.extents[n], Role.SERIAL) for n in ("n", "y", "x", "ci", "j", "i")),
+        LoopLevel("co", 16, 4, Role.UNROLL),
+        LoopLevel("co", 1, 16, Role.VECTOR),
     )
-    model = CpuModel(case, Schedule(leaves), device)
+    model = CpuModel(case, Schedule(levels), device)
     each = model.stored_cycles / (2 * 64 * size * size)
     assert (each > 20) is are_evicted
 
@@ -81,15 +84,15 @@ def test_parts_of_rows_come_in_whole_lines():
         tensor(1, (32, 3, 3, 3), "co", "ci", "j", "i"),
     )
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
-    inside = [Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("co", "ci", "j", "i")]
-    lanes = Leaf("x", 1, 16, Role.VECTOR)
-    columns = Leaf("x", 16, 5, Role.GROUP, "x"), Leaf("y", 1, 80, Role.SERIAL)
-    rows = Leaf("y", 16, 5, Role.GROUP, "x"), Leaf("y", 1, 16, Role.SERIAL)
-    blocks = (rows[1], Leaf("x", 16, 5, Role.SERIAL))
-    first, pictures = Leaf("n", 1, 4, Role.GROUP, "y"), []
+    inside = [LoopLevel(n, 1, case.extents[n], Role.SERIAL) for n in ("co", "ci", "j", "i")]
+    lanes = LoopLevel("x", 1, 16, Role.VECTOR)
+    columns = LoopLevel("x", 16, 5, Role.GROUP, "x"), LoopLevel("y", 1, 80, Role.SERIAL)
+    rows = LoopLevel("y", 16, 5, Role.GROUP, "x"), LoopLevel("y", 1, 16, Role.SERIAL)
+    blocks = (rows[1], LoopLevel("x", 16, 5, Role.SERIAL))
+    first, pictures = LoopLevel("n", 1, 4, Role.GROUP, "y"), []
     for outside in ((columns[0], columns[1]), (rows[0], *blocks)):
-        leaves = (first, *outside, *inside, lanes)
-        pictures.append(cpu_cost(CpuModel(case, Schedule(leaves), device)).cache)
+        levels = (first, *outside, *inside, lanes)
+        pictures.append(cpu_cost(CpuModel(case, Schedule(levels), device)).cache)
     assert pictures[0] > pictures[1]
 
 
@@ -97,12 +100,12 @@ def test_parts_of_rows_come_in_whole_lines():
 def test_every_other_float_of_a_row_takes_two_loads(element_type: str, nbytes: int):
     case = strided_planes(32, 16)
     inputs = tuple(replace(t, type=element_type, bytes=nbytes) for t in case.inputs)
-    leaves = (
-        *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("co", "y", "ci", "j", "i")),
-        Leaf("x", 16, 2, Role.UNROLL),
-        Leaf("x", 1, 16, Role.VECTOR),
+    levels = (
+        *(LoopLevel(n, 1, case.extents[n], Role.SERIAL) for n in ("co", "y", "ci", "j", "i")),
+        LoopLevel("x", 16, 2, Role.UNROLL),
+        LoopLevel("x", 1, 16, Role.VECTOR),
     )
-    model = CpuModel(replace(case, inputs=inputs), Schedule(leaves), DEVICES["wide"])
+    model = CpuModel(replace(case, inputs=inputs), Schedule(levels), DEVICES["wide"])
     one_by_one = 2.0 * 32
     assert (model.loads(model.walks[0]) < one_by_one / 2) == (element_type == "f32")
 
@@ -122,12 +125,12 @@ def test_lanes_that_are_apart_take_as_many_loads_and_shuffles(lanes: int, most: 
             tensor(0, (64 * apart + 5,), row),
             tensor(1, (16, 5), "d", "k"),
         )
-        leaves = (
-            *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("d", "k")),
-            Leaf("x", lanes, 64 // lanes, Role.SERIAL),
-            Leaf("x", 1, lanes, Role.VECTOR),
+        levels = (
+            *(LoopLevel(n, 1, case.extents[n], Role.SERIAL) for n in ("d", "k")),
+            LoopLevel("x", lanes, 64 // lanes, Role.SERIAL),
+            LoopLevel("x", 1, lanes, Role.VECTOR),
         )
-        model = CpuModel(case, Schedule(leaves), device)
+        model = CpuModel(case, Schedule(levels), device)
         loads.append(model.loads(model.walks[0]))
     assert loads == sorted(loads)
     assert all(count == 2.0 * lanes for count in loads[most - 1 :])
@@ -147,14 +150,14 @@ def test_lines_that_come_from_memory_cost_more_to_write_to():
             tensor(0, (pictures, 4, 56, 56), "n", "ci", "y", "x"),
             tensor(1, (64, 4), "co", "ci"),
         )
-        leaves = (
-            Leaf("n", 1, pictures, Role.GROUP, "x"),
-            *(Leaf(n, 1, case.extents[n], Role.SERIAL) for n in ("y", "x")),
-            Leaf("co", 16, 4, Role.SERIAL),
-            Leaf("ci", 1, 4, Role.SERIAL),
-            Leaf("co", 1, 16, Role.VECTOR),
+        levels = (
+            LoopLevel("n", 1, pictures, Role.GROUP, "x"),
+            *(LoopLevel(n, 1, case.extents[n], Role.SERIAL) for n in ("y", "x")),
+            LoopLevel("co", 16, 4, Role.SERIAL),
+            LoopLevel("ci", 1, 4, Role.SERIAL),
+            LoopLevel("co", 1, 16, Role.VECTOR),
         )
-        return CpuModel(case, Schedule(leaves), DEVICES["wide"]).stored_cycles
+        return CpuModel(case, Schedule(levels), DEVICES["wide"]).stored_cycles
 
     assert stored(64) > stored(2)
 
@@ -164,16 +167,16 @@ def test_compilers_that_load_first_spill_tiles_of_three_vectors():
 
     def spilled(platform: str, rows: int, columns: int) -> float:
         device = described(Kind.CPU, {"platform": platform, "native_vector_width": 16})
-        leaves = (
-            Leaf("j", 16 * columns, -(-960 // (16 * columns)), Role.GROUP, "x"),
-            Leaf("i", rows, 960 // rows, Role.SERIAL),
-            Leaf("k", 4, 240, Role.SERIAL),
-            Leaf("k", 1, 4, Role.UNROLL),
-            Leaf("i", 1, rows, Role.UNROLL),
-            Leaf("j", 16, columns, Role.UNROLL),
-            Leaf("j", 1, 16, Role.VECTOR),
+        levels = (
+            LoopLevel("j", 16 * columns, -(-960 // (16 * columns)), Role.GROUP, "x"),
+            LoopLevel("i", rows, 960 // rows, Role.SERIAL),
+            LoopLevel("k", 4, 240, Role.SERIAL),
+            LoopLevel("k", 1, 4, Role.UNROLL),
+            LoopLevel("i", 1, rows, Role.UNROLL),
+            LoopLevel("j", 16, columns, Role.UNROLL),
+            LoopLevel("j", 1, 16, Role.VECTOR),
         )
-        return CpuModel(case, Schedule(leaves), device).spilled
+        return CpuModel(case, Schedule(levels), device).spilled
 
     assert spilled("Portable Computing Language", 8, 3) > spilled("Intel(R) OpenCL", 8, 3)
     assert spilled("Portable Computing Language", 6, 4) == 0
@@ -184,14 +187,14 @@ def test_what_the_second_cache_keeps_is_fetched_once_by_each_core():
 
     def fetched(rows: int) -> float:
         case = product(rows, 3200, 100)
-        leaves = (
-            Leaf("j", 32, 100, Role.GROUP, "x"),
-            Leaf("i", 1, rows, Role.SERIAL),
-            Leaf("k", 1, 100, Role.SERIAL),
-            Leaf("j", 16, 2, Role.UNROLL),
-            Leaf("j", 1, 16, Role.VECTOR),
+        levels = (
+            LoopLevel("j", 32, 100, Role.GROUP, "x"),
+            LoopLevel("i", 1, rows, Role.SERIAL),
+            LoopLevel("k", 1, 100, Role.SERIAL),
+            LoopLevel("j", 16, 2, Role.UNROLL),
+            LoopLevel("j", 1, 16, Role.VECTOR),
         )
-        return cpu_cost(CpuModel(case, Schedule(leaves), device)).cache
+        return cpu_cost(CpuModel(case, Schedule(levels), device)).cache
 
     # The first factor, of 40 kB, stays in a core's cache; of 4 MB, each group reads it anew.
     assert fetched(10000) > 2 * 100 * fetched(100)
@@ -202,14 +205,14 @@ def test_lanes_past_the_end_are_known_in_groups_at_one_edge_alone():
     alone = replace(case, inputs=(tensor(0, (32, 803, 803), "c", "y", "x"), case.inputs[1]))
 
     def edges(case: Facts, column: Role, *stages: Stage) -> float:
-        leaves = (
-            Leaf("c", 1, 32, Role.GROUP, "y"),
-            Leaf("x", 16, 51, column, "x"),
-            Leaf("y", 1, 803, Role.SERIAL),
-            *(Leaf(tap, 1, 3, Role.UNROLL) for tap in "ji"),
-            Leaf("x", 1, 16, Role.VECTOR),
+        levels = (
+            LoopLevel("c", 1, 32, Role.GROUP, "y"),
+            LoopLevel("x", 16, 51, column, "x"),
+            LoopLevel("y", 1, 803, Role.SERIAL),
+            *(LoopLevel(tap, 1, 3, Role.UNROLL) for tap in "ji"),
+            LoopLevel("x", 1, 16, Role.VECTOR),
         )
-        return CpuModel(case, Schedule(leaves, stages), device).edges
+        return CpuModel(case, Schedule(levels, stages), device).edges
 
     assert edges(case, Role.GROUP) > edges(case, Role.SERIAL)
     assert edges(alone, Role.GROUP) == edges(alone, Role.SERIAL)
@@ -219,38 +222,41 @@ def test_lanes_past_the_end_are_known_in_groups_at_one_edge_alone():
 def test_the_last_tile_of_a_loop_holds_what_is_left():
     """4 tiles of 6 pixels and one of 4, if none has its own copy or is tested as it is read."""
     case, device = convolution(28, 64), two_cores(8)
-    leaves = (
-        *(Leaf(name, 1, count, Role.SERIAL) for name, count in (("n", 2), ("y", 28))),
-        *(Leaf("x", 6, 5, Role.SERIAL), Leaf("co", 16, 4, Role.SERIAL)),
-        *(Leaf(name, 1, count, Role.SERIAL) for name, count in (("j", 3), ("i", 3), ("ci", 64))),
-        *(Leaf("x", 1, 6, Role.UNROLL), Leaf("co", 8, 2, Role.UNROLL)),
-        Leaf("co", 1, 8, Role.VECTOR),
+    levels = (
+        *(LoopLevel(name, 1, count, Role.SERIAL) for name, count in (("n", 2), ("y", 28))),
+        *(LoopLevel("x", 6, 5, Role.SERIAL), LoopLevel("co", 16, 4, Role.SERIAL)),
+        *(
+            LoopLevel(name, 1, count, Role.SERIAL)
+            for name, count in (("j", 3), ("i", 3), ("ci", 64))
+        ),
+        *(LoopLevel("x", 1, 6, Role.UNROLL), LoopLevel("co", 8, 2, Role.UNROLL)),
+        LoopLevel("co", 1, 8, Role.VECTOR),
     )
     whole = Stage(0, local=True)
 
-    def busy(*stages: Stage, leaves: tuple[Leaf, ...] = leaves) -> float:
-        model = CpuModel(case, Schedule(leaves, stages), device)
+    def busy(*stages: Stage, levels: tuple[LoopLevel, ...] = levels) -> float:
+        model = CpuModel(case, Schedule(levels, stages), device)
         return model.busy_cycles / model.busy_in(Part())
 
     # Twelve products take six cycles; eight take five, as long as a sum until it is there again.
     assert busy(whole) == pytest.approx((4 + 5 / 6) / 5)
     assert busy(replace(whole, at=("x", 6))) == busy() == 1
     # Sums that wait while taps around them go on are added to as they are.
-    n, y, x, co, j, *others = leaves
-    assert busy(whole, leaves=(j, n, y, x, co, *others)) == 1
+    n, y, x, co, j, *others = levels
+    assert busy(whole, levels=(j, n, y, x, co, *others)) == 1
 
 
 def test_short_vectors_have_less_than_two_loads_a_cycle():
     """14 rows of a vector have 15 loads for 14 products, 3 rows of 4 vectors 7 for 12."""
 
     def busy(rows: int, vectors: int, lanes: int) -> float:
-        leaves = (
-            Leaf("k", 1, 100, Role.SERIAL),
-            *(Leaf("i", 1, rows, Role.UNROLL), Leaf("j", lanes, vectors, Role.UNROLL)),
-            Leaf("j", 1, lanes, Role.VECTOR),
+        levels = (
+            LoopLevel("k", 1, 100, Role.SERIAL),
+            *(LoopLevel("i", 1, rows, Role.UNROLL), LoopLevel("j", lanes, vectors, Role.UNROLL)),
+            LoopLevel("j", 1, lanes, Role.VECTOR),
         )
         case = product(rows, vectors * lanes, 100)
-        return CpuModel(case, Schedule(leaves), two_cores(lanes)).busy_cycles
+        return CpuModel(case, Schedule(levels), two_cores(lanes)).busy_cycles
 
     assert busy(14, 1, 16) == 7.5
     assert busy(14, 1, 8) > 8.5
@@ -263,12 +269,12 @@ def test_what_all_tiles_fetch_is_no_less_for_the_last():
     case = facts(2, {"k": 4096, "j": 64, "i": 64}, tensor(2, (4096, 64), "k", "j"), *inputs)
 
     def seconds(vectors: int) -> float:
-        leaves = (
-            *(Leaf("k", 8, 512, Role.SERIAL), Leaf("j", vectors * 16, 2, Role.SERIAL)),
-            *(Leaf("i", 4, 16, Role.SERIAL), Leaf("i", 1, 4, Role.UNROLL)),
-            *(Leaf("k", 1, 8, Role.UNROLL), Leaf("j", 16, vectors, Role.UNROLL)),
-            Leaf("j", 1, 16, Role.VECTOR),
+        levels = (
+            *(LoopLevel("k", 8, 512, Role.SERIAL), LoopLevel("j", vectors * 16, 2, Role.SERIAL)),
+            *(LoopLevel("i", 4, 16, Role.SERIAL), LoopLevel("i", 1, 4, Role.UNROLL)),
+            *(LoopLevel("k", 1, 8, Role.UNROLL), LoopLevel("j", 16, vectors, Role.UNROLL)),
+            LoopLevel("j", 1, 16, Role.VECTOR),
         )
-        return CpuModel(case, Schedule(leaves, (Stage(1, local=True),)), two_cores(16)).busy
+        return CpuModel(case, Schedule(levels, (Stage(1, local=True),)), two_cores(16)).busy
 
     assert seconds(3) > seconds(2)

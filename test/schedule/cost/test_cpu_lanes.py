@@ -8,7 +8,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.cpu_estimate import CpuModel
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.cost.facts import Facts, Tensor
-from tiledialect.schedule.loops import Leaf, LoopIndex, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.choice import ranked
 
 
@@ -35,8 +35,8 @@ def windows(size: int, taps: int, stride: int, channels: int, *, pooled: bool = 
 def lanes(case: Facts, width: int) -> set[str]:
     """The indices along which candidates have lanes."""
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": width})
-    last = (c.schedule.leaves[-1] for c in ranked(case, device) if "contractions" in c.family)
-    return {leaf.index for leaf in last if leaf.role is Role.VECTOR}
+    last = (c.schedule.levels[-1] for c in ranked(case, device) if "contractions" in c.family)
+    return {level.index for level in last if level.role is Role.VECTOR}
 
 
 @pytest.mark.parametrize("width", [8, 16])
@@ -64,15 +64,15 @@ def test_the_next_element_is_loaded_before_a_sum_has_the_place_of_this_one(
 ):
     """Without instructions that multiply by what is in memory."""
     case = windows(14 * 12, 8, 4, 8)
-    leaves = (
-        Leaf("x", rows, 168 // rows, Role.SERIAL),
-        Leaf("c", 1, 8, Role.SERIAL),
-        Leaf("t", 1, 8, Role.SERIAL),
-        Leaf("x", 1, rows, Role.UNROLL),
-        Leaf("d", 1, 8, Role.VECTOR),
+    levels = (
+        LoopLevel("x", rows, 168 // rows, Role.SERIAL),
+        LoopLevel("c", 1, 8, Role.SERIAL),
+        LoopLevel("t", 1, 8, Role.SERIAL),
+        LoopLevel("x", 1, rows, Role.UNROLL),
+        LoopLevel("d", 1, 8, Role.VECTOR),
     )
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 8})
     stages = (Stage(1, local=True, order=(1, 2, 0)),)
-    model = CpuModel(case, Schedule(leaves, stages), device)
+    model = CpuModel(case, Schedule(levels, stages), device)
     assert model.held == registers
     assert (model.spilled > 0) is (registers > device.registers)

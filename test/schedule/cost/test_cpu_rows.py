@@ -13,7 +13,7 @@ import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.loops import Leaf, LoopIndex, Role, check
+from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, check
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.search.candidates.cpu_rows import MOST_OPERATIONS, cpu_rows
@@ -35,7 +35,7 @@ def test_outer_products_are_written_row_by_row(last: int, device: Device):
     check(case.indices, found.schedule, [1, 2])
     if last == 77:
         assert found.family == "streams"
-        assert [x.index for x in found.schedule.leaves if x.role is not Role.GROUP][-1] == "j"
+        assert [x.index for x in found.schedule.levels if x.role is not Role.GROUP][-1] == "j"
 
 
 @pytest.mark.parametrize("columns", [37, 127, 1001])
@@ -45,8 +45,8 @@ def test_columns_that_vectors_do_not_fill_are_summed_several_vectors_at_a_time(c
     found = ranked(case, device)
     for candidate in found:
         check(case.indices, candidate.schedule, [2])
-    vectors = [leaf for leaf in found[0].schedule.leaves if leaf.role is Role.UNROLL]
-    assert [leaf.index for leaf in vectors] == ["j"]
+    vectors = [level for level in found[0].schedule.levels if level.role is Role.UNROLL]
+    assert [level.index for level in vectors] == ["j"]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_long_rows_that_vectors_do_not_divide_have_two_at_a_time(columns: int, c
     found = set[int]()
     for schedule in row_kernels(case, DEVICES["wide"]):
         check(case.indices, schedule, [2])
-        own = [x.extent for x in schedule.leaves if x.index == "j" and x.role is Role.UNROLL]
+        own = [x.extent for x in schedule.levels if x.index == "j" and x.role is Role.UNROLL]
         found.add(prod(own))
     assert found == counts
 
@@ -73,7 +73,7 @@ def test_any_number_of_short_rows_is_computed_several_at_a_time(count: int):
     case = Facts(indices, (x,), (result,), "add", is_rows=True, held=1, live=1, passes=(2,))
     for schedule in row_kernels(case, DEVICES["wide"]):
         check(case.indices, schedule, [2])
-        own = [x for x in schedule.leaves if x.index == "i"]
+        own = [x for x in schedule.levels if x.index == "i"]
         together = own[-1].extent
         group = prod(x.extent for x in own if x.role is not Role.GROUP)
         assert own[-1].role is Role.UNROLL and together > 1
@@ -95,7 +95,7 @@ def test_what_takes_long_to_compute_is_written_out_less(operations: float):
     read, result = tensor(0, (512, 512), "i", "j"), tensor(0, (512,), "i")
     case = replace(facts(1, {"i": 512, "j": 512}, result, read), combination="none")
     bodies = [
-        prod(x.extent for x in schedule.leaves if x.role is Role.UNROLL)
+        prod(x.extent for x in schedule.levels if x.role is Role.UNROLL)
         for schedule in cpu_rows(replace(case, operations=operations), DEVICES["wide"])
     ]
     assert max(bodies) == {2.0: 32, 400.0: 8, 1e5: 1}[operations]
@@ -104,9 +104,9 @@ def test_what_takes_long_to_compute_is_written_out_less(operations: float):
 
 def test_columns_are_added_in_long_rows():
     best = ranked(CASES["column sums"], DEVICES["wide"])[0].schedule
-    (row,) = (x for x in best.leaves if x.role is Role.GROUP)
+    (row,) = (x for x in best.levels if x.role is Role.GROUP)
     assert row.stride == 2048 // row.extent >= 128
-    assert next(x for x in best.leaves if x.role is Role.SERIAL).index == "i"
+    assert next(x for x in best.levels if x.role is Role.SERIAL).index == "i"
 
 
 @pytest.mark.parametrize("channels", (4, 8, 16))
@@ -116,9 +116,9 @@ def test_short_rows_are_summed_together(channels: int):
     source = tensor(0, (8, 784, 16, channels), "n", "x", "g", "k")
     case = replace(facts(2, sizes, tensor(0, (8, 16), "n", "g"), source), combination="none")
     best = ranked(case, DEVICES["wide"])[0].schedule
-    assert [x for x in best.leaves if x.role in (Role.UNROLL, Role.VECTOR)] == [
-        Leaf("g", 1, 8, Role.UNROLL),
-        Leaf("k", 1, channels, Role.VECTOR),
+    assert [x for x in best.levels if x.role in (Role.UNROLL, Role.VECTOR)] == [
+        LoopLevel("g", 1, 8, Role.UNROLL),
+        LoopLevel("k", 1, channels, Role.VECTOR),
     ]
 
 
@@ -137,7 +137,7 @@ def test_rows_of_columns_are_read_as_a_whole_where_they_are_near():
             1.0,
         )
         found = ranked(sums, two_cores(16))[0].schedule
-        return not any((x.index, x.role) == ("c", Role.GROUP) for x in found.leaves)
+        return not any((x.index, x.role) == ("c", Role.GROUP) for x in found.levels)
 
     assert has_whole_rows(169, 500)
     assert not has_whole_rows(12544, 500)

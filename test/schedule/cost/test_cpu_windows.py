@@ -21,7 +21,7 @@ from tiledialect.schedule.search.choice import ranked
 def test_windows_of_short_rows_have_vectors(size: int, device: Device):
     """Rows of windows would not fill them, tiles of a contraction do."""
     best = ranked(windows_along_rows(size), device)[0].schedule
-    assert best.leaves[-1].role is Role.VECTOR
+    assert best.levels[-1].role is Role.VECTOR
 
 
 @pytest.mark.parametrize("size", [14, 56, 224])
@@ -29,7 +29,7 @@ def test_windows_along_padded_rows_need_a_stage(size: int):
     """Each lane of a vector would be tested."""
     device = replace(DEVICES["wide"], local_mem_size=1 << 18)
     best = ranked(windows_along_rows(size), device)[0].schedule
-    assert best.leaves[-1].index == "x"
+    assert best.levels[-1].index == "x"
     assert [stage.operand for stage in best.stages] == [0]
 
 
@@ -47,7 +47,7 @@ def test_vectors_run_along_the_steps_of_residue_classes(name: str):
     )
     case = replace(case, combination="cond")
     assert {
-        x.index for x in ranked(case, DEVICES[name])[0].schedule.leaves if x.role is Role.VECTOR
+        x.index for x in ranked(case, DEVICES[name])[0].schedule.levels if x.role is Role.VECTOR
     } == {"q"}
 
 
@@ -76,9 +76,9 @@ TRANSPOSITION = replace(
 @pytest.mark.parametrize("width", [8, 16])
 def test_lines_are_written_at_once(case: Facts, width: int):
     best = ranked(case, described(Kind.CPU, {"native_vector_width": width}))[0].schedule
-    last = [leaf for leaf in best.leaves if leaf.role in WRITTEN_OUT and leaf.index == "c"]
-    assert best.leaves[-len(last) :] == tuple(last)
-    assert prod(leaf.extent for leaf in last) == 16
+    last = [level for level in best.levels if level.role in WRITTEN_OUT and level.index == "c"]
+    assert best.levels[-len(last) :] == tuple(last)
+    assert prod(level.extent for level in last) == 16
 
 
 def test_copies_of_planes_are_whole_where_the_first_cache_holds_them():
@@ -112,7 +112,7 @@ def test_steps_between_which_other_residue_classes_lie_are_tried_as_lanes():
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
     found = choice.best(case, device)
     assert found is not None
-    assert [s.index for s in found.schedule.leaves if s.role is Role.VECTOR] == ["x"]
+    assert [s.index for s in found.schedule.levels if s.role is Role.VECTOR] == ["x"]
 
 
 def test_what_serves_one_result_is_read_where_it_lies():

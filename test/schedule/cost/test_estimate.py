@@ -11,7 +11,7 @@ from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import PLATFORMS, Device, Kind, described
 from tiledialect.schedule.cost.estimate import Estimate, cost
 from tiledialect.schedule.cost.facts import Facts, Tensor
-from tiledialect.schedule.loops import Leaf, LoopIndex, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.choice import ranked
 
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 132})
@@ -34,18 +34,18 @@ def product(m: int, n: int, k: int) -> Facts:
 def tiled(m: int, n: int, k: int, tile: int, *, staged: bool = True) -> Schedule:
     """Square tiles of registers, 16 x 16 items, chunks of 8."""
     block = 16 * tile
-    leaves = (
-        Leaf("i", block, -(-m // block), Role.GROUP, "y"),
-        Leaf("j", block, -(-n // block), Role.GROUP, "x"),
-        Leaf("i", tile, 16, Role.LOCAL, "x"),
-        Leaf("j", tile, 16, Role.LOCAL, "x"),
-        Leaf("k", 8, -(-k // 8), Role.SERIAL),
-        Leaf("k", 1, 8, Role.UNROLL),
-        Leaf("i", 1, tile, Role.UNROLL),
-        Leaf("j", 1, tile, Role.VECTOR),
+    levels = (
+        LoopLevel("i", block, -(-m // block), Role.GROUP, "y"),
+        LoopLevel("j", block, -(-n // block), Role.GROUP, "x"),
+        LoopLevel("i", tile, 16, Role.LOCAL, "x"),
+        LoopLevel("j", tile, 16, Role.LOCAL, "x"),
+        LoopLevel("k", 8, -(-k // 8), Role.SERIAL),
+        LoopLevel("k", 1, 8, Role.UNROLL),
+        LoopLevel("i", 1, tile, Role.UNROLL),
+        LoopLevel("j", 1, tile, Role.VECTOR),
     )
     stages = tuple(Stage(k, local=True, at=("k", 8), vector=4) for k in (0, 1))
-    return Schedule(leaves, stages if staged else ())
+    return Schedule(levels, stages if staged else ())
 
 
 def estimate(size: int, schedule: Schedule, device: Device = GPU) -> Estimate:
@@ -117,13 +117,13 @@ def rows(count: int, length: int, items: int, held: int = 0) -> Estimate:
     facts = Facts(
         indices, (x,), (x,), "add", is_rows=True, kept=(0,), held=held, live=1, passes=(3,)
     )
-    leaves = (
-        Leaf("d0", 1, count, Role.GROUP, "x"),
-        Leaf("d1", 1, items, Role.LOCAL, "x"),
-        Leaf("d1", 4 * items, length // (4 * items), Role.SERIAL),
-        Leaf("d1", items, 4, Role.UNROLL),
+    levels = (
+        LoopLevel("d0", 1, count, Role.GROUP, "x"),
+        LoopLevel("d1", 1, items, Role.LOCAL, "x"),
+        LoopLevel("d1", 4 * items, length // (4 * items), Role.SERIAL),
+        LoopLevel("d1", items, 4, Role.UNROLL),
     )
-    return cost(Model(facts, Schedule(leaves), GPU))
+    return cost(Model(facts, Schedule(levels), GPU))
 
 
 def test_groups_of_a_unit_read_what_all_read_from_its_first_cache():
@@ -134,7 +134,7 @@ def test_groups_of_a_unit_read_what_all_read_from_its_first_cache():
     )
     facts = Facts((i, k), (matrix, vector), (replace(result, number=0),), "add", "mul", 2.0)
     best = ranked(facts, GPU)[0]
-    assert (best.schedule.leaves[-1].index, best.schedule.leaves[-1].role) == ("k", Role.VECTOR)
+    assert (best.schedule.levels[-1].index, best.schedule.levels[-1].role) == ("k", Role.VECTOR)
 
 
 def test_other_groups_hide_how_groups_of_short_sums_begin_and_end():

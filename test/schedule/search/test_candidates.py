@@ -236,7 +236,7 @@ def test_kernels_can_run_by_them(name: str) -> None:
 def test_kernels_have_no_barriers_on_cpus(name: str) -> None:
     facts = kernel_facts(kernel_of(fused(name)[0]), DEVICES["cpu"])
     for schedule in FAMILIES[PROGRAMS[name][2]](facts, DEVICES["cpu"]):
-        shared = {leaf.index for leaf in schedule.leaves if leaf.role is Role.LOCAL}
+        shared = {level.index for level in schedule.levels if level.role is Role.LOCAL}
         tiles = schedule.work_items > 1 and any(stage.local for stage in schedule.stages)
         assert not tiles and shared <= set(facts.output_indices)
 
@@ -264,9 +264,9 @@ def test_rows_of_a_stencil_are_a_work_items_on_gpus() -> None:
     assert found is not None
     (rows,) = {n for n in facts.output_indices if facts.outputs[0].strides[n] > 1}
     own = [
-        leaf.extent
-        for leaf in found.schedule.leaves
-        if (leaf.index, leaf.role) == (rows, Role.UNROLL)
+        level.extent
+        for level in found.schedule.levels
+        if (level.index, level.role) == (rows, Role.UNROLL)
     ]
     assert own and own[0] >= 4
 
@@ -282,7 +282,7 @@ def test_groups_of_few_channels_are_normalized_line_after_line(groups: int, toge
     module = compile_module(load(source), None, [argument], after="tile-fuse")
     found = best(kernel_facts(kernel_of(module), LONG_VECTORS), LONG_VECTORS)
     assert found is not None
-    written = [leaf.extent for leaf in found.schedule.leaves if leaf.role is Role.UNROLL]
+    written = [level.extent for level in found.schedule.levels if level.role is Role.UNROLL]
     assert written == [together] * (together > 1)
 
 
@@ -297,7 +297,7 @@ def test_distances_have_lanes_along_points_of_which_a_work_group_has_a_transpose
     found = best(facts, LONG_VECTORS)
     assert found is not None
     (stage,) = found.schedule.stages
-    assert found.schedule.leaves[-1].index == facts.outputs[0].contiguous[0]
+    assert found.schedule.levels[-1].index == facts.outputs[0].contiguous[0]
     assert (stage.operand, stage.order) == (1, (0, 2, 1))
     kernel.schedule = ScheduleAttr(found.schedule)
     kernel.verify_()
@@ -343,7 +343,7 @@ def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
     module = compile_module(load(PROGRAMS["stencil"][0]), None, arguments, after="tile-fuse")
     found = FAMILIES["windows"](kernel_facts(kernel_of(module), DEVICES["gpu"]), DEVICES["gpu"])
     unrolled = [
-        prod(leaf.extent for leaf in schedule.leaves if leaf.role is Role.UNROLL)
+        prod(level.extent for level in schedule.levels if level.role is Role.UNROLL)
         for schedule in found
     ]
     assert max(unrolled) == 8 * 3 * 3

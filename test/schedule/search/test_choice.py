@@ -58,9 +58,9 @@ def small(candidates: tuple[Candidate, ...]) -> Candidate:
     """The best of those whose bodies are small, which are compiled soon."""
 
     def body(candidate: Candidate) -> int:
-        leaves = candidate.schedule.leaves
+        levels = candidate.schedule.levels
         return int(
-            np.prod([x.extent for x in leaves if x.role in (Role.UNROLL, Role.VECTOR)], dtype=int)
+            np.prod([x.extent for x in levels if x.role in (Role.UNROLL, Role.VECTOR)], dtype=int)
         )
 
     return min(candidates, key=lambda c: (max(body(c), 256), c.estimate.seconds))

@@ -27,8 +27,8 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, least_cpu_seconds
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
-from tiledialect.schedule.default_schedule import default_leaves
-from tiledialect.schedule.loops import WRITTEN_OUT, Leaf, Role, Schedule, check
+from tiledialect.schedule.default_schedule import default_levels
+from tiledialect.schedule.loops import WRITTEN_OUT, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
@@ -93,7 +93,7 @@ def test_every_contraction_has_candidates(case: Facts):
 @pytest.mark.parametrize("case", ["product", "large product", "convolution"])
 def test_vectors_are_as_wide_as_the_hardware(case: str):
     for device in DEVICES.values():
-        last = ranked(CASES[case], device)[0].schedule.leaves[-1]
+        last = ranked(CASES[case], device)[0].schedule.levels[-1]
         assert (last.role, last.extent) == (Role.VECTOR, device.native_vector_width)
 
 
@@ -119,16 +119,16 @@ def test_sums_that_wait_in_memory_cost_more_than_lanes_without_points():
 
 def test_the_fewer_of_rows_and_vectors_are_kept_in_registers():
     case, device = product(510, 512, 512), described(Kind.CPU, {"native_vector_width": 8})
-    rows, columns = Leaf("i", 1, 3, Role.UNROLL), Leaf("j", 8, 4, Role.UNROLL)
-    loops = Leaf("i", 3, 170, Role.SERIAL), Leaf("j", 32, 16, Role.SERIAL)
-    sums, lanes = Leaf("k", 1, 512, Role.SERIAL), Leaf("j", 1, 8, Role.VECTOR)
+    rows, columns = LoopLevel("i", 1, 3, Role.UNROLL), LoopLevel("j", 8, 4, Role.UNROLL)
+    loops = LoopLevel("i", 3, 170, Role.SERIAL), LoopLevel("j", 32, 16, Role.SERIAL)
+    sums, lanes = LoopLevel("k", 1, 512, Role.SERIAL), LoopLevel("j", 1, 8, Role.VECTOR)
     by_vectors, by_rows = (
         CpuModel(case, Schedule((*loops, sums, *tile, lanes)), device)
         for tile in ((columns, rows), (rows, columns))
     )
     assert (by_vectors.held, by_rows.held) == (16, 17)
     assert by_vectors.spilled < by_rows.spilled
-    proposed = {c.schedule.leaves[-3:] for c in ranked(case, device)}
+    proposed = {c.schedule.levels[-3:] for c in ranked(case, device)}
     assert (columns, rows, lanes) in proposed and (rows, columns, lanes) not in proposed
 
 
@@ -140,14 +140,14 @@ def test_what_windows_share_fits_the_registers(size: int):
     assert not CpuModel(case, best, device).spilled
     rows = Schedule(
         (
-            Leaf("n", 1, 2, Role.GROUP, "x"),
-            Leaf("co", 1, 64, Role.SERIAL),
-            Leaf("y", 14, size // 14 + 1, Role.SERIAL),
-            Leaf("x", 16, size // 16 + 1, Role.SERIAL),
-            Leaf("ci", 1, 64, Role.SERIAL),
-            *(Leaf(name, 1, 3, Role.UNROLL) for name in "ji"),
-            Leaf("y", 1, 14, Role.UNROLL),
-            Leaf("x", 1, 16, Role.VECTOR),
+            LoopLevel("n", 1, 2, Role.GROUP, "x"),
+            LoopLevel("co", 1, 64, Role.SERIAL),
+            LoopLevel("y", 14, size // 14 + 1, Role.SERIAL),
+            LoopLevel("x", 16, size // 16 + 1, Role.SERIAL),
+            LoopLevel("ci", 1, 64, Role.SERIAL),
+            *(LoopLevel(name, 1, 3, Role.UNROLL) for name in "ji"),
+            LoopLevel("y", 1, 14, Role.UNROLL),
+            LoopLevel("x", 1, 16, Role.VECTOR),
         )
     )
     # Rows that taps share are kept from tap to tap: 13 of each of three columns.
@@ -160,7 +160,7 @@ def test_few_sums_over_few_pixels_have_tiles(size: int):
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
     case = depthwise_weights(size, 512)
     assert list(cpu_contractions(case, device))
-    assert len({x.index for x in ranked(case, device)[0].schedule.leaves} & {"j", "i"}) > 0
+    assert len({x.index for x in ranked(case, device)[0].schedule.levels} & {"j", "i"}) > 0
     model = CpuModel(case, ranked(case, device)[0].schedule, device)
     assert model.vectors >= 8
 
@@ -178,23 +178,23 @@ def test_tiles_of_all_channels_have_whole_rows(size: int):
 def test_rows_along_many_padded_pictures_do_as_well(pictures: int, has_whole_rows: bool):
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
     found = cpu_contractions(convolution(13, 16, pictures), device)
-    rows = {(x.index, x.extent) for s in found for x in s.leaves if x.role is Role.UNROLL}
+    rows = {(x.index, x.extent) for s in found for x in s.levels if x.role is Role.UNROLL}
     assert (("x", 13) in rows or ("y", 13) in rows) is has_whole_rows
 
 
 def test_other_lanes_are_tried_where_some_vectors_are_nearly_empty():
     """Of rows of 65 pixels the fifth vector has one."""
     device = replace(DEVICES["wide"], local_mem_size=1 << 18)
-    assert "co" in {c.schedule.leaves[-1].index for c in ranked(channels_first(65, 64), device)}
-    assert {c.schedule.leaves[-1].index for c in ranked(channels_first(64, 64), device)} == {"x"}
+    assert "co" in {c.schedule.levels[-1].index for c in ranked(channels_first(65, 64), device)}
+    assert {c.schedule.levels[-1].index for c in ranked(channels_first(64, 64), device)} == {"x"}
 
 
 def test_lanes_that_are_apart_give_way_to_others_that_fill_as_well():
     """Weights are transposed once, and read for all pixels."""
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
-    assert ranked(strided_planes(28, 128), device)[0].schedule.leaves[-1].index == "co"
+    assert ranked(strided_planes(28, 128), device)[0].schedule.levels[-1].index == "co"
     # There each channel is written to the same place of a page.
-    assert ranked(strided_planes(32, 128), device)[0].schedule.leaves[-1].index == "x"
+    assert ranked(strided_planes(32, 128), device)[0].schedule.levels[-1].index == "x"
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_vectors_are_those_of_opencl(element_type: str, nbytes: int):
     for case in (product(37, 29, 31), product(64, 64, 64), column_sums(64, 64)):
         case = replace(case, inputs=typed(case.inputs), outputs=typed(case.outputs))
         for candidate in ranked(case, DEVICES["wide"]):
-            vectors = [x for x in candidate.schedule.leaves if x.role is Role.VECTOR]
-            assert all(leaf.extent in (2, 4, 8, 16) for leaf in vectors)
+            vectors = [x for x in candidate.schedule.levels if x.role is Role.VECTOR]
+            assert all(level.extent in (2, 4, 8, 16) for level in vectors)
 
 
 def test_nothing_is_proposed_for_what_has_no_points():
@@ -223,7 +223,7 @@ def test_what_is_padded_or_lies_across_is_packed():
         facts = CASES[case]
         padded = padded_indices(facts, facts.inputs[number])
         for candidate in ranked(facts, device):
-            written = {x.index for x in candidate.schedule.leaves if x.role in WRITTEN_OUT}
+            written = {x.index for x in candidate.schedule.levels if x.role in WRITTEN_OUT}
             if candidate.family == "contractions on CPUs" and (written & padded or not padded):
                 assert number in {stage.operand for stage in candidate.schedule.stages}
 
@@ -232,7 +232,7 @@ def test_rows_along_pictures_need_no_stage():
     """Loops over the points of pictures leave out taps that are outside."""
     device = replace(DEVICES["wide"], compute_units=2)
     best = ranked(convolution(14, 64, pictures=8), device)[0].schedule
-    assert Leaf("n", 1, 8, Role.UNROLL) in best.leaves
+    assert LoopLevel("n", 1, 8, Role.UNROLL) in best.levels
     assert 0 not in {stage.operand for stage in best.stages}
 
 
@@ -241,7 +241,7 @@ def test_long_sums_are_made_in_parts():
     device = replace(DEVICES["wide"], local_mem_size=1 << 17)
     best = ranked(CASES["large product"], device)[0].schedule
     outputs = {"i", "j"}
-    serial = [x for x in best.leaves if x.role is Role.SERIAL]
+    serial = [x for x in best.levels if x.role is Role.SERIAL]
     assert serial[0].index not in outputs and serial[1].index in outputs
     assert best.stages[0].at == ("k", serial[0].stride)
 
@@ -251,7 +251,7 @@ def test_long_sums_of_many_results_are_made_in_parts():
     device = replace(DEVICES["wide"], local_mem_size=1 << 20, compute_units=2)
     large = product(1 << 14, 1 << 14, 1 << 14)
     best = ranked(large, device)[0].schedule
-    assert {x.index for x in best.leaves if x.role is Role.GROUP} == {"i", "j"}
+    assert {x.index for x in best.levels if x.role is Role.GROUP} == {"i", "j"}
     assert CpuModel(large, best, device).waiting_bytes <= MOST_SUMS
     assert best.stages[0].at is not None and best.stages[0].at[0] == "k"
 
@@ -260,7 +260,7 @@ def test_long_sums_of_many_results_are_made_in_parts():
 def test_parts_of_a_long_sum_are_alike(size: int):
     """Steps of the last part need no tests where a number of parts divides the sum."""
     for schedule in cpu_contractions(product(256, 128, size), DEVICES["wide"]):
-        assert prod(x.extent for x in schedule.leaves if x.index == "k") == size
+        assert prod(x.extent for x in schedule.levels if x.index == "k") == size
 
 
 @pytest.mark.parametrize("room", [1 << 18, 1 << 20])
@@ -268,7 +268,7 @@ def test_pictures_are_summed_over_in_blocks(room: int):
     """The second cache holds a block of both operands, however much local memory has room for."""
     device = replace(DEVICES["wide"], local_mem_size=room, compute_units=2)
     best = ranked(CASES["weights"], device)[0].schedule
-    serial = [x for x in best.leaves if x.role is Role.SERIAL]
+    serial = [x for x in best.levels if x.role is Role.SERIAL]
     assert [x.index for x in serial[:2]] == ["n", "y"]
     assert best.stages[0].at == ("y", serial[1].stride)
 
@@ -312,8 +312,8 @@ def test_few_columns_are_summed_along_memory():
         for transposed in (False, True):
             case = product(size, 2, size, transposed=transposed)
             best = ranked(case, DEVICES["wide"])[0].schedule
-            assert (best.leaves[-1].index, best.leaves[-1].role) == ("k", Role.VECTOR)
-            unrolled = {x.index: x.extent for x in best.leaves if x.role is Role.UNROLL}
+            assert (best.levels[-1].index, best.levels[-1].role) == ("k", Role.VECTOR)
+            unrolled = {x.index: x.extent for x in best.levels if x.role is Role.UNROLL}
             assert unrolled["j"] == 2 and unrolled["i"] > 1
             assert [s.order for s in best.stages] == ([] if transposed else [(1, 0)])
 
@@ -321,13 +321,13 @@ def test_few_columns_are_summed_along_memory():
 def test_columns_that_lanes_do_not_divide_need_no_copy():
     for columns in (500, 333):
         best = ranked(product(8, columns, 500), DEVICES["wide"])[0].schedule
-        assert best.leaves[-1] == Leaf("j", 1, 16, Role.VECTOR) and not best.stages
+        assert best.levels[-1] == LoopLevel("j", 1, 16, Role.VECTOR) and not best.stages
 
 
 def test_few_rows_make_a_tile():
     for rows in (5, 10, 20):
         best = ranked(product(rows, 16, 2000), DEVICES["narrow"])[0].schedule
-        tile = prod(x.extent for x in best.leaves if x.index == "i" and x.role is Role.UNROLL)
+        tile = prod(x.extent for x in best.levels if x.index == "i" and x.role is Role.UNROLL)
         assert rows % tile == 0 and tile > 1
 
 
@@ -351,7 +351,7 @@ def test_taps_that_classes_lack_are_left_out():
     device = replace(DEVICES["wide"], compute_units=2, local_mem_size=1 << 18)
     (names, share), *_ = case.tests
     assert names == {"p", "t"} and share == 0.75
-    order = [x.index for x in ranked(case, device)[0].schedule.leaves if x.role is Role.SERIAL]
+    order = [x.index for x in ranked(case, device)[0].schedule.levels if x.role is Role.SERIAL]
     assert order.index("t") < order.index("k")
 
 
@@ -365,14 +365,14 @@ def test_lanes_run_along_an_index_that_fills_them():
         tensor(1, (8, 64, 400), "n", "co", "x"),
     )
     best = ranked(case, DEVICES["wide"])[0].schedule
-    assert best.leaves[-1].role is Role.VECTOR
-    assert best.leaves[-1].index in ("co", "ci")
+    assert best.levels[-1].role is Role.VECTOR
+    assert best.levels[-1].index in ("co", "ci")
 
 
 def test_tiles_of_vectors_beat_items_of_one_element():
     device = described(Kind.CPU, {})
     for case in CASES.values():
-        plain = estimated(modelled(case, Schedule(default_leaves(case.indices, 64)), device))
+        plain = estimated(modelled(case, Schedule(default_levels(case.indices, 64)), device))
         assert all(best.estimate.seconds < plain.seconds for best in ranked(case, device)[:1])
 
 
@@ -389,11 +389,11 @@ def test_counting_what_equals_a_maximum_waits_for_nothing():
     planes = tensor(0, (64, 258), "c", x + i)
     case = facts(2, {"c": 64, "x": 256, "i": 3}, tensor(0, (64, 256), "c", "x"), planes)
     case = replace(case, aggregation="max", combination="none", operations=2.0)
-    leaves = (Leaf("c", 1, 64, Role.GROUP), Leaf("x", 16, 16, Role.SERIAL))
-    leaves += (Leaf("i", 1, 3, Role.UNROLL), Leaf("x", 1, 16, Role.VECTOR))
+    levels = (LoopLevel("c", 1, 64, Role.GROUP), LoopLevel("x", 16, 16, Role.SERIAL))
+    levels += (LoopLevel("i", 1, 3, Role.UNROLL), LoopLevel("x", 1, 16, Role.VECTOR))
     device = DEVICES["wide"]
     cycles = [
-        CpuModel(replace(case, counts=counts), Schedule(leaves), device).busy_cycles
+        CpuModel(replace(case, counts=counts), Schedule(levels), device).busy_cycles
         for counts in (False, True)
     ]
     assert cycles[1] < cycles[0]

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage, check
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, check
 from tiledialect.schedule.search.choice import GOOD, NEIGHBOUR, Candidate, best
 from tiledialect.schedule.search.size_transfer import (
     Neighbours,
@@ -104,7 +104,7 @@ def test_stretched_schedules_reach_all_values_and_no_more_than_a_tile_too_many(
     for longer in stretches(found.schedule, old, new):
         checked(new, Candidate("", longer, found.estimate))
         for index in new.indices:
-            own = [x for x in longer.leaves if x.index == index.name]
+            own = [x for x in longer.levels if x.index == index.name]
             reach, outer = prod(x.extent for x in own), max((x.stride for x in own), default=1)
             assert index.range.extent <= reach < index.range.extent + outer or one == other
 
@@ -113,24 +113,24 @@ def test_what_is_written_out_for_each_row_serves_no_other_number():
     old, new = (facts_of(BY_WEIGHTS, *shapes_of(BY_WEIGHTS, batch)) for batch in (8, 9))
     found = best(old, CPU)
     assert found is not None
-    leaves = found.schedule.leaves
+    levels = found.schedule.levels
     assert {*stretches(found.schedule, old, old)} == {found.schedule}
     # Without the outer loops all that is left is written out.
-    inner = tuple(x for x in leaves if x.index != "b")
+    inner = tuple(x for x in levels if x.index != "b")
     assert not [*stretches(type(found.schedule)(inner), old, new)]
 
 
 def test_work_groups_share_out_what_a_batch_has():
     old, new = (facts_of(DENSE, (batch, 32, 64), (64, 48)) for batch in (8, 12))
-    inside = Leaf("t", 1, 32, Role.SERIAL), Leaf("n", 1, 48, Role.VECTOR)
+    inside = LoopLevel("t", 1, 32, Role.SERIAL), LoopLevel("n", 1, 48, Role.VECTOR)
 
-    def schedule(groups: Leaf, share: Leaf) -> Schedule:
+    def schedule(groups: LoopLevel, share: LoopLevel) -> Schedule:
         at = (groups.index, groups.stride)
         return Schedule((groups, share, *inside), (Stage(0, local=True, at=at),))
 
-    given_ = schedule(Leaf("b", 4, 2, Role.GROUP, "x"), Leaf("b", 1, 4, Role.SERIAL))
-    more = schedule(Leaf("b", 4, 3, Role.GROUP, "x"), Leaf("b", 1, 4, Role.SERIAL))
-    larger = schedule(Leaf("b", 6, 2, Role.GROUP, "x"), Leaf("b", 1, 6, Role.SERIAL))
+    given_ = schedule(LoopLevel("b", 4, 2, Role.GROUP, "x"), LoopLevel("b", 1, 4, Role.SERIAL))
+    more = schedule(LoopLevel("b", 4, 3, Role.GROUP, "x"), LoopLevel("b", 1, 4, Role.SERIAL))
+    larger = schedule(LoopLevel("b", 6, 2, Role.GROUP, "x"), LoopLevel("b", 1, 6, Role.SERIAL))
     assert [*stretches(given_, old, new)] == [more, larger]
 
 

@@ -16,7 +16,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.schedule.loops import GlobalStage, Leaf, Placement, Schedule, Stage
+from tiledialect.schedule.loops import GlobalStage, LoopLevel, Placement, Schedule, Stage
 
 
 @irdl_attr_definition
@@ -246,7 +246,7 @@ StageOperand = Callable[[], int | None]
 
 def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: None) -> Schedule:
     """Parse ``<role stride*index : extent, …>``, then sub-groups, an instruction and stages."""
-    leaves = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_leaf(parser))
+    levels = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_level(parser))
     sub_groups = 0
     if parser.parse_optional_keyword("sub_groups"):
         sub_groups = parser.parse_integer(allow_boolean=False, allow_negative=False)
@@ -264,7 +264,7 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
             parser.Delimiter.ANGLE, lambda: _parse_stage(parser, parse_operand)
         )
     return Schedule(
-        tuple(leaves),
+        tuple(levels),
         tuple(s for s in stages if isinstance(s, Stage)),
         instruction,
         sub_groups,
@@ -273,12 +273,12 @@ def parse_schedule(parser: AttrParser, parse_operand: StageOperand = lambda: Non
     )
 
 
-def _parse_leaf(parser: AttrParser) -> Leaf:
+def _parse_level(parser: AttrParser) -> LoopLevel:
     role, axis = parse_role(parser)
     index, stride = _parse_step(parser)
     parser.parse_punctuation(":")
     extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    return Leaf(index, stride, extent, role, axis)
+    return LoopLevel(index, stride, extent, role, axis)
 
 
 def _parse_step(parser: AttrParser) -> tuple[str, int]:
@@ -338,7 +338,7 @@ def print_schedule(
         printer.print_string(f" {stage}")
 
     with printer.in_angle_brackets():
-        printer.print_list(schedule.leaves, lambda leaf: printer.print_string(str(leaf)))
+        printer.print_list(schedule.levels, lambda level: printer.print_string(str(level)))
     if schedule.sub_groups:
         printer.print_string(f" sub_groups {schedule.sub_groups}")
     if schedule.one_pass:
@@ -355,7 +355,7 @@ def print_schedule(
 class ScheduleAttr(Data[Schedule]):
     """`#tile.schedule<<group.x 32*x : 4, local.x x : 32, serial k : 7> stage <input 0 local>>`.
 
-    How a kernel runs: the leaves of the loop nest, outermost first, each with its role, the index
+    How a kernel runs: the levels of the loop nest, outermost first, each with its role, the index
     it moves and by how much, and its number of steps; then, where they are given, the size of the
     sub-groups that join what their work-items share (`sub_groups 32`), whether means are guessed
     while rows are read (`one_pass`), and the instruction that computes the innermost box, with the

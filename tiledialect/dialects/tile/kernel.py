@@ -54,7 +54,7 @@ from tiledialect.schedule.loops import (
     Stage,
     check,
 )
-from tiledialect.schedule.scans import ScanLeaves
+from tiledialect.schedule.scans import ScanLevels
 from tiledialect.schedule.scatters import rows_of_item
 
 
@@ -286,7 +286,7 @@ class KernelOp(IRDLOperation):
                 size = (shape_of(tensor_type(scatter.result)) or ())[scatter.row_axis]
                 rows_of_item(schedule.data, scatter.row_axis, size)
             if (scan := self.scan) is not None:
-                ScanLeaves.of(schedule.data, f"d{scan.along}", scan.block)
+                ScanLevels.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
 
@@ -296,11 +296,11 @@ class KernelOp(IRDLOperation):
         if op is None or op.aggregation.data is not Aggregation.assign:
             return
         inner = {index.name for index in self.indices if not index.is_output}
-        for leaf in schedule.leaves:
-            parted = leaf.role in (Role.LOCAL, Role.VECTOR)
-            if leaf.index in inner and leaf.extent > 1 and parted:
+        for level in schedule.levels:
+            parted = level.role in (Role.LOCAL, Role.VECTOR)
+            if level.index in inner and level.extent > 1 and parted:
                 raise ScheduleError(
-                    f"the loop {leaf} parts elements among those that run it, but "
+                    f"the loop {level} parts elements among those that run it, but "
                     f"{name_of(op.result)} assigns its elements"
                 )
 

@@ -17,7 +17,7 @@ from tiledialect.schedule.cost.facts import COMMON, Facts, Shares, Steps, Tensor
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
     WRITTEN_OUT,
-    Leaf,
+    LoopLevel,
     Role,
     Schedule,
     Stage,
@@ -44,9 +44,9 @@ class Copy(NamedTuple):
 
     stage: Stage
     place: int
-    """How many leaves are outside."""
+    """How many levels are outside."""
     inside: Steps
-    """The leaves that move what it holds."""
+    """The levels that move what it holds."""
 
 
 class Model:
@@ -59,23 +59,23 @@ class Model:
         self.facts = facts
         self.schedule = schedule
         self.device = device
-        self.leaves = schedule.leaves
-        self.steps = steps_of(self.leaves)
-        groups = [x.extent for x in self.leaves if x.role is Role.GROUP]
-        self.local = [x for x in self.leaves if x.role is Role.LOCAL]
+        self.levels = schedule.levels
+        self.steps = steps_of(self.levels)
+        groups = [x.extent for x in self.levels if x.role is Role.GROUP]
+        self.local = [x for x in self.levels if x.role is Role.LOCAL]
         self.parallel = len(groups) + len(self.local)
         self.groups = prod(groups)
         self.items = prod([x.extent for x in self.local])
         """Work-items of a group."""
-        self.body = first_written_out(self.leaves)
-        """Where the innermost leaves that are written out begin."""
-        last = self.leaves[-1] if self.leaves else None
+        self.body = first_written_out(self.levels)
+        """Where the innermost levels that are written out begin."""
+        last = self.levels[-1] if self.levels else None
         self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
         """The lanes of the innermost loop, as far as the hardware has them."""
         self.walks = [tensor.walk for tensor in facts.inputs]
         inner = [extent for _, _, extent in self.steps[self.parallel :]]
         self._visits = [*accumulate(inner, mul, initial=1)]
-        """How often a work-item comes to each leaf inside it."""
+        """How often a work-item comes to each level inside it."""
         self.all_copies = [*map(self._copy_of, schedule.stages)]
         self._copies: dict[int, list[Copy]] = {}
         for copy in sorted(self.all_copies, key=lambda c: (c.place, not c.stage.local)):
@@ -85,14 +85,14 @@ class Model:
 
     @lazy
     def first_reduction(self) -> int:
-        """Where the accumulators begin: the number of leaves outside them."""
-        for k in range(self.parallel, len(self.leaves)):
-            if self.leaves[k].index not in self.facts.output_indices:
+        """Where the accumulators begin: the number of levels outside them."""
+        for k in range(self.parallel, len(self.levels)):
+            if self.levels[k].index not in self.facts.output_indices:
                 return k
-        return min(self.body, len(self.leaves))
+        return min(self.body, len(self.levels))
 
     def trips(self, k: int) -> float:
-        """How often a work-item comes to leaf ``k``, on the average of the groups."""
+        """How often a work-item comes to level ``k``, on the average of the groups."""
         visits = self._visits[max(0, k - self.parallel)]
         if not self.skips:
             return visits
@@ -106,40 +106,40 @@ class Model:
 
     @lazy
     def skips(self) -> list[tuple[int, float]]:
-        """Inside which leaves whole groups have only a share of the points."""
+        """Inside which levels whole groups have only a share of the points."""
         found: list[tuple[int, float]] = []
         if not self.tests:
             return found
         tiles = min((c.place for c in self.all_copies if c.stage.local), default=0)
         for names, share in self.tests:
-            moved = [k for k, leaf in enumerate(self.leaves) if leaf.index in names]
+            moved = [k for k, level in enumerate(self.levels) if level.index in names]
             place = max(moved, default=-1) + 1
             # Of few points little is gained, unless what they need is not copied either.
             counts = share < COMMON or place < tiles
-            if counts and all(self.leaves[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
+            if counts and all(self.levels[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
                 found.append((place, share))
         return found
 
     @property
     def points(self) -> float:
         """How many points a work-item visits."""
-        return self.trips(len(self.leaves))
+        return self.trips(len(self.levels))
 
     @property
     def written_out(self) -> int:
         """How many copies of the body there are."""
-        return prod(x.extent for x in self.leaves if x.role in WRITTEN_OUT)
+        return prod(x.extent for x in self.levels if x.role in WRITTEN_OUT)
 
     @lazy
     def lanes(self) -> Steps:
-        """The steps of local leaves that a sub-group's items run, the fastest ones."""
+        """The steps of local levels that a sub-group's items run, the fastest ones."""
         found: list[tuple[str, int, int]] = []
         count = 1
         for axis in "xyz":
-            for leaf in reversed([x for x in self.local if x.axis == axis]):
-                steps = min(leaf.extent, ceil(self.device.sub_group_size / count))
+            for level in reversed([x for x in self.local if x.axis == axis]):
+                steps = min(level.extent, ceil(self.device.sub_group_size / count))
                 if steps > 1:
-                    found.append((leaf.index, leaf.stride, steps))
+                    found.append((level.index, level.stride, steps))
                     count *= steps
         return tuple(found)
 
@@ -151,24 +151,24 @@ class Model:
         if self.facts.aggregation is None:
             return 0
         outputs = self.facts.output_indices
-        moving = self.leaves[self.first_reduction :]
-        count = prod(leaf.extent for leaf in moving if leaf.index in outputs)
+        moving = self.levels[self.first_reduction :]
+        count = prod(level.extent for level in moving if level.index in outputs)
         return (
-            count if self.vector == 1 or self.leaves[-1].index in outputs else count * self.vector
+            count if self.vector == 1 or self.levels[-1].index in outputs else count * self.vector
         )
 
     @lazy
     def sharing(self) -> int:
         """Among how many items of a group each sum is divided."""
         outputs = self.facts.output_indices
-        return prod(leaf.extent for leaf in self.local if leaf.index not in outputs)
+        return prod(level.extent for level in self.local if level.index not in outputs)
 
     def copies(self, tensor: Tensor) -> Sequence[Copy]:
         """Those of the stages of an input, the outermost first."""
         return self._copies.get(tensor.number, ())
 
     def _copy_of(self, stage: Stage) -> Copy:
-        place = place_of(stage, self.leaves)
+        place = place_of(stage, self.levels)
         inside = self.steps[place:]
         if stage.local and self.local:
             inside = steps_of(self.local) + inside
@@ -181,7 +181,7 @@ class Model:
         for walk in self.walks:
             copies = self.copies(walk.tensor)
             place, width = self.body, 1
-            last = self.leaves[-1] if self.body < len(self.leaves) else None
+            last = self.levels[-1] if self.body < len(self.levels) else None
             if copies and not copies[-1].stage.local:
                 place = copies[-1].place
                 width = copies[-1].stage.vector
@@ -209,16 +209,16 @@ class Model:
         apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
         return all(place % vector == 0 for place in (*apart, *outside))
 
-    def is_row(self, walk: Walk, leaf: Leaf) -> bool:
-        """Whether the leaf goes along neighbours where the tensor is read from."""
-        return self.row_step(walk, leaf) == 1
+    def is_row(self, walk: Walk, level: LoopLevel) -> bool:
+        """Whether the level goes along neighbours where the tensor is read from."""
+        return self.row_step(walk, level) == 1
 
-    def row_step(self, walk: Walk, leaf: Leaf) -> int:
-        """How far the leaf goes along rows where the tensor is read from."""
+    def row_step(self, walk: Walk, level: LoopLevel) -> int:
+        """How far the level goes along rows where the tensor is read from."""
         orders = [c.stage.order for c in self.copies(walk.tensor) if c.stage.local]
         rank = len(walk.tensor.shape)
         last = orders[-1][-1] if orders and orders[-1] else rank - 1
-        return walk.moves[last].get(leaf.index, 0) * leaf.stride if rank else 0
+        return walk.moves[last].get(level.index, 0) * level.stride if rank else 0
 
     @property
     def sector(self) -> int:
@@ -256,7 +256,7 @@ class Model:
 
     @lazy
     def reach(self) -> Mapping[str, int]:
-        """How many values of each index the leaves go over that it has."""
+        """How many values of each index the levels go over that it has."""
         found: dict[str, int] = {}
         for index, _, extent in self.steps:
             found[index] = found.get(index, 1) * extent
@@ -389,8 +389,8 @@ class Model:
         if self.sharing <= lanes:
             return 0
         outputs = self.facts.output_indices
-        moving = self.leaves[self.first_reduction :]
-        count = prod(leaf.extent for leaf in moving if leaf.index in outputs)
+        moving = self.levels[self.first_reduction :]
+        count = prod(level.extent for level in moving if level.index in outputs)
         return self.items // lanes * count * self.facts.joined_bytes
 
     def fetched(self, walk: Walk) -> tuple[float, float, float]:
@@ -437,7 +437,7 @@ class Model:
     @lazy
     def neighbours(self) -> Steps:
         """The steps that a sub-group makes at once."""
-        is_vector = bool(self.leaves) and self.leaves[-1].role is Role.VECTOR
+        is_vector = bool(self.levels) and self.levels[-1].role is Role.VECTOR
         return self.lanes + self.steps[-1:] if is_vector else self.lanes
 
     @lazy

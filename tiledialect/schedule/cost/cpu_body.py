@@ -17,7 +17,7 @@ from tiledialect.schedule.cost.facts import Facts, Shares, Steps, Walk
 from tiledialect.schedule.loops import (
     LOADED_LANES,
     LONG_LANES,
-    Leaf,
+    LoopLevel,
     Role,
     Schedule,
     summed_beside,
@@ -51,14 +51,14 @@ SHUFFLED = {True: 1, False: 2}
 
 @dataclass(frozen=True)
 class Part:
-    """What is there of a tile: such a share of the steps of one of its leaves."""
+    """What is there of a tile: such a share of the steps of one of its levels."""
 
-    leaf: Leaf | None = None
+    level: LoopLevel | None = None
     share: float = 1.0
 
     def read(self, walk: Walk) -> float:
         """Which share of what the tile reads by a walk that is."""
-        return self.share if self.leaf is not None and walk.moved_by(self.leaf) else 1.0
+        return self.share if self.level is not None and walk.moved_by(self.level) else 1.0
 
 
 class CpuBody(Model):
@@ -71,9 +71,9 @@ class CpuBody(Model):
         """The lanes that the hardware has."""
         self.hardware = ceil(self.vector / self.width)
         """Registers of a vector."""
-        self.inner = self.leaves[self.body :]
+        self.inner = self.levels[self.body :]
         self.rows = self.inner[:-1] if self.vector > 1 else self.inner
-        """The leaves that are written out, the lanes left out."""
+        """The levels that are written out, the lanes left out."""
         self.inner_steps = self.steps[self.body :]
         self.row_steps = self.inner_steps[: len(self.rows)]
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
@@ -85,7 +85,7 @@ class CpuBody(Model):
 
     @lazy
     def touched(self) -> Mapping[Walk, Sequence[int]]:
-        """How many elements are touched in a work-item, inside its first leaf, and so on."""
+        """How many elements are touched in a work-item, inside its first level, and so on."""
         inside = self._passing()[self.parallel :]
         return {walk: walk.elements_inside(inside) for walk in self.walks}
 
@@ -102,8 +102,8 @@ class CpuBody(Model):
     def vectors(self) -> int:
         """How many registers of sums there are in the innermost body."""
         outputs = self.facts.output_indices
-        count = prod(leaf.extent for leaf in self.inner if leaf.index in outputs)
-        count *= prod(self.leaves[k].extent for k in summed_beside(self.leaves, outputs))
+        count = prod(level.extent for level in self.inner if level.index in outputs)
+        count *= prod(self.levels[k].extent for k in summed_beside(self.levels, outputs))
         return max(1, count // self.vector) * self.hardware
 
     def is_vector(self, walk: Walk) -> bool:
@@ -140,7 +140,7 @@ class CpuBody(Model):
         if not self.is_vector(walk) or not self.is_row(walk, self.inner[-1]):
             return 1.0
         lanes = self.vector
-        others = [leaf for leaf in self.leaves[:-1] if walk.moved_by(leaf)]
+        others = [level for level in self.levels[:-1] if walk.moved_by(level)]
         copies = [c for c in self.copies(walk.tensor) if c.stage.local]
         if copies:
             last = (copies[-1].stage.order or range(len(walk.tensor.shape)))[-1]
@@ -149,17 +149,17 @@ class CpuBody(Model):
             rows = walk.extents(copies[-1].inside)
             starts.append(rows[last] if prod(rows) > rows[last] else 0)
         else:
-            starts = [self._stride(walk, leaf) for leaf in others]
+            starts = [self._stride(walk, level) for level in others]
         is_aligned = all(start % lanes == 0 for start in starts)
         return 1.0 if is_aligned else self._parted_load(walk)
 
-    def _is_inside(self, leaf: Leaf, copy: Copy) -> bool:
-        return (leaf.index, leaf.stride, leaf.extent) in copy.inside
+    def _is_inside(self, level: LoopLevel, copy: Copy) -> bool:
+        return (level.index, level.stride, level.extent) in copy.inside
 
     @property
     def operations(self) -> float:
         """The arithmetic instructions of the body."""
-        steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
+        steps = prod(level.extent for level in self.rows) * self.hardware * self._known_share
         each = COMPARED if self.facts.aggregation in ("max", "min") else 0.0
         return steps * (each + ceil(self.facts.operations / 2))
 
@@ -173,8 +173,8 @@ class CpuBody(Model):
         if not self.device.has_long_vectors:
             return frozenset()
         reach: dict[str, int] = {}
-        for leaf in self.rows:
-            reach[leaf.index] = reach.get(leaf.index, 1) * leaf.extent
+        for level in self.rows:
+            reach[level.index] = reach.get(level.index, 1) * level.extent
         extents = self.facts.extents
         return frozenset(n for n, count in extents.items() if count in (1, reach.get(n)))
 
@@ -194,7 +194,7 @@ class CpuBody(Model):
         is_shared = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
         if is_shared or not self.facts.counts:
             return self.operations
-        steps = prod(leaf.extent for leaf in self.rows) * self.hardware * self._known_share
+        steps = prod(level.extent for level in self.rows) * self.hardware * self._known_share
         return WAITED * steps
 
     def busy_in(self, part: Part) -> float:
@@ -237,9 +237,9 @@ class CpuBody(Model):
         """
         if self.device.has_long_vectors:
             return False
-        leaves = [leaf for leaf in self.rows if leaf.index in self.facts.output_indices]
+        levels = [level for level in self.rows if level.index in self.facts.output_indices]
         vectors = [walk for walk in self.walks if self.is_vector(walk)]
-        own = [any(walk.moved_by(leaf) for walk in vectors) for leaf in leaves]
+        own = [any(walk.moved_by(level) for walk in vectors) for level in levels]
         return len(own) > 1 and own[0] and not own[-1]
 
     def _carried(self, walk: Walk) -> int:
@@ -251,10 +251,10 @@ class CpuBody(Model):
             return 0
         outputs, size = self.facts.output_indices, self.hardware if self.is_vector(walk) else 1
         most = 0
-        for k, leaf in enumerate(self.rows):
-            if leaf.index not in outputs:
+        for k, level in enumerate(self.rows):
+            if level.index not in outputs:
                 inside = self.row_steps[k + 1 :]
-                two = walk.elements(((leaf.index, leaf.stride, 2), *inside))
+                two = walk.elements(((level.index, level.stride, 2), *inside))
                 most = max(most, 2 * walk.elements(inside) - two)
         return most * size
 
@@ -262,7 +262,7 @@ class CpuBody(Model):
     def _summed_steps(self) -> int:
         """How many steps of the summation are written out in the body."""
         outputs = self.facts.output_indices
-        return prod(leaf.extent for leaf in self.rows if leaf.index not in outputs)
+        return prod(level.extent for level in self.rows if level.index not in outputs)
 
     @property
     def spilled(self) -> float:
@@ -293,15 +293,15 @@ class CpuBody(Model):
         return found
 
     @lazy
-    def _loops(self) -> list[Leaf]:
+    def _loops(self) -> list[LoopLevel]:
         """The loops of a work-item around the body, the innermost first."""
-        inside = self.leaves[self.parallel : self.body]
+        inside = self.levels[self.parallel : self.body]
         return [x for x in reversed(inside) if x.role is Role.SERIAL]
 
     @property
-    def _innermost_loop(self) -> Leaf | None:
+    def _innermost_loop(self) -> LoopLevel | None:
         return next(iter(self._loops), None)
 
-    def _stride(self, walk: Walk, leaf: Leaf) -> int:
-        """How far a step of a leaf goes in memory, in elements."""
-        return abs(walk.tensor.strides.get(leaf.index, 0)) * leaf.stride
+    def _stride(self, walk: Walk, level: LoopLevel) -> int:
+        """How far a step of a level goes in memory, in elements."""
+        return abs(walk.tensor.strides.get(level.index, 0)) * level.stride

@@ -165,7 +165,7 @@ class CpuCaches(CpuBody):
     def _stripe(self, walk: Walk, index: str) -> int:
         """How many neighbours are read while a loop goes over few rows, again and again."""
         for place in range(self.parallel, self.body):
-            rows = prod(leaf.extent for leaf in self.leaves[place:] if leaf.index == index)
+            rows = prod(level.extent for level in self.levels[place:] if level.index == index)
             if rows <= PAGES:
                 return walk.run(self.steps[place:])
         return walk.run(self.inner_steps)
@@ -195,7 +195,7 @@ class CpuCaches(CpuBody):
         return next((p for p in loops if self._kept(p + 1) <= room), self.body)
 
     def _kept(self, place: int) -> float:
-        """The bytes of the second cache that hold what the leaves from a place on touch."""
+        """The bytes of the second cache that hold what the levels from a place on touch."""
         total = 0.0
         for walk, touched in self.touched.items():
             is_packed = bool(self.copies(walk.tensor))
@@ -211,12 +211,12 @@ class CpuCaches(CpuBody):
         """Cycles for rows of the body that the first cache cannot have at the same time."""
         rows = 0
         for walk in self.walks:
-            moving = [leaf for leaf in self.rows if walk.moved_by(leaf)]
+            moving = [level for level in self.rows if walk.moved_by(level)]
             strides, size = self._strides_read(walk), walk.tensor.bytes
-            for leaf in moving:
-                step = abs(strides.get(leaf.index, 0)) * leaf.stride * size
+            for level in moving:
+                step = abs(strides.get(level.index, 0)) * level.stride * size
                 if step and step % PAGE == 0:
-                    rows += leaf.extent
+                    rows += level.extent
         return max(0.0, rows - WAYS) * 2.0
 
 

@@ -18,7 +18,7 @@ from tiledialect.schedule.cost.cpu_caches import KEPT, RATES, READ_TWICE, CpuCac
 from tiledialect.schedule.cost.device import LINE
 from tiledialect.schedule.cost.estimate import Estimate
 from tiledialect.schedule.cost.facts import Steps, Walk, between_lanes, padded_indices
-from tiledialect.schedule.loops import LONG_LANES, WRITTEN_OUT, Leaf, Role
+from tiledialect.schedule.loops import LONG_LANES, WRITTEN_OUT, LoopLevel, Role
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
@@ -95,11 +95,11 @@ class CpuModel(CpuCaches):
     def blocked_cycles(self) -> float:
         """Cycles for sums that wait in memory while others are added to."""
         outputs = self.facts.output_indices
-        moving = range(self.first_reduction, len(self.leaves))
+        moving = range(self.first_reduction, len(self.levels))
         serial = [
             k
             for k in moving
-            if self.leaves[k].index in outputs and self.leaves[k].role is Role.SERIAL
+            if self.levels[k].index in outputs and self.levels[k].role is Role.SERIAL
         ]
         if not serial:
             return 0.0
@@ -131,20 +131,20 @@ class CpuModel(CpuCaches):
     @property
     def _are_lanes_evicted(self) -> bool:
         """Whether the lanes of the body are written to more lines than the first cache keeps."""
-        output, index = self.facts.outputs[0], self.leaves[-1].index
-        lanes = prod(leaf.extent for leaf in self.inner if leaf.index == index)
+        output, index = self.facts.outputs[0], self.levels[-1].index
+        lanes = prod(level.extent for level in self.inner if level.index == index)
         return lanes > lines_kept(abs(output.strides.get(index, 0)) * output.bytes)
 
     @property
     def _are_neighbours_stored(self) -> bool:
         """Whether the lanes are neighbours in the output."""
-        last = self.leaves[-1] if self.leaves else None
+        last = self.levels[-1] if self.levels else None
         return last is None or abs(self.facts.outputs[0].strides.get(last.index, 0)) <= 1
 
     @property
     def _are_interleaved(self) -> bool:
         """Whether the body has all elements between its lanes in the output."""
-        turns = between_lanes(self.facts, self.leaves[-1].index)
+        turns = between_lanes(self.facts, self.levels[-1].index)
         return self.vector >= LONG_LANES and turns in self.known
 
     @property
@@ -153,12 +153,12 @@ class CpuModel(CpuCaches):
         slower, tested = 1.0, TESTED[self.device.has_long_vectors]
         uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
         for name in uneven:
-            own = [x for x in self.leaves if x.index == name]
+            own = [x for x in self.levels if x.index == name]
             reach = self.reach.get(name, 1)
             last = [x for x in own if x.role in WRITTEN_OUT]
             if not last:
                 continue
-            is_lanes = self.vector > 1 and own[-1] is self.leaves[-1]
+            is_lanes = self.vector > 1 and own[-1] is self.levels[-1]
             readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.copies(w.tensor)]
             share = prod(x.extent for x in last) / reach
             groups = prod(x.extent for x in own if x.role is Role.GROUP)
@@ -179,7 +179,7 @@ class CpuModel(CpuCaches):
         """
         tested = {n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count}
         others = (tested | self.facts.padded) - {name}
-        on_grid = {leaf.index for leaf in self.leaves if leaf.role is Role.GROUP}
+        on_grid = {level.index for level in self.levels if level.role is Role.GROUP}
         return name in self.facts.padded or not on_grid.isdisjoint(others)
 
     @lazy
@@ -213,17 +213,17 @@ class CpuModel(CpuCaches):
         streamed = sum(self.streamed(w) * part.read(w) for w in self.walks)
         return max(self.busy_in(part), streamed)
 
-    def _alone_at_end(self, name: str) -> tuple[Leaf, Leaf] | None:
+    def _alone_at_end(self, name: str) -> tuple[LoopLevel, LoopLevel] | None:
         """The loop of an index whose last step is written out by itself, and what that shortens.
 
         It is if nothing is copied or tested for each tile: neither what it reads, nor to which
         residue class it belongs; and if its sums do not wait in memory, where all are added to.
         Only whole vectors are left out.
         """
-        own = [k for k, leaf in enumerate(self.leaves) if leaf.index == name]
+        own = [k for k, level in enumerate(self.levels) if level.index == name]
         if len(own) < 2 or name not in self.facts.output_indices:
             return None
-        loop, *inside = (self.leaves[k] for k in own)
+        loop, *inside = (self.levels[k] for k in own)
         lanes = inside[-1].extent if inside[-1].role is Role.VECTOR else 1
         is_tile = loop.role is Role.SERIAL and own[0] < self.first_reduction and own[1] >= self.body
         is_copied = any(copy.place > own[0] for copy in self.all_copies)
@@ -237,7 +237,7 @@ class CpuModel(CpuCaches):
     @property
     def _outer_lanes(self) -> float:
         """Which share of the vectors may begin or end outside what they are read from."""
-        if self.vector == 1 or (name := self.leaves[-1].index) not in self.facts.padded:
+        if self.vector == 1 or (name := self.levels[-1].index) not in self.facts.padded:
             return 0.0
         padded = any(
             self.is_vector(w)
@@ -259,7 +259,7 @@ class CpuModel(CpuCaches):
         loops = sum(
             self.trips(k + 1)
             for k in range(self.parallel, self.body)
-            if self.leaves[k].role is Role.SERIAL
+            if self.levels[k].role is Role.SERIAL
         )
         return STEP * loops + self.copy_cycles + self.blocked_cycles + self.stored_cycles + GROUP
 

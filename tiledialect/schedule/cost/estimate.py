@@ -184,7 +184,7 @@ def _readers(m: Model, walk: Walk, resident: int) -> int:
 
 def _moves(m: Model, walk: Walk) -> bool:
     """Whether groups read different parts of a tensor."""
-    groups = {x.index for x in m.leaves if x.role is Role.GROUP}
+    groups = {x.index for x in m.levels if x.role is Role.GROUP}
     return any(n in groups for axis in walk.moves for n in axis)
 
 
@@ -198,7 +198,7 @@ def _group_flops(m: Model, chunks: float) -> float:
     facts = m.facts
     loads = sum(times for _, times, _ in m.reads) / _lanes(m)
     loops = LOOP_INSTRUCTIONS * sum(
-        m.trips(k + 1) for k in range(m.parallel, len(m.leaves)) if m.leaves[k].role is Role.SERIAL
+        m.trips(k + 1) for k in range(m.parallel, len(m.levels)) if m.levels[k].role is Role.SERIAL
     )
     outputs = m.points if facts.aggregation is None else m.accumulators * m.trips(m.first_reduction)
     per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * GROUP_INSTRUCTIONS

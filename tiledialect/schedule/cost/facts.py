@@ -11,7 +11,7 @@ from math import gcd, prod
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.index.sets import interval
 from tiledialect.lazy import lazy
-from tiledialect.schedule.loops import Leaf, LoopIndex
+from tiledialect.schedule.loops import LoopIndex, LoopLevel
 
 MOST_TRIED = 4096
 """For up to how many values of its indices a test is counted out."""
@@ -23,12 +23,12 @@ COMMON_IN_GROUPS = 0.95
 Shares = tuple[tuple[frozenset[str], float], ...]
 """The indices that tests depend on, and the share of their values that pass each."""
 Steps = tuple[tuple[str, int, int], ...]
-"""What is to know of leaves to tell what they touch: index, stride and extent of each."""
+"""What is to know of levels to tell what they touch: index, stride and extent of each."""
 
 
-def steps_of(leaves: Iterable[Leaf]) -> Steps:
-    """Leaves without what runs them."""
-    return tuple([(x.index, x.stride, x.extent) for x in leaves])
+def steps_of(levels: Iterable[LoopLevel]) -> Steps:
+    """Levels without what runs them."""
+    return tuple([(x.index, x.stride, x.extent) for x in levels])
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Tensor:
 
     @lazy
     def walk(self) -> Walk:
-        """How the leaves of schedules move it."""
+        """How the levels of schedules move it."""
         return Walk(self)
 
     @property
@@ -78,7 +78,7 @@ class Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """How the leaves of a schedule move a tensor: integers alone, as it is asked often.
+    """How the levels of a schedule move a tensor: integers alone, as it is asked often.
 
     A tensor has one, by whose identity is found what is known about it. A gather or scatter
     counts as of one element.
@@ -116,16 +116,16 @@ class Walk:
         """How many different elements all of the steps touch, all but the first, and so on."""
         return _touched_inside(self, steps)
 
-    def moved_by(self, leaf: Leaf) -> bool:
-        """Whether the leaf moves it."""
-        return leaf.index in self.tensor.names
+    def moved_by(self, level: LoopLevel) -> bool:
+        """Whether the level moves it."""
+        return level.index in self.tensor.names
 
 
 @lru_cache(maxsize=1 << 14)
 def _touched(walk: Walk, steps: Steps) -> tuple[tuple[int, ...], int, int]:
     """The places along each axis, how many elements that is, and how many are neighbours.
 
-    Schedules differ in few of their leaves, so that most have been asked for before.
+    Schedules differ in few of their levels, so that most have been asked for before.
     """
     shape, names = walk.tensor.shape, walk.tensor.names
     extents = _extents(walk, tuple(x for x in steps if x[2] > 1 and x[0] in names))

@@ -14,7 +14,7 @@ from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost, cpu_cost_
 from tiledialect.schedule.cost.device import KIB, Device, Kind
 from tiledialect.schedule.cost.estimate import OVERLAP_LOSS, Estimate, cost
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_leaves
+from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.search.candidates import FAMILIES
@@ -215,7 +215,7 @@ def _copied(facts: Facts, device: Device, plain: Candidate) -> Iterator[_Copied]
 def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)
-    schedule = Schedule(default_leaves(facts.indices, local_size))
+    schedule = Schedule(default_levels(facts.indices, local_size))
     return Candidate(DEFAULT, schedule, estimated(modelled(facts, schedule, device)))
 
 

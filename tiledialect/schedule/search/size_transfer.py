@@ -18,7 +18,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
-from tiledialect.schedule.loops import Leaf, Role, Schedule
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule
 
 STRETCHED = (Role.GROUP, Role.SERIAL)
 """The roles of loops that may have another number of steps: nothing is written out for each."""
@@ -50,7 +50,7 @@ def _slope(e: IndexExpr) -> Hashable:
 def serves_batches(schedule: Schedule, facts: Facts) -> bool:
     """Whether it can be stretched along what moves the first axis of the results."""
     first = {n for t in facts.outputs for e in (t.access or ())[:1] for n in e.names}
-    outermost = {x.index: x for x in sorted(schedule.leaves, key=lambda x: x.stride)}
+    outermost = {x.index: x for x in sorted(schedule.levels, key=lambda x: x.stride)}
     return all(x.role in STRETCHED for name, x in outermost.items() if name in first)
 
 
@@ -61,7 +61,7 @@ def stretches(schedule: Schedule, old: Facts, new: Facts) -> Iterator[Schedule]:
     """
     changed = [name for name, extent in new.extents.items() if extent != old.extents[name]]
     own = {name: _outermost_first(schedule, name) for name in changed}
-    if all(leaves and leaves[0].role in STRETCHED for leaves in own.values()):
+    if all(levels and levels[0].role in STRETCHED for levels in own.values()):
         for way in (_longer, _shared_out):
             changes = {k: v for n in changed for k, v in way(own[n], new.extents[n]).items()}
             # Where all is one tile another one may be better.
@@ -69,30 +69,30 @@ def stretches(schedule: Schedule, old: Facts, new: Facts) -> Iterator[Schedule]:
                 yield _with(schedule, changes)
 
 
-def _with(schedule: Schedule, changes: Mapping[Leaf, Leaf]) -> Schedule:
-    """A schedule with other leaves in the place of some, and stages at them."""
+def _with(schedule: Schedule, changes: Mapping[LoopLevel, LoopLevel]) -> Schedule:
+    """A schedule with other levels in the place of some, and stages at them."""
     at = {(x.index, x.stride): (y.index, y.stride) for x, y in changes.items()}
     stages = (replace(s, at=at.get(s.at, s.at) if s.at else None) for s in schedule.stages)
-    leaves = (changes.get(x, x) for x in schedule.leaves)
-    return replace(schedule, leaves=tuple(leaves), stages=tuple(stages))
+    levels = (changes.get(x, x) for x in schedule.levels)
+    return replace(schedule, levels=tuple(levels), stages=tuple(stages))
 
 
-def _outermost_first(schedule: Schedule, name: str) -> list[Leaf]:
-    """The leaves of an index, from the outermost to the innermost."""
-    return sorted((x for x in schedule.leaves if x.index == name), key=lambda x: -x.stride)
+def _outermost_first(schedule: Schedule, name: str) -> list[LoopLevel]:
+    """The levels of an index, from the outermost to the innermost."""
+    return sorted((x for x in schedule.levels if x.index == name), key=lambda x: -x.stride)
 
 
-def _longer(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
-    """The outermost leaf with as many steps as reach all values of the index."""
-    outer = leaves[0]
+def _longer(levels: Sequence[LoopLevel], extent: int) -> dict[LoopLevel, LoopLevel]:
+    """The outermost level with as many steps as reach all values of the index."""
+    outer = levels[0]
     return {outer: replace(outer, extent=ceil_div(extent, outer.stride))}
 
 
-def _shared_out(leaves: Sequence[Leaf], extent: int) -> dict[Leaf, Leaf]:
-    """The outermost leaves where work-groups share out the steps of the loop inside of them."""
-    outer, *inside = leaves
+def _shared_out(levels: Sequence[LoopLevel], extent: int) -> dict[LoopLevel, LoopLevel]:
+    """The outermost levels where work-groups share out the steps of the loop inside of them."""
+    outer, *inside = levels
     if outer.role is not Role.GROUP or not inside or inside[0].role is not Role.SERIAL:
-        return _longer(leaves, extent)
+        return _longer(levels, extent)
     steps = ceil_div(extent, inside[0].stride)
     share = ceil_div(steps, outer.extent)
     groups = replace(outer, stride=share * inside[0].stride, extent=ceil_div(steps, share))

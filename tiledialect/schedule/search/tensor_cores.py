@@ -15,7 +15,7 @@ from tiledialect.schedule.instructions import find, refusal
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
     GlobalStage,
-    Leaf,
+    LoopLevel,
     Placement,
     Role,
     Schedule,
@@ -261,26 +261,26 @@ def _schedule(
     box = dict(find(way.instruction).box)
     depth, across = box["k"], box["n"] * wide
     rows, columns = (size // 2 for size in block)
-    pair = [Leaf(p.n, wide, 2, Role.UNROLL), Leaf(p.n, 1, wide, Role.VECTOR)]
+    pair = [LoopLevel(p.n, wide, 2, Role.UNROLL), LoopLevel(p.n, 1, wide, Role.VECTOR)]
     if wide == 1:
-        pair = [Leaf(p.n, 1, 2, Role.VECTOR)]
+        pair = [LoopLevel(p.n, 1, 2, Role.VECTOR)]
     tiles = [(name, 1, sizes[name]) for name in p.rest]
     sides = zip((p.m, p.n), block, strict=True)
     tiles += [(name, side, ceil_div(sizes[name], side)) for name, side in sides]
-    leaves = (
+    levels = (
         *on_grid(tiles),
-        Leaf(p.m, rows, 2, Role.LOCAL, "x"),
-        Leaf(p.n, columns, 2, Role.LOCAL, "x"),
-        Leaf(p.m, 1, 8, Role.LOCAL, "x"),
-        Leaf(p.n, 2 * wide, 4, Role.LOCAL, "x"),
-        Leaf(p.k, way.chunk, ceil_div(sizes[p.k], way.chunk), Role.SERIAL),
-        Leaf(p.k, depth, way.chunk // depth, Role.UNROLL),
-        Leaf(p.m, 16, rows // 16, Role.UNROLL),
-        Leaf(p.n, across, columns // across, Role.UNROLL),
-        Leaf(p.m, 8, 2, Role.UNROLL),
-        Leaf(p.n, 8 * wide, box["n"] // 8, Role.UNROLL),
+        LoopLevel(p.m, rows, 2, Role.LOCAL, "x"),
+        LoopLevel(p.n, columns, 2, Role.LOCAL, "x"),
+        LoopLevel(p.m, 1, 8, Role.LOCAL, "x"),
+        LoopLevel(p.n, 2 * wide, 4, Role.LOCAL, "x"),
+        LoopLevel(p.k, way.chunk, ceil_div(sizes[p.k], way.chunk), Role.SERIAL),
+        LoopLevel(p.k, depth, way.chunk // depth, Role.UNROLL),
+        LoopLevel(p.m, 16, rows // 16, Role.UNROLL),
+        LoopLevel(p.n, across, columns // across, Role.UNROLL),
+        LoopLevel(p.m, 8, 2, Role.UNROLL),
+        LoopLevel(p.n, 8 * wide, box["n"] // 8, Role.UNROLL),
         *pair[:-1],
-        Leaf(p.k, 1, depth, Role.UNROLL),
+        LoopLevel(p.k, 1, depth, Role.UNROLL),
         pair[-1],
     )
     # What is both factors has one stage, of both.
@@ -289,10 +289,10 @@ def _schedule(
     copies = [
         GlobalStage(n, tuple(range(len(factors[n].shape))), pad) for n, pad in pads.items() if pad
     ]
-    leaves = tuple(leaf for leaf in leaves if leaf.extent > 1 or leaf.role is Role.GROUP)
+    levels = tuple(level for level in levels if level.extent > 1 or level.role is Role.GROUP)
     steps = ((p.m, 1), (p.n, wide), (p.k, 1))
     instruction = Placement(way.instruction, steps)
-    return Schedule(leaves, tuple(stages), instruction, global_stages=tuple(copies))
+    return Schedule(levels, tuple(stages), instruction, global_stages=tuple(copies))
 
 
 def _number(tensor: Tensor) -> int:

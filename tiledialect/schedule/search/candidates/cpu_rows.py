@@ -14,7 +14,7 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.loops import kept
 from tiledialect.schedule.search.candidates.memory import even_share
 
@@ -87,7 +87,7 @@ def _schedule(facts: Facts, shape: Shape) -> Schedule:
     counts = {name: ceil_div(extents[name], shape.tile.get(name, 1)) for name in outputs}
     groups = shape.groups
     grid: list[tuple[str, int, int]] = []
-    serial: list[Leaf] = []
+    serial: list[LoopLevel] = []
     for name in outputs:
         # The outermost index that has enough values gives the groups; what is inside are loops.
         size = even_share(counts[name], counts[name] // groups) if groups > 1 else counts[name]
@@ -95,15 +95,17 @@ def _schedule(facts: Facts, shape: Shape) -> Schedule:
         step = shape.tile.get(name, 1)
         if size < counts[name]:
             grid.append((name, size * step, ceil_div(counts[name], size)))
-        serial.append(Leaf(name, step, size, Role.SERIAL))
+        serial.append(LoopLevel(name, step, size, Role.SERIAL))
     others = [
-        Leaf(name, 1, extents[name], Role.SERIAL) for name in facts.reduced_indices if name != k
+        LoopLevel(name, 1, extents[name], Role.SERIAL)
+        for name in facts.reduced_indices
+        if name != k
     ]
     body = [
-        Leaf(k, lanes * steps, ceil_div(extents[k], lanes * steps), Role.SERIAL),
-        Leaf(k, lanes, steps, Role.UNROLL),
-        *(Leaf(name, 1, count, Role.UNROLL) for name, count in shape.tile.items()),
-        Leaf(k, 1, lanes, Role.VECTOR),
+        LoopLevel(k, lanes * steps, ceil_div(extents[k], lanes * steps), Role.SERIAL),
+        LoopLevel(k, lanes, steps, Role.UNROLL),
+        *(LoopLevel(name, 1, count, Role.UNROLL) for name, count in shape.tile.items()),
+        LoopLevel(k, 1, lanes, Role.VECTOR),
     ]
     across = [t for t in facts.inputs if abs(t.strides.get(k, 1)) != 1]
     # Copies pay where several rows use them.

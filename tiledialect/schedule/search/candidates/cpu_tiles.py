@@ -11,7 +11,7 @@ from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.facts import Facts, Tensor, steps_of
 from tiledialect.schedule.default_schedule import on_grid
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.loops import kept
 
 WRITTEN_OUT = 32
@@ -60,11 +60,11 @@ def has_vectors(facts: Facts, r: Roles, name: str) -> bool:
 
 
 class _Sums(NamedTuple):
-    """The leaves of the summed indices: around the tiles, inside, and written out."""
+    """The levels of the summed indices: around the tiles, inside, and written out."""
 
-    outer: tuple[Leaf, ...]
-    inside: tuple[Leaf, ...]
-    written: tuple[Leaf, ...]
+    outer: tuple[LoopLevel, ...]
+    inside: tuple[LoopLevel, ...]
+    written: tuple[LoopLevel, ...]
 
 
 class Builder:
@@ -97,17 +97,17 @@ class Builder:
         return frozenset(rows | taps | alone)
 
     @lazy
-    def _body(self) -> tuple[Leaf, ...]:
-        """The leaves of the tile."""
+    def _body(self) -> tuple[LoopLevel, ...]:
+        """The levels of the tile."""
         r, s = self.roles, self.tile
-        rows = [Leaf(n, 1, count, Role.UNROLL) for n, count in s.tile]
-        tile = [*rows, Leaf(r.n, s.lanes, s.columns, Role.UNROLL)]
+        rows = [LoopLevel(n, 1, count, Role.UNROLL) for n, count in s.tile]
+        tile = [*rows, LoopLevel(r.n, s.lanes, s.columns, Role.UNROLL)]
         if s.by_vectors:
-            tile.sort(key=lambda leaf: not has_vectors(self.facts, r, leaf.index))
-        return kept((*tile, Leaf(r.n, 1, s.lanes, Role.VECTOR)))
+            tile.sort(key=lambda level: not has_vectors(self.facts, r, level.index))
+        return kept((*tile, LoopLevel(r.n, 1, s.lanes, Role.VECTOR)))
 
     def schedule(self, s: Shape) -> Schedule:
-        """The leaves, then the stages."""
+        """The levels, then the stages."""
         r, counts, steps = self.roles, self.counts, self.steps
         blocks = dict(s.blocks)
         grid = [
@@ -115,7 +115,7 @@ class Builder:
             for n in (*reversed(r.rows), r.n)
         ]
         grid = [block for block in grid if block[2] > 1]
-        serial = [Leaf(n, steps.get(n, 1), k, Role.SERIAL) for n, k in s.blocks if k > 1]
+        serial = [LoopLevel(n, steps.get(n, 1), k, Role.SERIAL) for n, k in s.blocks if k > 1]
         sums = self._sums(s.parts)
         inner = (*sums.outer, *serial, *sums.inside, *sums.written, *self._body)
         return Schedule((*on_grid(grid), *inner), tuple(self._stages(s, sums.outer, inner)))
@@ -125,37 +125,41 @@ class Builder:
             self._sums_of[parts] = _Sums(*map(kept, self._summed(parts)))
         return self._sums_of[parts]
 
-    def _summed(self, numbers: tuple[int, ...]) -> tuple[list[Leaf], list[Leaf], list[Leaf]]:
-        """The leaves of the summed indices, the outermost of which are in so many parts."""
+    def _summed(
+        self, numbers: tuple[int, ...]
+    ) -> tuple[list[LoopLevel], list[LoopLevel], list[LoopLevel]]:
+        """The levels of the summed indices, the outermost of which are in so many parts."""
         r, extents = self.roles, self.facts.extents
-        outer: list[Leaf] = []
+        outer: list[LoopLevel] = []
         left = {name: extents[name] for name in r.sums}
         for name, parts in zip(r.sums, numbers, strict=False):
             left[name] = ceil_div(extents[name], parts)
             count = ceil_div(extents[name], left[name])
-            outer.append(Leaf(name, left[name], count, Role.SERIAL))
+            outer.append(LoopLevel(name, left[name], count, Role.SERIAL))
         room = min(WRITTEN_OUT, max(1, BODY // self._vectors))
-        sums: list[Leaf] = []
-        written: list[Leaf] = []
+        sums: list[LoopLevel] = []
+        written: list[LoopLevel] = []
         for name in reversed(r.sums):
             size = left[name]
             if not sums and size <= room:
-                written.insert(0, Leaf(name, 1, size, Role.UNROLL))
+                written.insert(0, LoopLevel(name, 1, size, Role.UNROLL))
                 room //= size
                 continue
             few = next((k for k in (4, 3, 2) if k <= room and size % k == 0), 1)
             if sums or written:
                 few = 1
             if few > 1:
-                written.insert(0, Leaf(name, 1, few, Role.UNROLL))
-            sums.insert(0, Leaf(name, few, size // few, Role.SERIAL))
+                written.insert(0, LoopLevel(name, 1, few, Role.UNROLL))
+            sums.insert(0, LoopLevel(name, few, size // few, Role.SERIAL))
         return outer, sums, written
 
     @property
     def _vectors(self) -> int:
         return self.tile.columns * prod(count for _, count in self.tile.tile)
 
-    def _stages(self, s: Shape, outer: Sequence[Leaf], inner: Sequence[Leaf]) -> Iterator[Stage]:
+    def _stages(
+        self, s: Shape, outer: Sequence[LoopLevel], inner: Sequence[LoopLevel]
+    ) -> Iterator[Stage]:
         """A stage of each packed operand, with the axis along `n` fastest."""
         r = self.roles
         for tensor in self.facts.inputs:
@@ -177,7 +181,12 @@ class Builder:
             )
 
     def _together(
-        self, tensor: Tensor, inner: Sequence[Leaf], place: Leaf | None, *, is_transposed: bool
+        self,
+        tensor: Tensor,
+        inner: Sequence[LoopLevel],
+        place: LoopLevel | None,
+        *,
+        is_transposed: bool,
     ) -> int:
         """How many neighbours are copied at once: rows, or the sides of squares."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner

@@ -59,7 +59,7 @@ def gpu_shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:
                     loops.add(row, min(rows, extents[row]), Role.UNROLL)
                 for tap in taps:
                     loops.add(tap, extents[tap], Role.UNROLL)
-                sums = prod(leaf.extent for leaf in loops.inner)
+                sums = prod(level.extent for level in loops.inner)
                 if sums <= MOST_SUMS and columns * width <= extents[column]:
                     _share(loops, facts, column, columns, summed, items // columns)
                     yield loops.schedule()

@@ -8,7 +8,7 @@ from math import prod
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.gpu_roles import Roles
 from tiledialect.schedule.search.candidates.loops import digits, kept
 
@@ -63,29 +63,29 @@ class Builder:
         self.shape = shape
 
     def schedule(self) -> Schedule:
-        """The leaves, then the stages."""
+        """The levels, then the stages."""
         r, s, extents = self.roles, self.shape, self.facts.extents
         rows, m = self._rows()
         columns, n = self._columns()
         beside = r.beside if r.beside not in s.inner else None
         high, b = digits(beside, [(s.beside, Role.LOCAL, "x")]) if beside else (1, [])
-        inner = [Leaf(name, 1, extents[name], Role.UNROLL) for name in s.inner]
+        inner = [LoopLevel(name, 1, extents[name], Role.UNROLL) for name in s.inner]
         tiled = ((beside, high), (r.m, rows), (r.n, columns))
         single = [*r.rest, *(x for x in r.inner if x not in (*s.inner, beside))]
         blocks = [(name, 1, extents[name]) for name in single]
         blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
-        parts = [Leaf(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
+        parts = [LoopLevel(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
         items = [*parts, *b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
         # Those of whole sub-groups are outside.
         warp = {name: x * t for name, x, t in zip((r.m, r.n), s.lanes, s.tile, strict=True)}
-        items.sort(key=lambda leaf: leaf.stride < warp.get(leaf.index, leaf.stride))
+        items.sort(key=lambda level: level.stride < warp.get(level.index, level.stride))
         body = [*inner, *_by_role(m, Role.UNROLL), *_by_role(n, Role.UNROLL)]
         body += _by_role(n, Role.VECTOR)
-        sums = self._sums(prod(leaf.extent for leaf in body))
+        sums = self._sums(prod(level.extent for level in body))
         return Schedule((*on_grid(blocks), *kept(items), *sums, *kept(body)), self._stages(sums))
 
-    def _rows(self) -> tuple[int, list[Leaf]]:
-        """How many values of `m` a group has, and the leaves, innermost first."""
+    def _rows(self) -> tuple[int, list[LoopLevel]]:
+        """How many values of `m` a group has, and the levels, innermost first."""
         s, local, unroll = self.shape, (Role.LOCAL, "x"), (Role.UNROLL, "")
         if not s.fours:
             return digits(self.roles.m, [(s.tile[0], *unroll), (s.lanes[0], *local)])
@@ -93,30 +93,30 @@ class Builder:
         roles = (unroll, local, unroll, local)
         return digits(self.roles.m, [(p, *role) for p, role in zip(parts, roles, strict=True)])
 
-    def _columns(self) -> tuple[int, list[Leaf]]:
-        """How many values of `n` a group has, and the leaves, innermost first."""
+    def _columns(self) -> tuple[int, list[LoopLevel]]:
+        """How many values of `n` a group has, and the levels, innermost first."""
         s, local = self.shape, (Role.LOCAL, "x")
         parts = (4, s.lanes[1], s.tile[1] // 4, s.warps[1])
         roles = ((Role.VECTOR, ""), local, (Role.UNROLL, ""), local)
         return digits(self.roles.n, [(p, *role) for p, role in zip(parts, roles, strict=True)])
 
-    def _sums(self, body: int) -> list[Leaf]:
-        """The leaves of the summed indices, outermost first."""
+    def _sums(self, body: int) -> list[LoopLevel]:
+        """The levels of the summed indices, outermost first."""
         r, s, extents = self.roles, self.shape, self.facts.extents
-        outer = [Leaf(name, 1, extents[name], Role.SERIAL) for name in r.outer]
-        chunks = Leaf(r.k, s.chunk, ceil_div(extents[r.k], s.chunk), Role.SERIAL)
+        outer = [LoopLevel(name, 1, extents[name], Role.SERIAL) for name in r.outer]
+        chunks = LoopLevel(r.k, s.chunk, ceil_div(extents[r.k], s.chunk), Role.SERIAL)
         own = s.chunk // s.shared
-        steps = [Leaf(r.k, 1, own, Role.UNROLL)] if s.chunk > 1 else []
-        taps = [Leaf(name, 1, extents[name], Role.UNROLL) for name in r.taps]
+        steps = [LoopLevel(r.k, 1, own, Role.UNROLL)] if s.chunk > 1 else []
+        taps = [LoopLevel(name, 1, extents[name], Role.UNROLL) for name in r.taps]
         inner = [*steps, *taps] if s.taps_inside else steps
         around = [] if s.taps_inside else [_serial(tap) for tap in taps]
         # What does not fit the instruction cache stays a loop, the outermost first.
-        for k, leaf in enumerate(inner):
+        for k, level in enumerate(inner):
             if body * prod(x.extent for x in inner[k:]) > s.written_out:
-                inner[k] = _serial(leaf)
+                inner[k] = _serial(level)
         return [*outer, *around, chunks, *inner]
 
-    def _stages(self, sums: list[Leaf]) -> tuple[Stage, ...]:
+    def _stages(self, sums: list[LoopLevel]) -> tuple[Stage, ...]:
         r, s = self.roles, self.shape
         staged = [t for t in self.facts.inputs if t.names]
         local = [t for t in staged if s.all_local or not {r.n, r.m} <= t.names]
@@ -132,8 +132,8 @@ class Builder:
         ]
         return (*(self._local(t, (r.k, s.chunk)) for t in local), *private)
 
-    def _window(self, tensor: Tensor, sums: list[Leaf]) -> tuple[str, int] | None:
-        """The leaf inside which the last tap and the neighbours of a tile make a window."""
+    def _window(self, tensor: Tensor, sums: list[LoopLevel]) -> tuple[str, int] | None:
+        """The level inside which the last tap and the neighbours of a tile make a window."""
         tap = sums[-1]
         moved = {self.roles.m, self.roles.n, *(self.shape.inner if self.shape.has_classes else ())}
         for moves in tensor.walk.moves:
@@ -163,10 +163,10 @@ class Builder:
         )
 
 
-def _serial(leaf: Leaf) -> Leaf:
-    return Leaf(leaf.index, leaf.stride, leaf.extent, Role.SERIAL)
+def _serial(level: LoopLevel) -> LoopLevel:
+    return LoopLevel(level.index, level.stride, level.extent, Role.SERIAL)
 
 
-def _by_role(leaves: list[Leaf], role: Role) -> list[Leaf]:
-    """The leaves of a role, outermost first."""
-    return [leaf for leaf in reversed(leaves) if leaf.role is role]
+def _by_role(levels: list[LoopLevel], role: Role) -> list[LoopLevel]:
+    """The levels of a role, outermost first."""
+    return [level for level in reversed(levels) if level.role is role]

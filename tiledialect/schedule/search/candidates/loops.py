@@ -8,25 +8,25 @@ from math import inf
 from operator import itemgetter
 from typing import TypeVar
 
-from tiledialect.schedule.loops import Leaf, Role
+from tiledialect.schedule.loops import LoopLevel, Role
 
 T = TypeVar("T")
 Digit = tuple[int, Role, str]
-"""How many steps a leaf has, its role, and its axis."""
+"""How many steps a level has, its role, and its axis."""
 
 
-def digits(index: str, inner: Sequence[Digit]) -> tuple[int, list[Leaf]]:
-    """The leaves of an index from the innermost on, and how many values they reach."""
-    reach, found = 1, list[Leaf]()
+def digits(index: str, inner: Sequence[Digit]) -> tuple[int, list[LoopLevel]]:
+    """The levels of an index from the innermost on, and how many values they reach."""
+    reach, found = 1, list[LoopLevel]()
     for extent, role, axis in inner:
-        found.append(Leaf(index, reach, extent, role, axis))
+        found.append(LoopLevel(index, reach, extent, role, axis))
         reach *= extent
     return reach, found
 
 
-def kept(leaves: Iterable[Leaf]) -> tuple[Leaf, ...]:
-    """The leaves that have more than one step."""
-    return tuple(leaf for leaf in leaves if leaf.extent > 1)
+def kept(levels: Iterable[LoopLevel]) -> tuple[LoopLevel, ...]:
+    """The levels that have more than one step."""
+    return tuple(level for level in levels if level.extent > 1)
 
 
 def fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:

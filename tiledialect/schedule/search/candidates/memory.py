@@ -9,7 +9,7 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import LINE, Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
-from tiledialect.schedule.loops import Leaf, Role, Schedule, Stage
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.loops import kept
 
 ACCESS = 16
@@ -25,13 +25,13 @@ MOST_WORK = 1 << 17
 
 
 class Loops:
-    """The leaves of a schedule, put together from the innermost digit of each index on."""
+    """The levels of a schedule, put together from the innermost digit of each index on."""
 
     def __init__(self, facts: Facts):
         self.facts = facts
         self.reach = dict.fromkeys(facts.extents, 1)
-        self.locals: list[Leaf] = []
-        self.inner: list[Leaf] = []
+        self.locals: list[LoopLevel] = []
+        self.inner: list[LoopLevel] = []
 
     def rest(self, index: str) -> int:
         """How many steps an index has left."""
@@ -44,8 +44,8 @@ class Loops:
 
     def add(self, index: str, extent: int, role: Role, axis: str = "") -> None:
         """A loop around those of its kind that are there."""
-        leaf = Leaf(index, self.reach[index], extent, role, axis)
-        (self.locals if role is Role.LOCAL else self.inner).insert(0, leaf)
+        level = LoopLevel(index, self.reach[index], extent, role, axis)
+        (self.locals if role is Role.LOCAL else self.inner).insert(0, level)
         self.reach[index] *= extent
 
     def share(self, indices: Iterable[str], items: int, axis: str = "x") -> int:
@@ -73,8 +73,8 @@ class Loops:
         """What is left of output indices is on the grid."""
         left = (n for n in self.facts.output_indices if self.rest(n) > 1)
         grid = ((n, self.reach[n], self.rest(n)) for n in left)
-        leaves = (*on_grid(grid), *self.locals, *self.inner)
-        return Schedule(kept(leaves), tuple(stages))
+        levels = (*on_grid(grid), *self.locals, *self.inner)
+        return Schedule(kept(levels), tuple(stages))
 
 
 def even_share(extent: int, most: int) -> int:

@@ -136,9 +136,12 @@ def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], widt
     """The same with zeros, say, around all that the windows slide over: no lane is tested then."""
     source = sources[0]
     outside = takewhile(
-        lambda leaf: leaf.role in PARALLEL or not _meets(source, leaf.index, taps), schedule.leaves
+        lambda level: level.role in PARALLEL or not _meets(source, level.index, taps),
+        schedule.levels,
     )
-    places = [leaf for leaf in outside if leaf.role is Role.SERIAL and leaf.index in source.names]
+    places = [
+        level for level in outside if level.role is Role.SERIAL and level.index in source.names
+    ]
     at = (places[-1].index, places[-1].stride) if places else None
     numbers = dict.fromkeys(t.number for t in sources)
     stages = tuple(Stage(number, local=True, at=at, vector=width) for number in numbers)
