@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -13,13 +14,15 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from tiledialect.api.options import Fusion
 from tiledialect.dialects.tile.schedule_text import read_schedules
 from tiledialect.ir.target_spec import is_gpu, limit, platform
-from tiledialect.lowering.gpu.arith_share_reciprocals import SHARES, ArithShareReciprocalsPass
+from tiledialect.lowering.gpu.arith_share_reciprocals import ArithShareReciprocalsPass
 from tiledialect.lowering.gpu.gpu_broadcast_halves import GpuBroadcastHalvesPass
 from tiledialect.lowering.gpu.gpu_count_copies import GpuCountCopiesPass
 from tiledialect.lowering.gpu.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu.gpu_share_rows import GpuShareRowsPass
 from tiledialect.lowering.gpu.gpu_widen_bf16 import GpuWidenBf16Pass
-from tiledialect.lowering.gpu.math_polynomial_approximation import APPROXIMATES
+from tiledialect.lowering.gpu.math_polynomial_approximation import (
+    MathPolynomialApproximationPass,
+)
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
@@ -36,9 +39,10 @@ from tiledialect.lowering.nest.nest_split_tiles import NestSplitTilesPass
 from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NestToGpuPass
-from tiledialect.lowering.quirks.gpu_keep_loops import KEEPS_LOOPS, GpuKeepLoopsPass
-from tiledialect.lowering.quirks.gpu_split_sincos import SPLITS_SINCOS, GpuSplitSincosPass
-from tiledialect.lowering.quirks.nest_free_barriers import FREES_BARRIERS, NestFreeBarriersPass
+from tiledialect.lowering.quirks.gpu_keep_loops import GpuKeepLoopsPass
+from tiledialect.lowering.quirks.gpu_split_sincos import GpuSplitSincosPass
+from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
+from tiledialect.lowering.quirks.table import passes_of
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.algebra.tile_factor_sums import TileFactorSumsPass
 from tiledialect.passes.algebra.tile_one_hot import TileOneHotPass
@@ -66,11 +70,15 @@ from tiledialect.schedule.default_schedule import LOCAL_SIZE
 MODELLED = Fusion()
 """Fusion decided by the cost model."""
 
-TAKES_HINTS = ("Intel(R) OpenCL", "Portable Computing Language")
-"""Platforms whose kernels are faster with cache hints: those for CPUs that are built with Clang."""
-
-HINTS = (NestStreamStoresPass(), NestPrefetchPass(), NestPrefetchStreamsPass())
-"""Passes that add cache hints: non-temporal stores and prefetches."""
+NEST_PASSES = (
+    *(NestFreeBarriersPass, NestStreamStoresPass, NestPrefetchPass, NestPrefetchStreamsPass),
+)
+"""Passes over nests for single platforms, in their order."""
+KERNEL_PASSES = (
+    *(MathPolynomialApproximationPass, ArithShareReciprocalsPass),
+    *(GpuKeepLoopsPass, GpuSplitSincosPass),
+)
+"""Passes over the kernel level for single platforms, in their order."""
 
 
 def pipeline(
@@ -125,13 +133,8 @@ def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
     )
 
 
-def nest_passes(
-    *, hints: bool = False, edges: bool = False, free: bool = False
-) -> tuple[ModulePass, ...]:
-    """Passes from nests to the kernel level.
-
-    With ``hints``, those about caches too; with ``free``, no barrier is left in a branch.
-    """
+def nest_passes(own: Collection[str] = (), *, edges: bool = False) -> tuple[ModulePass, ...]:
+    """Passes from nests to the kernel level, with those of single platforms that ``own`` names."""
     return (
         # nest
         NestBoundLoopsPass(numbers=True),
@@ -145,8 +148,7 @@ def nest_passes(
         NestBoundLoopsPass(),
         NestShareMemoryPass(),
         NestBarriersPass(),
-        *((NestFreeBarriersPass(),) if free else ()),
-        *(HINTS if hints else ()),
+        *(p() for p in NEST_PASSES if p.name in own),
         # kernel level
         NestToGpuPass(),
         *((GpuShareRowsPass(),) if edges else ()),
@@ -158,20 +160,16 @@ def nest_passes(
 
 def kernel_passes(module: ModuleOp) -> tuple[ModulePass, ...]:
     """Passes over the kernel level for the module's device."""
-    name, polynomials = platform(module), APPROXIMATES.get(platform(module) or "")
+    own = passes_of(platform(module))
     return (
         *((GpuBroadcastHalvesPass(),) if not is_gpu(module) else ()),
-        *((polynomials,) if polynomials is not None else ()),
-        *((ArithShareReciprocalsPass(),) if name in SHARES else ()),
-        *((GpuKeepLoopsPass(),) if name in KEEPS_LOOPS else ()),
-        *((GpuSplitSincosPass(),) if name in SPLITS_SINCOS else ()),
+        *(p(**own[p.name]) for p in KERNEL_PASSES if p.name in own),
     )
 
 
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
-    hints, free = platform(op) in TAKES_HINTS, platform(op) in FREES_BARRIERS
-    passes = nest_passes(hints=hints, edges=not is_gpu(op), free=free)
+    passes = nest_passes(passes_of(platform(op)), edges=not is_gpu(op))
     PassPipeline((*passes, *kernel_passes(op))).apply(ctx, op)
 
 

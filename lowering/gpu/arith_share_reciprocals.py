@@ -19,9 +19,6 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.utils.float_arithmetic import FloatArithmetic
 from tiledialect.lowering.gpu.utils.loops import steps_of
 
-SHARES = ("Intel(R) OpenCL", "Portable Computing Language")
-"""Platforms whose devices divide vectors by 16 to 24 times as slowly as they multiply."""
-
 SHORT, FEW = 8, 4
 """So many lanes are divided in 5 cycles, not 16, as fast as by a product and its correction; and so
 few steps of a loop do not make good what the reciprocal takes."""

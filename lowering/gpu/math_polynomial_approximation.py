@@ -251,11 +251,3 @@ def _computed(f: FloatArithmetic, function: Function, x: SSAValue, *, is_half: b
     single = FloatArithmetic(f.builder, f.with_lanes(f32))
     wide = function(single, f.emit(arith.ExtFOp(x, single.type)))
     return f.emit(arith.TruncFOp(wide, f.type))
-
-
-APPROXIMATES = {
-    "Intel(R) OpenCL": MathPolynomialApproximationPass(("exp", "erf"), ("exp", "erf")),
-    "Portable Computing Language": MathPolynomialApproximationPass(),
-}
-"""Where this is faster than the platform's own functions, which are calls on Intel's CPUs and take
-half as long again in PoCL."""

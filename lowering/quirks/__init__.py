@@ -1,1 +1,4 @@
-"""Answers to what drivers do wrong, where it can be avoided; docs/runtime.md lists all of them."""
+"""Answers to faults of drivers: passes, OpenCL C before a program, build options.
+
+Read first: `table.py`, which lists every fault with its answer; docs/runtime.md shows it.
+"""

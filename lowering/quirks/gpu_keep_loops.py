@@ -1,4 +1,9 @@
-"""gpu-keep-loops: for OpenCL implementations that need it, loops stay loops, and scalar."""
+"""gpu-keep-loops: for OpenCL implementations that need it, loops stay loops, and scalar.
+
+An eighth of the time that Intel's compiler takes for a network goes into loops around loops, which
+are no faster for it. Vectorized wrongly are loops whose steps do not fill whole vectors; loops with
+a branch for the last iteration end its process from 64 iterations on.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +23,6 @@ from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.lowering.gpu.utils.loops import steps_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.schedule.loops import SHORT_ROW
-
-KEEPS_LOOPS = ("Intel(R) OpenCL",)
-"""Platforms that need the pass: Intel's compiler for CPUs unrolls a loop of 32 iterations with a
-branch in it, and then takes minutes to make the branches into masks. An eighth of the time that it
-takes for a network goes into loops around loops, which are no faster for it.
-
-Of loops that call functions of its library, or divide integers, and whose steps do not fill whole
-vectors, it vectorizes some wrongly, and ends the process at others. It ends it, too, at one of 64
-iterations or more that is not to be unrolled, and has a branch that the last one alone takes."""
 
 KEEP_LOOP = "tile.keep_loop"
 """The attribute of a loop that must not be unrolled."""

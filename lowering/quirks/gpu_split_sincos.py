@@ -11,10 +11,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.ir.ops_in import ops_of
 
-SPLITS_SINCOS = ("Intel(R) OpenCL",)
-"""Platforms that need the pass: Intel's compiler for CPUs computes the sine and the cosine of one
-value together, and ends the process where that value is such a sine or cosine itself."""
-
 LOADS = (memref.LoadOp, vector.LoadOp)
 COMPUTED = (f"{arith.Arith.name}.", f"{math.Math.name}.")
 """With what the names of ops begin whose results no compiler takes for those of others."""

@@ -22,10 +22,6 @@ from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope
 
-FREES_BARRIERS = ("Portable Computing Language",)
-"""Platforms that need the pass: PoCL 3 loses values of work-items that come by an arm of a branch
-without a barrier, and PoCL 6 computes wrong values, or never ends, where one stands in a branch."""
-
 FREE = (arith.ConstantOp, BufferOp, gpu.GridDimOp, IndexOp)
 """Ops that may stand before a branch: they do nothing that its condition must allow."""
 

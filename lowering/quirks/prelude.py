@@ -18,10 +18,11 @@ The functions have names that no variable has (`lowering/names.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from tiledialect.lowering.opencl.types import VECTOR_LENGTHS
+from tiledialect.lowering.quirks.table import Kind, quirks_of
 from tiledialect.lowering.quirks.trigonometry import trigonometry
 
 TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
@@ -137,8 +138,6 @@ ROUND_BF16 = """#define native_bf16(x) bf16_to(x)
 {inline} short8 bf16_to(float8 v) {{ return (short8)(bf16_to(v.lo), bf16_to(v.hi)); }}
 {inline} short16 bf16_to(float16 v) {{ return (short16)(bf16_to(v.lo), bf16_to(v.hi)); }}
 """
-ROUNDS_BF16 = 80
-"""The compute capability from which on there is an instruction for it."""
 
 # To the neighbour whose last bit is 1 where there is no float: rounded again, it is as if once.
 ROUND_TO_ODD = """{inline} float half_from(float x) {{ return x; }}
@@ -170,12 +169,13 @@ DOUBLE = """#ifdef cl_khr_fp64
 @cache
 def prelude(platform: str, compute_capability: int = 0) -> str:
     """What a program for the platform of this short name begins with."""
-    made = {"intel": _own, "nvidia": _nvidia, "pocl": _pocl, "oclgrind": _oclgrind}
-    parts = made.get(platform)
-    if parts is None:
-        return ""
-    rounds = platform == "nvidia" and compute_capability >= ROUNDS_BF16
-    return f"{parts()}{ROUND_BF16.format(inline=INLINE) if rounds else ''}#line 1\n"
+    quirks = quirks_of(platform, Kind.PRELUDE)
+    keys = dict.fromkeys(q.answer for q in quirks if compute_capability >= q.least_capability)
+    return "".join((*(TEXTS[key]() for key in keys), "#line 1\n")) if keys else ""
+
+
+def _bf16() -> str:
+    return ROUND_BF16.format(inline=INLINE)
 
 
 def _nvidia() -> str:
@@ -251,3 +251,13 @@ def _for_spaces(text: str, lanes: Sequence[int | str] = LANES, **names: str) -> 
     """A function for vectors of each length in each address space."""
     spaces = ({"lanes": n, "space": space} for n in lanes for space in SPACES)
     return "".join(text.format(inline=INLINE, **names, **own) for own in spaces)
+
+
+TEXTS: dict[str, Callable[[], str]] = {
+    "clang": _own,
+    "pocl": _pocl,
+    "whole-halves": _nvidia,
+    "bf16": _bf16,
+    "halves-by-floats": _oclgrind,
+}
+"""OpenCL C by the answer of a quirk."""

@@ -34,6 +34,7 @@ from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.pipeline import TileToGpuPass, nest_passes, pipeline
+from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.diagnostics.schedule_explanation import explained
 from tiledialect.passes.schedule.rewrites.layout_copies import stage_in_global
@@ -110,7 +111,7 @@ def check_passes(
 ) -> None:
     """Fail unless the nests give the right results after each pass."""
     scheduled = str(module)
-    for lower in (TileToNestPass(), *nest_passes(free=free)):
+    for lower in (TileToNestPass(), *nest_passes({NestFreeBarriersPass.name} if free else ())):
         try:
             lower.apply(Context(), module)
             module.verify()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.platforms import NVIDIA
 from tiledialect.schedule.loops import ScheduleError
 
 LANE, ELEMENT = Expr.var("lane"), Expr.var("element")
@@ -338,7 +339,7 @@ static inline void mma_m16n8k8_tf32(
           "r"(round_tf32(b0)), "r"(round_tf32(b1)));
 }""",
     lanes=WARP,
-    platform="nvidia",
+    platform=NVIDIA.short,
     capability=80,
 )
 
@@ -410,7 +411,7 @@ def _mma_half(
         (first, second),
         _mma_half_text(name, t, boxes),
         lanes=WARP,
-        platform="nvidia",
+        platform=NVIDIA.short,
         capability=80,
         exchange=WIDER if boxes == 2 else None,
     )

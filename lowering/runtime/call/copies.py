@@ -8,8 +8,9 @@ from typing import Any
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.device.devices import device_of
+from tiledialect.platforms import INTEL
 
-RECTANGLES = ("intel",)
+RECTANGLES = (INTEL.short,)
 """The platforms whose CPU devices are to copy rectangles of one row, not bytes."""
 
 

@@ -15,32 +15,31 @@ from typing import TYPE_CHECKING, Any
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import RATES, SIMULATOR
 from tiledialect.lowering.runtime.device import icd, measure, probe
+from tiledialect.platforms import INTEL, NVIDIA, OCLGRIND, POCL
 
 if TYPE_CHECKING:
     import pyopencl as cl
     from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
 
 SHORT_NAMES = {
-    "portable computing language": "pocl",
-    "oclgrind": "oclgrind",
-    "intel": "intel",
-    "nvidia": "nvidia",
-    "amd": "amd",
-    "apple": "apple",
-    "rusticl": "rusticl",
+    POCL.name.lower(): POCL.short,
+    **{
+        short: short
+        for short in (OCLGRIND.short, INTEL.short, NVIDIA.short, "amd", "apple", "rusticl")
+    },
 }
 """The short name of a platform whose name contains the key."""
 
 PREFERENCE = ("gpu", "accelerator", "cpu")
-FAST_CPUS = ("intel",)
+FAST_CPUS = (INTEL.short,)
 """The platforms whose CPU device is preferred to others'."""
 
-FROM_PIP = ("pocl", "intel")
+FROM_PIP = (POCL.short, INTEL.short)
 """The platforms for processors that pip installs."""
 
-IN_PLACE = ("pocl", "intel")
+IN_PLACE = (POCL.short, INTEL.short)
 """The platforms whose CPU devices compute in the host's own memory."""
-SURVIVE_FORKS = ("intel", "oclgrind")
+SURVIVE_FORKS = (INTEL.short, OCLGRIND.short)
 """The platforms that work on in a process forked from one that uses them."""
 
 
@@ -168,7 +167,7 @@ def _rank(device: Device) -> tuple[int, int, str]:
 def _type(device: cl.Device, short: str) -> str:
     import pyopencl as cl
 
-    if short == "oclgrind":
+    if short == OCLGRIND.short:
         return SIMULATOR
     for name in PREFERENCE:
         if device.type & getattr(cl.device_type, name.upper()):
@@ -217,7 +216,7 @@ FLOATS = {"corei7": 4, "core-avx": 8, "core-avx2": 8}
 
 def _native_vector_width(device: cl.Device) -> int:
     reported = device.native_vector_width_float
-    if _short_name(device.platform.name) != "intel":
+    if _short_name(device.platform.name) != INTEL.short:
         return reported
     return min(reported, FLOATS.get(os.environ.get(TARGET, ""), reported))
 
@@ -316,7 +315,7 @@ def _advice() -> str:
     """The command that installs a device for the processor."""
     if set_by_user := [name for name in icd.USER_VARIABLES if os.environ.get(name)]:
         return f"{set_by_user[0]} is set, so that no others than its are looked for"
-    installed = any(d.short_platform == "intel" for d in (*devices(), *unusable()))
+    installed = any(d.short_platform == INTEL.short for d in (*devices(), *unusable()))
     again = "--force-reinstall " if installed else ""
     return f"to install one: {sys.executable} -m pip install {again}{_packages()}"
 
@@ -335,7 +334,7 @@ def remedy(device: Device) -> str:
     """What to do about a device that cannot be used."""
     if device.short_platform not in FROM_PIP:
         return f"install a newer driver of {device.platform}"
-    if any(d.short_platform == "intel" for d in devices()):
+    if any(d.short_platform == INTEL.short for d in devices()):
         return "nothing need be done: Intel's serves the same processor"
     return _advice()
 

@@ -44,6 +44,7 @@ SOURCES = (
     *("lowering/gpu/math_polynomial_approximation.py", "lowering/quirks/*.py"),
     *(f"lowering/runtime/device/{name}.py" for name in ("battery", "battery_run")),
     "lowering/runtime/program/build.py",
+    "tiledialect/platforms.py",
     *(f"tiledialect/dialects/tile/{name}.py" for name in ("elementwise", "numeric")),
 )
 """The files that decide what is tried: where they differ, devices are tried anew."""

@@ -10,14 +10,14 @@ from collections.abc import Set as AbstractSet
 import pyopencl as cl
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.quirks.build_options import DENORMALS_ARE_ZERO, OPTIONS
+from tiledialect.lowering.quirks.table import DENORMALS_ARE_ZERO, Kind, quirks_of
 
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
 
 
 def build_options(platform: str, *, exact: bool = False) -> tuple[str, ...]:
     """The options for a platform of this short name; ``exact`` keeps numbers next to 0."""
-    needed = OPTIONS.get(platform, ())
+    needed = (quirk.answer for quirk in quirks_of(platform, Kind.OPTION))
     kept = (option for option in needed if not (exact and option == DENORMALS_ARE_ZERO))
     return (*BUILD_OPTIONS, *kept)
 

@@ -32,9 +32,10 @@ from tiledialect.lowering.runtime.program.plan_checks import same_types
 from tiledialect.lowering.runtime.program.program import Built, Program, Types
 from tiledialect.lowering.runtime.program.program_text import Texts
 from tiledialect.lowering.runtime.progress import progress
+from tiledialect.platforms import POCL
 from tiledialect.schedule import instructions
 
-KEEP_KERNELS = ("pocl",)
+KEEP_KERNELS = (POCL.short,)
 """Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
 
 

@@ -18,8 +18,10 @@ from tiledialect.api.loading import parse_mlir, print_module
 from tiledialect.errors import TileError
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.pipeline import nest_passes
+from tiledialect.lowering.quirks.table import passes_of
 from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.platforms import INTEL
 
 PROGRAM = """
 function f(X[N, M], B[M, K]) -> (P, Y, U) {
@@ -31,7 +33,7 @@ function f(X[N, M], B[M, K]) -> (P, Y, U) {
 X = np.random.default_rng(0).normal(size=(5, 11)).astype(np.float32)
 B = np.random.default_rng(1).normal(size=(11, 3)).astype(np.float32)
 
-OF_NESTS = nest_passes(hints=True, edges=True)
+OF_NESTS = nest_passes(passes_of(INTEL.name), edges=True)
 
 
 def lowered(types: Types, device: Device, *passes: Any, after: str) -> str:

@@ -7,12 +7,8 @@ import pyopencl as cl
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.quirks.build_options import (
-    DENORMALS_ARE_ZERO,
-    NO_WARNINGS,
-    NOT_OPTIMIZED,
-)
 from tiledialect.lowering.quirks.prelude import prelude
+from tiledialect.lowering.quirks.table import DENORMALS_ARE_ZERO, NO_WARNINGS, NOT_OPTIMIZED
 from tiledialect.lowering.runtime.device.devices import opencl_device
 from tiledialect.lowering.runtime.program.build import build_options, build_program
 

@@ -11,6 +11,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import SIMULATOR, entries, is_gpu
+from tiledialect.platforms import NVIDIA, POCL
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -149,7 +150,7 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
 """What a device of each kind has of which nothing else is known."""
 
 PLATFORMS: dict[str, Mapping[str, Any]] = {
-    "nvidia": {
+    NVIDIA.short: {
         "max_work_group_size": 1024,
         "local_mem_size": 48 * KIB,
         "local_mem_unit": 96 * KIB,
@@ -170,8 +171,8 @@ PLATFORMS: dict[str, Mapping[str, Any]] = {
 
 LONG_VECTOR = 16
 """How many floats a vector of AVX-512 has."""
-LOADS_FIRST = "portable computing"
-"""The platform, by a part of its name, whose compiler for CPUs loads first."""
+LOADS_FIRST = POCL.name.lower()
+"""Platform whose compiler for CPUs loads first."""
 
 UNIT_FLOPS = {Kind.GPU: 480.0, Kind.CPU: 12.0}
 """GFLOP/s of a compute unit: on a CPU, of a lane of its vectors."""
