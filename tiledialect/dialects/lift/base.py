@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, Protocol, TypeVar, cast
 
 from xdsl.dialects.builtin import FunctionType, NoneAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -19,7 +19,7 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
-from xdsl.pattern_rewriter import RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 from xdsl.traits import HasCanonicalizationPatternsTrait, IsTerminator, Pure
@@ -28,6 +28,8 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.lift.types import describe, is_array_type, sizes_of
 from tiledialect.dialects.operand_syntax import parse_operands_and_type, print_operands_and_type
 from tiledialect.index.size import Size
+
+Op = TypeVar("Op", bound=Operation)
 
 
 class Parameter(Protocol):
@@ -48,10 +50,21 @@ class CanonicalizeLift(HasCanonicalizationPatternsTrait):
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        """The patterns, from their own file."""
-        from tiledialect.dialects.lift.canonicalization import PATTERNS
+        """Replacement by existing values, the one pattern."""
+        return (ReplaceByExistingValue(),)
 
-        return PATTERNS
+
+class ReplaceByExistingValue(RewritePattern):
+    """Replace an op by its `existing_value`.
+
+    Only what makes every program shorter belongs there. The rest are rewrite rules, for the user.
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Replace ``op``."""
+        value = op.existing_value() if isinstance(op, LiftOp) else None
+        if value is not None:
+            rewriter.replace(op, [], [value])
 
 
 class LiftOp(IRDLOperation, ABC):
@@ -67,6 +80,10 @@ class LiftOp(IRDLOperation, ABC):
 
         Raises a VerifyException, in the user's names, if the operands do not fit the pattern.
         """
+
+    def existing_value(self) -> SSAValue | None:
+        """Value of the program that equals the result; None if none is known."""
+        return None
 
     @classmethod
     def pattern(cls) -> str:
@@ -316,6 +333,11 @@ class YieldOp(IRDLOperation):
 
     def __init__(self, value: SSAValue):
         super().__init__(operands=[value])
+
+
+def made_by(value: SSAValue, kind: type[Op]) -> Op | None:
+    """Op of this kind that defines a value."""
+    return value.owner if isinstance(value.owner, kind) else None
 
 
 def check_type(value: SSAValue) -> None:

@@ -11,7 +11,7 @@ from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def, prop_def, var_op
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import BoundaryAttr, IndexMapAttr, SizeAttr
-from tiledialect.dialects.lift.base import ArrayOp, PlainOp, exact, not_negative, positive
+from tiledialect.dialects.lift.base import ArrayOp, PlainOp, exact, made_by, not_negative, positive
 from tiledialect.dialects.lift.types import (
     array,
     as_array,
@@ -21,6 +21,7 @@ from tiledialect.dialects.lift.types import (
     leading,
     sizes_of,
 )
+from tiledialect.index.integer import Expr
 from tiledialect.index.size import Size
 
 
@@ -47,6 +48,11 @@ class SplitOp(ArrayOp):
         )
         return array([pieces, size], element_of(t))
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        inner = made_by(self.input, JoinOp)
+        return inner.input if inner and inner.input.type == self.result.type else None
+
 
 @irdl_op_definition
 class JoinOp(ArrayOp):
@@ -63,6 +69,11 @@ class JoinOp(ArrayOp):
         outer, inner = _two_axes(self.input, "join")
         return array([outer * inner, *sizes_of(t)[2:]], t.element_type)
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        inner = made_by(self.input, SplitOp)
+        return inner.input if inner else None
+
 
 @irdl_op_definition
 class TransposeOp(ArrayOp):
@@ -78,6 +89,11 @@ class TransposeOp(ArrayOp):
         t = as_array(self.input, "transpose")
         outer, inner = _two_axes(self.input, "transpose")
         return array([inner, outer, *sizes_of(t)[2:]], t.element_type)
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        inner = made_by(self.input, TransposeOp)
+        return inner.input if inner else None
 
 
 @irdl_op_definition
@@ -145,6 +161,10 @@ class PadOp(ArrayOp):
             )
         return array([_padded(leading(t), left, right)], element_of(t))
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        return self.input if self.left.data == self.right.data == Size() else None
+
 
 @irdl_op_definition
 class PadConstantOp(PlainOp):
@@ -172,6 +192,10 @@ class PadConstantOp(PlainOp):
             )
         return array([_padded(leading(t), self.left.data, self.right.data)], element_of(t))
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        return self.input if self.left.data == self.right.data == Size() else None
+
 
 def _padded(size: Size, left: Size, right: Size) -> Size:
     not_negative(left, "the padding on the left")
@@ -197,6 +221,13 @@ class ReorderOp(ArrayOp, ABC):
                 raise VerifyException(f"{self.pattern()}({index_map}) {fault}")
         return t
 
+    def reordered_value(self, inverse: type[ReorderOp]) -> SSAValue | None:
+        """Operand of an identity map, or of the op with the inverse map: scatters permute."""
+        if self.map.data.expr == Expr.var(self.map.data.variable):
+            return self.input
+        inner = made_by(self.input, inverse)
+        return inner.input if inner and inner.map == self.map else None
+
 
 @irdl_op_definition
 class GatherOp(ReorderOp):
@@ -208,6 +239,10 @@ class GatherOp(ReorderOp):
     """
 
     name = "lift.gather"
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        return self.reordered_value(ScatterOp)
 
 
 @irdl_op_definition
@@ -222,6 +257,10 @@ class ScatterOp(ReorderOp):
     name = "lift.scatter"
 
     PERMUTES: ClassVar[bool] = True
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        return self.reordered_value(GatherOp)
 
 
 @irdl_op_definition
@@ -250,6 +289,11 @@ class SliceOp(ArrayOp):
                 raise VerifyException(f"slice({start}, {stop}) {wrong}")
         return array([stop - start], element_of(t))
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        is_whole = self.stop.data == leading(as_array(self.input, "slice"))
+        return self.input if is_whole and self.start.data == Size() else None
+
 
 @irdl_op_definition
 class ConcatOp(PlainOp):
@@ -275,6 +319,10 @@ class ConcatOp(PlainOp):
                     f"{first} and {describe(value)} {element_of(t)}"
                 )
         return array([sum(map(leading, types), Size())], first)
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        return self.inputs[0] if len(self.inputs) == 1 else None
 
 
 @irdl_op_definition
@@ -305,6 +353,11 @@ class AsVectorOp(ArrayOp):
         )
         return array([count], VectorType(element, [width]))
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        inner = made_by(self.input, AsScalarOp)
+        return inner.input if inner and inner.input.type == self.result.type else None
+
 
 @irdl_op_definition
 class AsScalarOp(ArrayOp):
@@ -323,6 +376,11 @@ class AsScalarOp(ArrayOp):
             raise VerifyException(f"as_scalar takes an array of vectors, not of {element}")
         (width,) = element.get_shape()
         return array([leading(t) * width], element.element_type)
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        inner = made_by(self.input, AsVectorOp)
+        return inner.input if inner else None
 
 
 def _two_axes(value: SSAValue, what: str) -> tuple[Size, Size]:

@@ -12,7 +12,7 @@ from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr
-from tiledialect.dialects.lift.base import FunctionOp
+from tiledialect.dialects.lift.base import FunctionOp, made_by
 from tiledialect.dialects.lift.layout import windows
 from tiledialect.dialects.lift.types import (
     array,
@@ -22,6 +22,7 @@ from tiledialect.dialects.lift.types import (
     is_number,
     leading,
 )
+from tiledialect.dialects.lift.values import GetOp, ZipOp
 
 
 class MapBase(FunctionOp, ABC):
@@ -57,6 +58,14 @@ class MapOp(MapBase):
     """
 
     name = "lift.map"
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand of an identity function, or the zipped array of which it takes the component."""
+        (argument,) = self.block.args
+        if self.yielded == argument:
+            return self.input
+        get, arrays = made_by(self.yielded, GetOp), made_by(self.input, ZipOp)
+        return arrays.inputs[get.index.data] if get and arrays and get.input == argument else None
 
 
 class DimensionMap(MapBase, ABC):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def
 
-from tiledialect.dialects.lift.base import PlainOp
+from tiledialect.dialects.lift.base import PlainOp, made_by
 
 
 class MemoryOp(PlainOp, ABC):
@@ -18,6 +18,10 @@ class MemoryOp(PlainOp, ABC):
     def inferred_type(self) -> Attribute:
         """The value's type."""
         return self.input.type
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand that the same pattern keeps already."""
+        return self.input if made_by(self.input, type(self)) else None
 
 
 @irdl_op_definition

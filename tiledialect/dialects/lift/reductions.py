@@ -242,6 +242,10 @@ class IterateOp(FunctionOp):
         printer.print_string(" from ")
         printer.print_ssa_value(self.initial)
 
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        return self.initial if self.count.data == Size() else None
+
 
 @irdl_op_definition
 class SearchOp(FunctionOp):

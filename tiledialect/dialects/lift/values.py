@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr
-from tiledialect.dialects.lift.base import FunctionOp, PlainOp, not_negative
+from tiledialect.dialects.lift.base import FunctionOp, PlainOp, made_by, not_negative
 from tiledialect.dialects.lift.types import (
     array,
     as_array,
@@ -90,6 +90,11 @@ class GetOp(PlainOp):
                 f"{describe(self.input)} has {len(t.types)} components: there is no get({index})"
             )
         return t.types.data[index]
+
+    def existing_value(self) -> SSAValue | None:
+        """Operand or inner value that equals the result."""
+        inner = made_by(self.input, TupleOp)
+        return inner.components[self.index.data] if inner else None
 
 
 @irdl_op_definition
