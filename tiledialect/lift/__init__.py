@@ -85,6 +85,7 @@ from tiledialect.lift.layouts import (
     transposition,
     wrap,
 )
+from tiledialect.lift.numpy_names import PUBLIC
 from tiledialect.lift.patterns import (
     at,
     generate,
@@ -246,3 +247,5 @@ __all__ = [
     "zip2",
     "zip3",
 ]
+
+PUBLIC.update(__all__)

@@ -1,18 +1,15 @@
-"""Functions of a program: the user's own, compositions, and what patterns apply."""
+"""Functions of a program: the user's own, compositions, and scalar functions."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import TupleType
-
-from tiledialect.errors import SourceSpan, TileError, count
-from tiledialect.ir.names import to_hint
+from tiledialect.errors import SourceSpan, TileError
 from tiledialect.lift import values
+from tiledialect.lift.signatures import Signature, signature_of
 from tiledialect.lift.tracing import place
-from tiledialect.lift.values import Value, to_value
+from tiledialect.lift.values import Value, apply
 
 
 class Function:
@@ -42,23 +39,14 @@ class Function:
         self._apply = apply
         self._where = where
         self.arity = arity
-        """How many values it takes; None if that is open."""
+        """Number of values; None if that is open."""
         self.parameters = parameters
-        """What the user calls the values that it takes, if that is known."""
+        """The user's names of the values, where known."""
 
     def __call__(self, *args: Any) -> Value:
-        """What the function gives; a tuple is taken apart if it takes several values."""
-        where = self._where or place()
-        if len(args) == 1 and self.arity not in (1, None):
-            (pair,) = args
-            if isinstance(pair, Value) and isinstance(pair.type, TupleType):
-                args = tuple(pair)
-                for value, hint in zip(args, self.parameters, strict=False):
-                    value.ssa.name_hint = to_hint(hint)
-        if self.arity is not None and self.arity != len(args):
-            takes = count(self.arity, "value", "values")
-            raise TileError(f"{self.name} takes {takes}, not {len(args)}", where)
-        return to_value(self._apply(*args), None, where)
+        """Apply the function; a tuple is taken apart if it takes several values."""
+        signature = Signature(self.name, self.arity, self.parameters)
+        return apply(self._apply, signature, args, self._where or place())
 
     def __rshift__(self, after: Callable[..., Any]) -> Function:
         return compose(after, self)
@@ -80,21 +68,8 @@ def as_function(function: Callable[..., Any]) -> Function:
     """The user's function, or pattern, as one that can be composed."""
     if isinstance(function, Function):
         return function
-    if not callable(function):
-        raise TileError(f"{function!r} is no function", place())
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        parameters = None
-    needed = [
-        p
-        for p in parameters or ()
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-    ]
-    variable = parameters is None or any(p.kind == p.VAR_POSITIONAL for p in parameters)
-    name = getattr(function, "__name__", "the function")
-    names = [p.name for p in needed]
-    return Function(name, function, None, None if variable else len(needed), names)
+    signature = signature_of(function)
+    return Function(signature.name, function, None, signature.arity, signature.parameters)
 
 
 def compose(*functions: Callable[..., Any]) -> Function:
@@ -106,28 +81,28 @@ def compose(*functions: Callable[..., Any]) -> Function:
         raise TileError("compose takes at least one function", place())
     *outer, inner = [as_function(f) for f in functions]
 
-    def apply(*args: Value) -> Value:
+    def composed(*args: Value) -> Value:
         value = inner(*args)
         for function in reversed(outer):
             value = function(value)
         return value
 
     name = " @ ".join(f.name for f in (*outer, inner))
-    return Function(name, apply, None, inner.arity, inner.parameters)
+    return Function(name, composed, None, inner.arity, inner.parameters)
 
 
 def _binary(name: str, doc: str) -> Function:
-    def apply(a: Any, b: Any) -> Value:
+    def operation(a: Any, b: Any) -> Value:
         return values.binary(name, a, b)
 
-    return Function(name, apply, None, 2, ("a", "b"), doc)
+    return Function(name, operation, None, 2, ("a", "b"), doc)
 
 
 def _unary(name: str, doc: str) -> Function:
-    def apply(a: Any) -> Value:
+    def operation(a: Any) -> Value:
         return values.unary(name, a)
 
-    return Function(name, apply, None, 1, ("a",), doc)
+    return Function(name, operation, None, 1, ("a",), doc)
 
 
 def _identity(a: Any) -> Any:

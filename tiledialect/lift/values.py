@@ -16,10 +16,12 @@ from tiledialect.dialects.lift.layout import SliceOp
 from tiledialect.dialects.lift.types import array, describe, is_number, leading, sizes_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as tile
-from tiledialect.errors import SourceSpan, TileError
+from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.index.size import Size
-from tiledialect.lift.instead import instead
+from tiledialect.ir.names import to_hint
+from tiledialect.lift.numpy_names import UFUNCS, instead
 from tiledialect.lift.scalar_ops import constant, conversion, meeting_type, number_type, scalar_op
+from tiledialect.lift.signatures import Signature, signature_of
 from tiledialect.lift.tracing import emit, place
 
 AnySize = int | str | Size
@@ -252,28 +254,25 @@ class Value:
         return binary("bit_or", self, other)
 
 
-UFUNCS = {
-    "add": "add",
-    "subtract": "sub",
-    "multiply": "mul",
-    "divide": "div",
-    "floor_divide": "floordiv",
-    "power": "pow",
-    "less": "cmp_lt",
-    "less_equal": "cmp_le",
-    "greater": "cmp_gt",
-    "greater_equal": "cmp_ge",
-    "equal": "cmp_eq",
-    "not_equal": "cmp_ne",
-}
-"""What NumPy calls the operators, which its numbers have, too."""
+def call(function: Callable[..., Any], *args: Value) -> Value:
+    """Apply a function of the user's."""
+    return apply(function, signature_of(function), args, place())
 
 
-def call(function: Callable[..., Any], *args: Value) -> Any:
-    """What a function of the user's gives; a tuple is taken apart if it takes several values."""
-    from tiledialect.lift.functions import as_function
-
-    return as_function(function)(*args)
+def apply(
+    function: Callable[..., Any], of: Signature, args: Sequence[Any], where: SourceSpan | None
+) -> Value:
+    """Apply a function to values; a single tuple is taken apart for one of several parameters."""
+    if len(args) == 1 and of.arity not in (1, None):
+        (pair,) = args
+        if isinstance(pair, Value) and isinstance(pair.type, TupleType):
+            args = tuple(pair)
+            for value, hint in zip(args, of.parameters, strict=False):
+                value.ssa.name_hint = to_hint(hint)
+    if of.arity is not None and of.arity != len(args):
+        takes = count(of.arity, "value", "values")
+        raise TileError(f"{of.name} takes {takes}, not {len(args)}", where)
+    return to_value(function(*args), None, where)
 
 
 # -- what the user gives -------------------------------------------------------------------------

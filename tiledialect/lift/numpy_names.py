@@ -1,4 +1,4 @@
-"""Lift's words for NumPy's: hints in errors."""
+"""Lift's equivalents of NumPy's functions, for operators and hints in errors."""
 
 from __future__ import annotations
 
@@ -25,14 +25,30 @@ INSTEAD = {
     "shape": "x.size, the size of the outer axis",
     "where": "lift.where(condition, a, b)",
 }
-"""What is written in Lift for functions of NumPy whose names Lift has for nothing like them."""
+"""Lift's forms of NumPy functions that have another name there."""
+
+UFUNCS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "floor_divide": "floordiv",
+    "power": "pow",
+    "less": "cmp_lt",
+    "less_equal": "cmp_le",
+    "greater": "cmp_gt",
+    "greater_equal": "cmp_ge",
+    "equal": "cmp_eq",
+    "not_equal": "cmp_ne",
+}
+"""Operators by the names of their NumPy functions."""
+
+PUBLIC: set[str] = set()
+"""Public names of the package `lift`, which enters them: most are NumPy's, too."""
 
 
 def instead(written: str, name: str) -> str:
-    """That a function does not take values, and what to use."""
-    import tiledialect.lift as lift
-
-    own = name if name in lift.__all__ else None
-    use = INSTEAD.get(name) or (own and f"lift.{own}")
+    """Message that a function does not take values, with a replacement."""
+    use = INSTEAD.get(name) or (name in PUBLIC and f"lift.{name}")
     known = f"use {use}" if use else "Lift has no such function"
     return f"{written} does not take values of a Lift program: {known}"
