@@ -17,7 +17,7 @@ from PIL import Image
 from sklearn.datasets import load_sample_image
 
 import tiledialect as td
-from tiledialect.interpreters.tile import run_function
+from tiledialect.api.reference import run_function
 from tiledialect.language.to_ir import load
 
 Array = npt.NDArray[Any]

@@ -11,7 +11,6 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
-from tiledialect.api.options import Fusion
 from tiledialect.dialects.tile.schedule_text import read_schedules
 from tiledialect.ir.target_spec import is_gpu, limit, platform
 from tiledialect.lowering.gpu.arith_share_reciprocals import ArithShareReciprocalsPass
@@ -49,6 +48,7 @@ from tiledialect.passes.algebra.tile_one_hot import TileOneHotPass
 from tiledialect.passes.algebra.tile_scan import TileScanPass
 from tiledialect.passes.algebra.tile_split_product import TileSplitProductPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
+from tiledialect.passes.fuse.options import Fusion
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.passes.lift.lift_numbers_to_tile import LiftNumbersToTilePass

@@ -26,9 +26,8 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tiledialect import __version__
-from tiledialect.api.loading import read_text
 from tiledialect.errors import TileError, meant
-from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir, read_text
 from tiledialect.ir.signature import argument_names, find_function, parse_type
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.ir.target_spec import describe as describe_target

@@ -232,7 +232,7 @@ def fusion_options(text: str) -> dict[str, Any]:
     from xdsl.utils.arg_spec import parse_spec
     from xdsl.utils.exceptions import ArgSpecParseError
 
-    from tiledialect.api.options import Fusion
+    from tiledialect.passes.fuse.options import Fusion
     from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
     try:

@@ -10,8 +10,8 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
-from tiledialect.api.loading import read_text
 from tiledialect.errors import TileError
+from tiledialect.ir.mlir_text import read_text
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import find_function
 from tiledialect.passes.lift.rules.collections import rules_with

@@ -57,7 +57,7 @@ def test_files_and_modules(tmp_path: Path):
     tile, mlir = tmp_path / "product.tile", tmp_path / "product.mlir"
     tile.write_text(PRODUCT)
     module = load(PRODUCT, name="product")
-    from tiledialect.api.loading import print_module
+    from tiledialect.ir.mlir_text import print_module
 
     mlir.write_text(print_module(module))
     for source in (tile, str(tile), mlir, str(mlir), module):
@@ -256,7 +256,7 @@ def test_opencl_and_mlir():
 
 
 def test_mlir_reads_back():
-    from tiledialect.api.loading import parse_mlir, print_module
+    from tiledialect.ir.mlir_text import parse_mlir, print_module
 
     text = td.compile(PRODUCT).mlir(A, B)
     assert print_module(parse_mlir(text, "product.mlir")) == text

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from generators import Contraction, contraction_module, contractions
 from hypothesis import given, settings
 
+from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.combinations import COMPARED, compared_type
@@ -19,7 +20,6 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.index import sets
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.interpreters.tile import run_function
 
 Array = npt.NDArray[Any]
 Point = dict[str, int]

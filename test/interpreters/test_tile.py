@@ -15,11 +15,11 @@ from xdsl.dialects.func import Func
 from xdsl.dialects.tensor import Tensor
 from xdsl.parser import Parser
 
+from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters import contraction
-from tiledialect.interpreters.tile import run_function
 
 Array = npt.NDArray[Any]
 

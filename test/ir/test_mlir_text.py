@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
 )
 
 import tiledialect as td
-from tiledialect.api.loading import verified
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.ir.verification import verified
 
 
 def test_ops_know_their_place() -> None:

@@ -2,7 +2,7 @@
 
 from xdsl.dialects import arith, func, scf
 
-from tiledialect.api.loading import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_in, ops_of
 
 TEXT = """

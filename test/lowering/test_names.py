@@ -9,7 +9,7 @@ import pytest
 from running import run
 
 import tiledialect as td
-from tiledialect.api.loading import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 
 A = np.array([1, 2], np.float32)
 

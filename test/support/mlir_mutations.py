@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 import tiledialect
-from tiledialect.api.loading import print_module, verified
 from tiledialect.errors import TileError
-from tiledialect.ir.mlir_text import all_dialects, parse_mlir
+from tiledialect.ir.mlir_text import all_dialects, parse_mlir, print_module
+from tiledialect.ir.verification import verified
 
 TOKEN = re.compile(r'\s+|//[^\n]*|"[^"\n]*"|[%@#!^]?[\w$.-]+|->|.', re.S)
 

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.context import Context
 
 import tiledialect as td
-from tiledialect.api.loading import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.device.devices import opencl_device, queue_for

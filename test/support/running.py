@@ -17,8 +17,8 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, SSAValue
 
 import tiledialect as td
+from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile.numeric import kind_of
-from tiledialect.interpreters.tile import run_function
 from tiledialect.ir.signature import find_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.specialize.tile_specialize import specialize

@@ -18,11 +18,13 @@ from xdsl.dialects.builtin import DictionaryAttr
 from tiledialect.api.call_key import begins, completed, device_signature_of, signature_of
 from tiledialect.api.error_boundary import for_user, front_door
 from tiledialect.api.inputs import KEPT, Inputs, Types, types_of, without_marks
-from tiledialect.api.loading import Source, print_module, read_text
+from tiledialect.api.loading import Source
 from tiledialect.api.lru_cache import Recent
 from tiledialect.api.named_results import pack, result_type
-from tiledialect.api.options import Choices, Fusion
+from tiledialect.api.options import Choices
 from tiledialect.errors import TileError
+from tiledialect.ir.mlir_text import parse_mlir, print_module, read_text
+from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -132,7 +134,7 @@ class Function:
         return Saved(text, self._source.text, self._base_name, wanted, *given)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.saved(),)
+        return restored, (self.saved(),)
 
     def _check_tensors(self, what: str) -> None:
         """Refuse what is made of functions of tensors alone."""
@@ -575,5 +577,7 @@ class Function:
             return print_module(lowered(self._program, types, self.device))
 
 
-def _restored(saved: Saved) -> Function:
-    return saved.restored()
+def restored(saved: Saved) -> Function:
+    """Rebuild a function from its sources and options."""
+    source = Source(parse_mlir(saved.module, saved.name), saved.text)
+    return Function(source, saved.name, saved.device, saved.gradients, saved.choices)

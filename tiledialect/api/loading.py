@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from tiledialect.api.error_boundary import sourced
 from tiledialect.errors import TileError
-from tiledialect.ir.mlir_text import parse_mlir
-from tiledialect.ir.verification import verify
+from tiledialect.ir.mlir_text import parse_mlir, read_text
+from tiledialect.ir.verification import verified
 from tiledialect.language import to_ir
 from tiledialect.language.constants import given_constants
 
@@ -85,16 +83,6 @@ def _is_path(source: str) -> bool:
     return "\n" not in source and source.endswith(SUFFIXES)
 
 
-def read_text(path: Path) -> str:
-    """The text of a file; a TileError if it is no text or not there."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise TileError(f"{path} is not a text file") from None
-    except (OSError, ValueError) as error:
-        raise TileError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
-
-
 def _load_file(path: Path, name: str | None, constants: Mapping[str, Any] | None) -> Source:
     if path.suffix not in SUFFIXES:
         raise TileError(f"{path} is neither a .tile nor a .mlir file")
@@ -103,21 +91,3 @@ def _load_file(path: Path, name: str | None, constants: Mapping[str, Any] | None
         return Source(to_ir.load(text, str(path), name or path.stem, constants), text)
     _refuse(constants, f"{path}")
     return Source(verified(parse_mlir(text, str(path)), text), text)
-
-
-def print_module(module: ModuleOp, locations: bool = False) -> str:
-    """The module as MLIR text, with the ops' places in the source if these are wanted."""
-    stream = StringIO()
-    Printer(stream, print_debuginfo=locations).print_op(module)
-    return stream.getvalue() + "\n"
-
-
-def verified(module: ModuleOp, text: str = "") -> ModuleOp:
-    """The module, if its ops are well formed; ``text`` is what it was read from."""
-    try:
-        verify(module)
-    except TileError as error:
-        raise error.with_source(text) from error.__cause__
-    except RecursionError:
-        raise TileError("the module is nested too deeply") from None
-    return module

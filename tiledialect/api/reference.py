@@ -14,7 +14,7 @@ from tiledialect.api.inputs import Types, types_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.interpreters.tile import run_function
+from tiledialect.interpreters.tile import array_type, interpret
 from tiledialect.ir.host_functions import declaration, is_lowered
 from tiledialect.ir.signature import find_function, result_names
 
@@ -24,6 +24,23 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Outputs: TypeAlias = tuple[list[str], Sequence[Any]]
 """The names of results, and these."""
+
+
+def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """Run the function ``name`` (None: the only one) of a module on arrays, its ops as they are.
+
+    The module stays as it is: a function that leaves types open is specialized in a copy. Raises
+    a TileError if there is no such function, if the arrays do not fit, or if the program is wrong.
+    """
+    from tiledialect.passes.specialize.tile_specialize import specialize
+
+    function = find_function(module, name)
+    types = [array_type(array) for array in arrays]
+    if list(function.function_type.inputs) != types:
+        module = module.clone()
+        function = find_function(module, function.sym_name.data)
+        specialize(function, types)
+    return interpret(module, function.sym_name.data, arrays)
 
 
 def run_reference(
@@ -64,7 +81,7 @@ def _run_tensors(
         dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
         if isinstance(t, TensorType) and dtype is not None:
             check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
-    return result_names(function), run_function(module, function.sym_name.data, arrays)
+    return result_names(function), interpret(module, function.sym_name.data, arrays)
 
 
 def output_types(module: ModuleOp, name: str, gradients: Sequence[Gradient], types: Types) -> Types:

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 
 from tiledialect.api.error_boundary import front_door
 from tiledialect.api.front_door import compile
-from tiledialect.api.function import Function
+from tiledialect.api.function import Function, restored
 from tiledialect.api.inputs import MISSING
 from tiledialect.api.pickling import Saved
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
@@ -209,7 +209,7 @@ def _restored(program: str) -> Function:
         raise TileError(
             "the program of tiledialect::call is not of the form that td.torch.function writes"
         ) from None
-    f = saved.restored()
+    f = restored(saved)
     _functions[program] = f
     return f
 

@@ -62,6 +62,7 @@ from tiledialect.interpreters.contraction import contract
 from tiledialect.interpreters.lift import LiftFunctions
 from tiledialect.interpreters.scalars import ScalarFunctions
 from tiledialect.interpreters.scan import scan
+from tiledialect.ir.signature import find_function
 
 Array = npt.NDArray[Any]
 
@@ -296,21 +297,14 @@ INTERPRETERS = (
 # -- running a function ------------------------------------------------------------------------
 
 
-def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """The results of the function ``name`` (None: the only one) on ``arrays``.
+def interpret(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """Run the specialized function ``name`` (None: the only one) on arrays of its types.
 
-    The module stays as it is: a function that leaves types open is specialized in a copy. Raises
-    a TileError if there is no such function, if the arrays do not fit, or if the program is wrong.
+    Raises a TileError if there is no such function, or if its types are others.
     """
-    from tiledialect.ir.signature import find_function
-    from tiledialect.passes.specialize.tile_specialize import specialize
-
     function = find_function(module, name)
-    types = [_type_of(array) for array in arrays]
-    if list(function.function_type.inputs) != types:
-        module = module.clone()
-        function = find_function(module, function.sym_name.data)
-        specialize(function, types)
+    if list(function.function_type.inputs) != [array_type(array) for array in arrays]:
+        raise TileError(f"{function.sym_name.data} is not specialized for these arrays")
     interpreter = Interpreter(module)
     for functions in INTERPRETERS:
         interpreter.register_implementations(functions)
@@ -327,7 +321,8 @@ def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) ->
     )
 
 
-def _type_of(array: Array) -> TensorType[Attribute]:
+def array_type(array: Array) -> TensorType[Attribute]:
+    """Type of an array; a TileError if the dialect has none for its elements."""
     if array.dtype not in numeric.ELEMENT_TYPES:
         raise TileError(f"arrays of {array.dtype} are not supported")
     return TensorType(numeric.ELEMENT_TYPES[array.dtype], array.shape)

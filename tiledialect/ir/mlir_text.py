@@ -1,9 +1,11 @@
-"""MLIR text in: xDSL's parser with places for ops, and clean errors whatever the text is."""
+"""MLIR text in and out: xDSL's parser with locations for ops and clean errors, its printer."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from io import StringIO
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from xdsl.context import Context
@@ -20,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import AttributeInvT, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
@@ -48,6 +51,23 @@ def parse_mlir(
     except Exception as error:
         # The constructors of ops and attributes, of any dialect, raise what they like.
         raise TileError(explain(error, "parse"), parser.here()) from error
+
+
+def print_module(module: ModuleOp, locations: bool = False) -> str:
+    """Print a module as MLIR text, on request with the ops' locations in the source."""
+    stream = StringIO()
+    Printer(stream, print_debuginfo=locations).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+def read_text(path: Path) -> str:
+    """Read a text file; a TileError if it is no text or not there."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise TileError(f"{path} is not a text file") from None
+    except (OSError, ValueError) as error:
+        raise TileError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
 
 
 def all_dialects() -> Context:

@@ -189,3 +189,14 @@ def _reverse_postorder(entry: Block) -> list[Block]:
             seen.add(following)
             stack.append((following, iter(_successors(following))))
     return done[::-1]
+
+
+def verified(module: ModuleOp, text: str = "") -> ModuleOp:
+    """The module, if its ops are well formed; ``text`` is its source, for errors."""
+    try:
+        verify(module)
+    except TileError as error:
+        raise error.with_source(text) from error.__cause__
+    except RecursionError:
+        raise TileError("the module is nested too deeply") from None
+    return module

@@ -10,9 +10,9 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
-from tiledialect.api.options import Fusion
 from tiledialect.ir.host_functions import is_lowered
 from tiledialect.ir.signature import find_function
+from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
     from tiledialect.passes.gradient.tile_gradient import Gradient

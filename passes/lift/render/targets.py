@@ -11,7 +11,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from tiledialect.api.loading import read_text
+from tiledialect.ir.mlir_text import read_text
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import find_function
 from tiledialect.passes.lift.lift_rewrite import recorded

@@ -8,18 +8,22 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
 
-from tiledialect.api.loading import print_module
-from tiledialect.api.reference import run_reference
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.interpreters.tile import array_type, interpret
+from tiledialect.ir.mlir_text import print_module
+from tiledialect.ir.signature import find_function
 from tiledialect.lift.program import Program
 from tiledialect.passes.lift.rules.places import places
 from tiledialect.passes.lift.rules.random_programs import MISFIT, program
 from tiledialect.passes.lift.rules.refusal import NotApplicable
 from tiledialect.passes.lift.rules.rule import Named, Rule
 from tiledialect.passes.lift.strategies.derivation import Derivation
+from tiledialect.passes.specialize.tile_specialize import specialize
+from tiledialect.passes.specialize.tile_widen import TileWidenPass
 
 ATTEMPTS = 60
 """Programs that are made for each that is wanted: not all match, nor meet the conditions."""
@@ -154,6 +158,7 @@ def _inputs(program: Derivation, random: Random) -> Arrays:
 
 
 def _results(program: Derivation, inputs: Arrays) -> Sequence[Any]:
-    name = program.function.sym_name.data
-    with np.errstate(all="ignore"):
-        return run_reference(program.module, name, (), inputs)[1]
+    module, name = program.module.clone(), program.function.sym_name.data
+    specialize(find_function(module, name), [array_type(array) for array in inputs])
+    TileWidenPass().apply(Context(), module)
+    return interpret(module, name, inputs)

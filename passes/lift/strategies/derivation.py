@@ -10,12 +10,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.dead_code_elimination import region_dce
 
-from tiledialect.api.loading import print_module
 from tiledialect.dialects.lift.attributes import size_of
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.sharing import unseen
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
+from tiledialect.ir.mlir_text import print_module
 from tiledialect.ir.signature import find_function
 from tiledialect.ir.verification import verify
 from tiledialect.lift.program import Program

@@ -14,8 +14,8 @@ from xdsl.passes import PassPipeline
 
 import tiledialect as td
 from tiledialect.api.inputs import Types
-from tiledialect.api.loading import parse_mlir, print_module
 from tiledialect.errors import TileError
+from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.pipeline import nest_passes
 from tiledialect.lowering.quirks.table import passes_of

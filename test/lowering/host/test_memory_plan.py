@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 import tiledialect as td
-from tiledialect.api.loading import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.host.host_memory import nbytes, root
 from tiledialect.lowering.host.memory_plan import Lifetime, largest_alive, plan_memory
 from tiledialect.lowering.runtime.device.queue_state import lane_of

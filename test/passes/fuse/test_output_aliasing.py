@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects import gpu
 
 import tiledialect as td
-from tiledialect.api.loading import parse_mlir
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 
 TWICE = {

@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import TensorType, f32
 
 import tiledialect as td
 from tiledialect.analysis.kernel_facts import kernel_facts
-from tiledialect.api.loading import parse_mlir
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.target_spec import SPEC as TARGET
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module

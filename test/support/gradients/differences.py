@@ -11,8 +11,8 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 
+from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, kind_of
-from tiledialect.interpreters.tile import run_function
 from tiledialect.ir.signature import argument_names, find_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.gradient.tile_gradient import gradient

@@ -31,8 +31,8 @@ from plans import (
 from threads import in_threads
 
 import tiledialect as td
-from tiledialect.api.loading import parse_mlir
 from tiledialect.errors import TileError
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.call.launch import check_sizes, format_bytes
 from tiledialect.lowering.runtime.device.devices import choose, opencl_device, queue_for
 from tiledialect.lowering.runtime.device.queue_state import lane_of

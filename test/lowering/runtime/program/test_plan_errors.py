@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from plans import ACROSS, ALLOC, BYTES, HALF, MEMREF, copy, launch, part, plan
 
-from tiledialect.api.loading import parse_mlir
 from tiledialect.errors import TileError
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 
 

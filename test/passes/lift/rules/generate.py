@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from lift_programs import EXAMPLES, Make  # noqa: E402
 
-from tiledialect.api.loading import print_module  # noqa: E402
+from tiledialect.ir.mlir_text import print_module  # noqa: E402
 from tiledialect.passes.lift import Derivation  # noqa: E402
 from tiledialect.passes.lift.rules.collections import FAMILIES, RULES  # noqa: E402
 

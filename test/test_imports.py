@@ -1,0 +1,108 @@
+"""Imports between modules: no circle, and none that looks up."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+FOLDERS = {
+    "tiledialect": "tiledialect",
+    "passes": "tiledialect.passes",
+    "lowering": "tiledialect.lowering",
+    "tools": "tiledialect.tools",
+}
+"""Packages by folder, as in `pyproject.toml`."""
+
+STOREYS = ("tiledialect.passes", "tiledialect.lowering", "tiledialect.api", "tiledialect.tools")
+"""Packages from the bottom to the top, above the rest of `tiledialect`."""
+
+FRONT_DOORS = ("tiledialect", "tiledialect.lift")
+"""Packages whose public names lie higher, and are imported when they are used."""
+
+
+@cache
+def modules() -> Mapping[str, Path]:
+    found: dict[str, Path] = {}
+    for folder, package in FOLDERS.items():
+        for file in (ROOT / folder).rglob("*.py"):
+            parts = file.relative_to(ROOT / folder).with_suffix("").parts
+            parts = parts[:-1] if parts[-1] == "__init__" else parts
+            found[".".join((package, *parts))] = file
+    return found
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_text())
+
+
+def imports(name: str, late: bool) -> Iterator[str]:
+    """The modules of the project that a module imports, on request in functions and for types."""
+    pending: list[ast.AST] = [tree(name)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join((*name.split(".")[: -node.level or None], node.module or ""))
+            base = (base if node.level else node.module or "").strip(".")
+            wholes = [f"{base}.{alias.name}" for alias in node.names]
+            yield from (
+                m for m in (w if w in modules() else base for w in wholes) if m in modules()
+            )
+        for child in ast.iter_child_nodes(node):
+            if late or not (isinstance(child, ast.FunctionDef) or _is_for_types(child)):
+                pending.append(child)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def storey(module: str) -> int:
+    for number, package in enumerate(STOREYS, 1):
+        if module == package or module.startswith(f"{package}."):
+            return number
+    return 0
+
+
+def test_no_circle():
+    graph = {name: set(imports(name, late=False)) for name in modules()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" imports ".join(reversed(error.args[1]))) from None
+
+
+def test_no_circle_by_late_imports():
+    """Below the front doors, a late import does not hide a circle."""
+    low = [name for name in modules() if not storey(name) and name not in FRONT_DOORS]
+    graph = {name: set(imports(name, late=True)) for name in low}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" imports ".join(reversed(error.args[1]))) from None
+
+
+def test_imports_go_down():
+    upward = [
+        f"{name} imports {other}"
+        for name in modules()
+        for other in imports(name, late=name not in FRONT_DOORS)
+        if storey(other) > storey(name)
+    ]
+    assert not upward
+
+
+def test_found():
+    """The tests above see the modules and their imports."""
+    assert len(modules()) > 300
+    assert "tiledialect.passes.fuse.tile_fuse" in set(
+        imports("tiledialect.lowering.pipeline", True)
+    )
+    assert storey("tiledialect.api.function") > storey("tiledialect.lowering.pipeline") > 1
