@@ -28,8 +28,8 @@ def column_sums(rows: int, columns: int) -> Facts:
 def cycles(case: Facts, *loops: LoopLevel) -> float:
     """Cycles for a vector of what the body reads."""
     model = CpuModel(case, Schedule((*loops, LoopLevel("k", 1, LANES, Role.VECTOR))), DEVICE)
-    vectors = model.walks[0].elements(model.inner_steps) / LANES
-    return model.streamed(model.walks[0]) / vectors
+    vectors = model.accesses[0].elements(model.inner_steps) / LANES
+    return model.streamed(model.accesses[0]) / vectors
 
 
 def down(case: Facts, together: int) -> float:

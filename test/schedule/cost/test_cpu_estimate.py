@@ -107,7 +107,7 @@ def test_every_other_float_of_a_row_takes_two_loads(element_type: str, nbytes: i
     )
     model = CpuModel(replace(case, inputs=inputs), Schedule(levels), DEVICES["wide"])
     one_by_one = 2.0 * 32
-    assert (model.loads(model.walks[0]) < one_by_one / 2) == (element_type == "f32")
+    assert (model.loads(model.accesses[0]) < one_by_one / 2) == (element_type == "f32")
 
 
 @pytest.mark.parametrize(("lanes", "most"), [(16, 8), (8, 4)])
@@ -131,7 +131,7 @@ def test_lanes_that_are_apart_take_as_many_loads_and_shuffles(lanes: int, most: 
             LoopLevel("x", 1, lanes, Role.VECTOR),
         )
         model = CpuModel(case, Schedule(levels), device)
-        loads.append(model.loads(model.walks[0]))
+        loads.append(model.loads(model.accesses[0]))
     assert loads == sorted(loads)
     assert all(count == 2.0 * lanes for count in loads[most - 1 :])
     assert loads[1] < 2.0 * lanes

@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.device import Device, Kind
-from tiledialect.schedule.cost.facts import COMMON, Facts, Shares, Steps, Tensor, Walk, steps_of
+from tiledialect.schedule.cost.facts import (
+    COMMON,
+    AffineAccess,
+    Facts,
+    Shares,
+    Steps,
+    Tensor,
+    steps_of,
+)
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
     WRITTEN_OUT,
@@ -72,7 +80,7 @@ class Model:
         last = self.levels[-1] if self.levels else None
         self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
         """The lanes of the innermost loop, as far as the hardware has them."""
-        self.walks = [tensor.walk for tensor in facts.inputs]
+        self.accesses = [tensor.affine_access for tensor in facts.inputs]
         inner = [extent for _, _, extent in self.steps[self.parallel :]]
         self._visits = [*accumulate(inner, mul, initial=1)]
         """How often a work-item comes to each level inside it."""
@@ -175,26 +183,26 @@ class Model:
         return Copy(stage, place, inside)
 
     @lazy
-    def reads(self) -> list[tuple[Walk, float, int]]:
+    def reads(self) -> list[tuple[AffineAccess, float, int]]:
         """For each input, how often an item reads it, and how many elements at a time."""
-        found: list[tuple[Walk, float, int]] = []
-        for walk in self.walks:
-            copies = self.copies(walk.tensor)
+        found: list[tuple[AffineAccess, float, int]] = []
+        for access in self.accesses:
+            copies = self.copies(access.tensor)
             place, width = self.body, 1
             last = self.levels[-1] if self.body < len(self.levels) else None
             if copies and not copies[-1].stage.local:
                 place = copies[-1].place
                 width = copies[-1].stage.vector
-                if width > PAIR and not self._begin_aligned(walk, copies):
+                if width > PAIR and not self._begin_aligned(access, copies):
                     width = 1
-            elif last is not None and last.role is Role.VECTOR and self.is_row(walk, last):
+            elif last is not None and last.role is Role.VECTOR and self.is_row(access, last):
                 width = last.extent
             width = min(width, self.device.max_vector_width) if not self.is_cpu else width
-            touched = walk.elements(self.steps[place:])
-            found.append((walk, self.trips(place) * touched / width, width))
+            touched = access.elements(self.steps[place:])
+            found.append((access, self.trips(place) * touched / width, width))
         return found
 
-    def _begin_aligned(self, walk: Walk, copies: Sequence[Copy]) -> bool:
+    def _begin_aligned(self, access: AffineAccess, copies: Sequence[Copy]) -> bool:
         """Whether vectors that an item loads from local memory begin at multiples of themselves.
 
         GPUs load others element by element: of a row of 4 with two taps beside it, say.
@@ -203,22 +211,22 @@ class Model:
         if self.is_cpu or not tiles:
             return True
         tile, vector = tiles[-1], own.stage.vector
-        sizes = zip(walk.extents(tile.inside), self.pitches(tile, walk), strict=True)
+        sizes = zip(access.extents(tile.inside), self.pitches(tile, access), strict=True)
         outside = [self.step_in(tile, step) for step in tile.inside if step not in own.inside]
         # Of the axis along which neighbours lie the pitch is 1.
         apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
         return all(place % vector == 0 for place in (*apart, *outside))
 
-    def is_row(self, walk: Walk, level: LoopLevel) -> bool:
+    def is_row(self, access: AffineAccess, level: LoopLevel) -> bool:
         """Whether the level goes along neighbours where the tensor is read from."""
-        return self.row_step(walk, level) == 1
+        return self.row_step(access, level) == 1
 
-    def row_step(self, walk: Walk, level: LoopLevel) -> int:
+    def row_step(self, access: AffineAccess, level: LoopLevel) -> int:
         """How far the level goes along rows where the tensor is read from."""
-        orders = [c.stage.order for c in self.copies(walk.tensor) if c.stage.local]
-        rank = len(walk.tensor.shape)
+        orders = [c.stage.order for c in self.copies(access.tensor) if c.stage.local]
+        rank = len(access.tensor.shape)
         last = orders[-1][-1] if orders and orders[-1] else rank - 1
-        return walk.moves[last].get(level.index, 0) * level.stride if rank else 0
+        return access.moves[last].get(level.index, 0) * level.stride if rank else 0
 
     @property
     def sector(self) -> int:
@@ -235,15 +243,15 @@ class Model:
         """Registers of a work-item."""
         per = self.vector if self.is_cpu else 1
         words = self.accumulators * max(self.facts.outputs[0].bytes, 4) / 4 / per
-        for walk in self.walks:
-            own = [c for c in self.copies(walk.tensor) if not c.stage.local]
+        for access in self.accesses:
+            own = [c for c in self.copies(access.tensor) if not c.stage.local]
             kept = own[-1].inside if own else self._one_step
-            words += walk.elements(kept) * max(walk.tensor.bytes, 4) / 4 / per
+            words += access.elements(kept) * max(access.tensor.bytes, 4) / 4 / per
         if self.is_cpu:
             return ceil(words)
         if self.facts.is_rows and not self.schedule.stages:
             # What is added up, and half of what is loaded where all is written out.
-            words = self.vector * self.facts.held + self.written_out * len(self.walks) / 2
+            words = self.vector * self.facts.held + self.written_out * len(self.accesses) / 2
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
                 words += AHEAD_REGISTERS * self.tile(copy) / self.items
@@ -269,39 +277,41 @@ class Model:
 
     # -- copies ----------------------------------------------------------------------------
 
-    def walk(self, number: int) -> Walk | None:
+    def access_of(self, number: int) -> AffineAccess | None:
         """That of an input; None for what the kernel computes."""
-        return next((w for w in self.walks if w.tensor.number == number), None)
+        return next((w for w in self.accesses if w.tensor.number == number), None)
 
     def tile(self, copy: Copy) -> int:
         """The elements of a stage's tile."""
-        walk = self.walk(copy.stage.operand)
-        return prod(walk.extents(copy.inside)) if walk is not None else 0
+        access = self.access_of(copy.stage.operand)
+        return prod(access.extents(copy.inside)) if access is not None else 0
 
     def step_in(self, copy: Copy, step: tuple[str, int, int]) -> int:
         """How many elements of its tile a step moves a copy by, as the tile lies."""
-        walk = self.walk(copy.stage.operand)
-        if walk is None:
+        access = self.access_of(copy.stage.operand)
+        if access is None:
             return 0
         place = 0
-        for axis, pitch in enumerate(self.pitches(copy, walk)):
-            size = abs(walk.moves[axis].get(step[0], 0)) * step[1]
-            place += pitch * walk.apart(axis, copy.inside).get(size, 0)
+        for axis, pitch in enumerate(self.pitches(copy, access)):
+            size = abs(access.moves[axis].get(step[0], 0)) * step[1]
+            place += pitch * access.apart(axis, copy.inside).get(size, 0)
         return place
 
-    def pitches(self, copy: Copy, walk: Walk) -> list[int]:
+    def pitches(self, copy: Copy, access: AffineAccess) -> list[int]:
         """How far apart neighbours along each axis lie in a tile."""
-        extents, stage = walk.extents(copy.inside), copy.stage
+        extents, stage = access.extents(copy.inside), copy.stage
         found, pitch, pad = [0] * len(extents), 1, stage.pad
         for axis in reversed(stage.order or range(len(extents))):
             found[axis] = pitch
             pitch, pad = pitch * extents[axis] + pad, 0
         return found
 
-    def copy_stores(self, copy: Copy, walk: Walk) -> tuple[tuple[tuple[int, int], ...], int, int]:
+    def copy_stores(
+        self, copy: Copy, access: AffineAccess
+    ) -> tuple[tuple[tuple[int, int], ...], int, int]:
         """How a sub-group writes a tile: the steps of its items, and how many stores of how many
         elements each of them makes of a piece."""
-        extents, pitches = walk.extents(copy.inside), self.pitches(copy, walk)
+        extents, pitches = access.extents(copy.inside), self.pitches(copy, access)
         vector = self._width(copy)
         is_row = pitches[-1] == 1
         steps: list[tuple[int, int]] = []
@@ -316,29 +326,29 @@ class Model:
         stores, width = (1, vector) if is_row else (vector, 1)
         return tuple(steps), stores, width
 
-    def copy_loads(self, copy: Copy, walk: Walk) -> tuple[int, int]:
+    def copy_loads(self, copy: Copy, access: AffineAccess) -> tuple[int, int]:
         """How many loads an item makes of a piece of a tile, and how many neighbours a row has."""
         vector = self._width(copy)
-        loads = 1 if self._is_aligned(walk, copy) else vector
-        return loads, walk.extents(copy.inside)[-1]
+        loads = 1 if self._is_aligned(access, copy) else vector
+        return loads, access.extents(copy.inside)[-1]
 
     def copies_alone(self, copy: Copy) -> bool:
         """Whether items can leave it to the device to copy a tile, in whole pieces."""
-        walk, stage = self.walk(copy.stage.operand), copy.stage
-        if walk is None or stage.order or stage.pad:
+        access, stage = self.access_of(copy.stage.operand), copy.stage
+        if access is None or stage.order or stage.pad:
             return False
-        whole = self._width(copy) * walk.tensor.bytes == COPIED_BYTES[-1]
-        return whole and self._is_aligned(walk, copy)
+        whole = self._width(copy) * access.tensor.bytes == COPIED_BYTES[-1]
+        return whole and self._is_aligned(access, copy)
 
-    def _is_aligned(self, walk: Walk, copy: Copy) -> bool:
+    def _is_aligned(self, access: AffineAccess, copy: Copy) -> bool:
         """Whether all rows of a tile begin at whole vectors in memory."""
-        moves, shape, vector = walk.moves[-1], walk.tensor.shape, self._width(copy)
+        moves, shape, vector = access.moves[-1], access.tensor.shape, self._width(copy)
         outside = [x for x in self.steps if x not in copy.inside]
         jumps = [moves.get(name, 0) * stride for name, stride, _ in outside]
-        assert walk.tensor.access
-        access = walk.tensor.access[-1]
+        assert access.tensor.access
+        last = access.tensor.access[-1]
         lowers = {index.name: index.range.lower for index in self.facts.indices}
-        begin = int(access.constant) + sum(n * lowers[name] for name, n in moves.items())
+        begin = int(last.constant) + sum(n * lowers[name] for name, n in moves.items())
         # What moves it back begins at the other end.
         back = [n * s * (e - 1) for name, s, e in copy.inside if (n := moves.get(name, 0)) < 0]
         return all(n % vector == 0 for n in (*jumps, begin + sum(back), shape[-1]))
@@ -355,8 +365,8 @@ class Model:
 
     def _width(self, copy: Copy) -> int:
         """How many elements a piece of a tile has."""
-        walk, vector = self.walk(copy.stage.operand), copy.stage.vector
-        extents = walk.extents(copy.inside) if walk is not None else ()
+        access, vector = self.access_of(copy.stage.operand), copy.stage.vector
+        extents = access.extents(copy.inside) if access is not None else ()
         return vector if extents and extents[-1] % vector == 0 else 1
 
     @lazy
@@ -364,16 +374,16 @@ class Model:
         """Bytes of local memory of a group."""
         total = 0
         # Each read of a tensor has tiles of its own.
-        for walk, copy in ((w, copy) for w in self.walks for copy in self.copies(w.tensor)):
+        for access, copy in ((w, copy) for w in self.accesses for copy in self.copies(w.tensor)):
             stage, inside = copy.stage, copy.inside
             if stage.local:
-                rank = len(walk.tensor.shape)
+                rank = len(access.tensor.shape)
                 order = stage.order or tuple(range(rank))
-                sizes = walk.extents(inside)
+                sizes = access.extents(inside)
                 last = sizes[order[-1]] if rank else 1
                 rows = prod(sizes) // max(last, 1)
                 copies = stage.copies if self.items > 1 else 1
-                total += rows * (last + stage.pad) * walk.tensor.bytes * copies
+                total += rows * (last + stage.pad) * access.tensor.bytes * copies
         if self.sharing > 1:
             size = 0 if self.facts.is_rows else self.facts.joined_bytes
             total += self.accumulators * self.items * (size or self.facts.outputs[0].bytes)
@@ -393,32 +403,32 @@ class Model:
         count = prod(level.extent for level in moving if level.index in outputs)
         return self.items // lanes * count * self.facts.joined_bytes
 
-    def fetched(self, walk: Walk) -> tuple[float, float, float]:
+    def fetched(self, access: AffineAccess) -> tuple[float, float, float]:
         """What a group fetches of an input: sectors' bytes, copies' chunks, and waits."""
-        copies = self.copies(walk.tensor)
-        sector, size = self.sector, walk.tensor.bytes
+        copies = self.copies(access.tensor)
+        sector, size = self.sector, access.tensor.bytes
         place = copies[0].place if copies else self.body
         if copies and copies[0].stage.local:
             inside = copies[0].inside
-            elements, run, shares = walk.elements(inside), walk.run(inside), 1.0
+            elements, run, shares = access.elements(inside), access.run(inside), 1.0
             chunks = elements / self._width(copies[0])
         else:
-            elements = walk.elements(self.lanes + self.steps[place:])
-            run = self.run(walk)
+            elements = access.elements(self.lanes + self.steps[place:])
+            run = self.run(access)
             shares = self.items / max(1, prod(extent for _, _, extent in self.lanes))
             chunks = 0.0
         times = self.trips(place)
-        shares *= self.unshared(walk)
+        shares *= self.unshared(access)
         bytes_ = elements * shares * times * size * in_sectors(run * size, sector)
         return bytes_, chunks * times, times
 
-    def unshared(self, walk: Walk) -> float:
+    def unshared(self, access: AffineAccess) -> float:
         """Which part of what a group reads of a tensor at several places near one another is new.
 
         What its items have read is in the first cache of a GPU, as in a stencil.
         """
-        own = walk.tensor
-        near = [w.tensor for w in self.walks if w.tensor.number == own.number]
+        own = access.tensor
+        near = [w.tensor for w in self.accesses if w.tensor.number == own.number]
         if self.is_cpu or len(near) == 1 or self.copies(own) or own.access is None:
             return 1.0
         apart: list[list[int]] = []
@@ -429,7 +439,7 @@ class Model:
             if not all(e.is_constant for e in moved):
                 return 1.0
             apart.append([int(e.constant) for e in moved])
-        extents = walk.extents(self.lanes + self.steps[self.body :])
+        extents = access.extents(self.lanes + self.steps[self.body :])
         spans = (max(axis) - min(axis) for axis in zip(*apart, strict=True))
         union = prod(n + span for n, span in zip(extents, spans, strict=True))
         return min(1.0, union / (len(near) * max(1, prod(extents))))
@@ -448,9 +458,9 @@ class Model:
         """
         return self.lanes + self.steps[self.body :] if self.facts.is_rows else self.neighbours
 
-    def run(self, walk: Walk) -> int:
+    def run(self, access: AffineAccess) -> int:
         """How many neighbours in memory are accessed together."""
-        return max(walk.run(self.neighbours), walk.run(self.together))
+        return max(access.run(self.neighbours), access.run(self.together))
 
 
 def in_sectors(run: int, sector: int) -> float:

@@ -13,7 +13,7 @@ from math import ceil, prod
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.counts import Copy, Model
 from tiledialect.schedule.cost.device import LINE, Device
-from tiledialect.schedule.cost.facts import Facts, Shares, Steps, Walk
+from tiledialect.schedule.cost.facts import AffineAccess, Facts, Shares, Steps
 from tiledialect.schedule.loops import (
     LOADED_LANES,
     LONG_LANES,
@@ -56,9 +56,9 @@ class Part:
     level: LoopLevel | None = None
     share: float = 1.0
 
-    def read(self, walk: Walk) -> float:
-        """Which share of what the tile reads by a walk that is."""
-        return self.share if self.level is not None and walk.moved_by(self.level) else 1.0
+    def read(self, access: AffineAccess) -> float:
+        """Share of the reads of an operand of a whole tile that a part makes."""
+        return self.share if self.level is not None and access.moved_by(self.level) else 1.0
 
 
 class CpuBody(Model):
@@ -84,10 +84,10 @@ class CpuBody(Model):
         return self.facts.shares
 
     @lazy
-    def touched(self) -> Mapping[Walk, Sequence[int]]:
+    def touched(self) -> Mapping[AffineAccess, Sequence[int]]:
         """How many elements are touched in a work-item, inside its first level, and so on."""
         inside = self._passing()[self.parallel :]
-        return {walk: walk.elements_inside(inside) for walk in self.walks}
+        return {access: access.elements_inside(inside) for access in self.accesses}
 
     def _passing(self) -> Steps:
         """The steps without those that tests leave out."""
@@ -106,52 +106,52 @@ class CpuBody(Model):
         count *= prod(self.levels[k].extent for k in summed_beside(self.levels, outputs))
         return max(1, count // self.vector) * self.hardware
 
-    def is_vector(self, walk: Walk) -> bool:
+    def is_vector(self, access: AffineAccess) -> bool:
         """Whether the lanes read different elements."""
-        return self.vector > 1 and walk.moved_by(self.inner[-1])
+        return self.vector > 1 and access.moved_by(self.inner[-1])
 
-    def loads(self, walk: Walk) -> float:
+    def loads(self, access: AffineAccess) -> float:
         """The instructions that load an operand in the body."""
-        places = walk.elements(self.row_steps)
-        if not self.is_vector(walk):
+        places = access.elements(self.row_steps)
+        if not self.is_vector(access):
             return places
-        if self.is_row(walk, self.inner[-1]):
+        if self.is_row(access, self.inner[-1]):
             return places * self.hardware
-        if count := self._spread(walk):
+        if count := self._spread(access):
             # Each shuffle but the first waits for the one before.
             shuffled = SHUFFLED[self.device.has_long_vectors] * (2 * count - 3)
-            spread = self.hardware * (count * self._parted_load(walk) + shuffled)
+            spread = self.hardware * (count * self._parted_load(access) + shuffled)
             return places * min(spread, 2.0 * self.vector)
-        return 2.0 * walk.elements(self.inner_steps)
+        return 2.0 * access.elements(self.inner_steps)
 
-    def _spread(self, walk: Walk) -> int:
+    def _spread(self, access: AffineAccess) -> int:
         """How many long vectors of a row the lanes are shuffled out of, as they lie apart."""
-        if self.vector < LONG_LANES or walk.tensor.type != "f32":
+        if self.vector < LONG_LANES or access.tensor.type != "f32":
             return 0
-        apart = self.row_step(walk, self.inner[-1])
+        apart = self.row_step(access, self.inner[-1])
         return apart if 1 < apart <= self.vector // LOADED_LANES else 0
 
-    def _parted_load(self, walk: Walk) -> float:
+    def _parted_load(self, access: AffineAccess) -> float:
         """How many loads one is that begins anywhere in a line."""
-        return 1.0 + SPLIT * min(1.0, min(self.vector, self.width) * walk.tensor.bytes / LINE)
+        return 1.0 + SPLIT * min(1.0, min(self.vector, self.width) * access.tensor.bytes / LINE)
 
-    def _lines(self, walk: Walk) -> float:
+    def _lines(self, access: AffineAccess) -> float:
         """How many loads one of neighbours is worth: more where vectors begin anywhere."""
-        if not self.is_vector(walk) or not self.is_row(walk, self.inner[-1]):
+        if not self.is_vector(access) or not self.is_row(access, self.inner[-1]):
             return 1.0
         lanes = self.vector
-        others = [level for level in self.levels[:-1] if walk.moved_by(level)]
-        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        others = [level for level in self.levels[:-1] if access.moved_by(level)]
+        copies = [c for c in self.copies(access.tensor) if c.stage.local]
         if copies:
-            last = (copies[-1].stage.order or range(len(walk.tensor.shape)))[-1]
+            last = (copies[-1].stage.order or range(len(access.tensor.shape)))[-1]
             inside = [x for x in others if self._is_inside(x, copies[-1])]
-            starts = [walk.moves[last].get(x.index, 0) * x.stride for x in inside]
-            rows = walk.extents(copies[-1].inside)
+            starts = [access.moves[last].get(x.index, 0) * x.stride for x in inside]
+            rows = access.extents(copies[-1].inside)
             starts.append(rows[last] if prod(rows) > rows[last] else 0)
         else:
-            starts = [self._stride(walk, level) for level in others]
+            starts = [self._stride(access, level) for level in others]
         is_aligned = all(start % lanes == 0 for start in starts)
-        return 1.0 if is_aligned else self._parted_load(walk)
+        return 1.0 if is_aligned else self._parted_load(access)
 
     def _is_inside(self, level: LoopLevel, copy: Copy) -> bool:
         return (level.index, level.stride, level.extent) in copy.inside
@@ -182,7 +182,11 @@ class CpuBody(Model):
     def _known_share(self) -> float:
         """Which share of what the body has is left where tests are known: copies need none."""
         known = self.known if any(names <= self.known for names, _ in self.facts.shares) else ()
-        read = [walk.tensor for walk in self.walks if not self.copies(walk.tensor)] if known else ()
+        read = (
+            [access.tensor for access in self.accesses if not self.copies(access.tensor)]
+            if known
+            else ()
+        )
         return prod(share for names, share in self.facts.shares_of(read, 2) if names <= self.known)
 
     @property
@@ -200,7 +204,7 @@ class CpuBody(Model):
     def busy_in(self, part: Part) -> float:
         """Cycles of a body for what is in registers and the first cache, of a part of a tile."""
         operations = self.operations
-        loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.walks)
+        loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.accesses)
         is_long = self.device.has_long_vectors
         chain = CHAIN[is_long] * self._chained / self.vectors
         return max(operations * part.share / 2, sum(loads) / LOADED[is_long], chain)
@@ -217,16 +221,16 @@ class CpuBody(Model):
         sums = 0 if all(index.is_output for index in self.facts.indices) else self.vectors
         if self._is_by_vectors:
             tile = tuple(x for x in self.row_steps if x[0] in self.facts.output_indices)
-            rows = (walk.elements(tile) for walk in self.walks if not self.is_vector(walk))
+            rows = (access.elements(tile) for access in self.accesses if not self.is_vector(access))
             return sums + max(rows, default=0) + self.hardware
-        is_met_once = self._columns == 1 and not all(map(self.is_vector, self.walks))
+        is_met_once = self._columns == 1 and not all(map(self.is_vector, self.accesses))
         ahead = 1 if is_met_once and not self.device.has_long_vectors else 0
         return sums + self._columns + 1 + ahead
 
     @property
     def _columns(self) -> float:
         """How many vectors a step of the summation loads, which meet several elements."""
-        vectors = [self.loads(walk) for walk in self.walks if self.is_vector(walk)]
+        vectors = [self.loads(access) for access in self.accesses if self.is_vector(access)]
         return min(vectors, default=0.0) / self._summed_steps
 
     @lazy
@@ -238,24 +242,24 @@ class CpuBody(Model):
         if self.device.has_long_vectors:
             return False
         levels = [level for level in self.rows if level.index in self.facts.output_indices]
-        vectors = [walk for walk in self.walks if self.is_vector(walk)]
-        own = [any(walk.moved_by(level) for walk in vectors) for level in levels]
+        vectors = [access for access in self.accesses if self.is_vector(access)]
+        own = [any(access.moved_by(level) for access in vectors) for level in levels]
         return len(own) > 1 and own[0] and not own[-1]
 
-    def _carried(self, walk: Walk) -> int:
+    def _carried(self, access: AffineAccess) -> int:
         """How many elements or vectors of an operand the next step of the summation needs, too.
 
         They are others than those that are held.
         """
-        if self._is_by_vectors and not self.is_vector(walk):
+        if self._is_by_vectors and not self.is_vector(access):
             return 0
-        outputs, size = self.facts.output_indices, self.hardware if self.is_vector(walk) else 1
+        outputs, size = self.facts.output_indices, self.hardware if self.is_vector(access) else 1
         most = 0
         for k, level in enumerate(self.rows):
             if level.index not in outputs:
                 inside = self.row_steps[k + 1 :]
-                two = walk.elements(((level.index, level.stride, 2), *inside))
-                most = max(most, 2 * walk.elements(inside) - two)
+                two = access.elements(((level.index, level.stride, 2), *inside))
+                most = max(most, 2 * access.elements(inside) - two)
         return most * size
 
     @property
@@ -269,25 +273,25 @@ class CpuBody(Model):
         """How often the body has a register too few."""
         registers = self.device.registers
         # What windows have in common is kept from one step to the next.
-        carried = sum(map(self._carried, self.walks))
+        carried = sum(map(self._carried, self.accesses))
         if not self.device.has_long_vectors:
             return self._summed_steps * max(0.0, self.held + carried - registers)
         # Elements need no registers of their own; what is loaded ahead shows once a body.
-        ahead = max(map(self.loads, self.walks), default=0) / 4
+        ahead = max(map(self.loads, self.accesses), default=0) / 4
         needed = self.held + carried - REORDERED if carried else self.vectors + ahead + 1
         if self.device.loads_first and self._columns not in POWERS:
             needed = max(needed, self.held + (self._summed_steps - 1) * self._columns)
         return max(0.0, needed - registers)
 
-    def _strides_read(self, walk: Walk) -> Mapping[str, int]:
+    def _strides_read(self, access: AffineAccess) -> Mapping[str, int]:
         """How far a step of each index goes in memory, or in the copy that is read, in elements."""
-        copies = [c for c in self.copies(walk.tensor) if c.stage.local]
+        copies = [c for c in self.copies(access.tensor) if c.stage.local]
         if not copies:
-            return walk.tensor.strides
+            return access.tensor.strides
         found: dict[str, int] = {}
-        extents, size = walk.extents(copies[-1].inside), 1
+        extents, size = access.extents(copies[-1].inside), 1
         for axis in reversed(copies[-1].stage.order or range(len(extents))):
-            for name, step in walk.moves[axis].items():
+            for name, step in access.moves[axis].items():
                 found[name] = found.get(name, 0) + abs(step) * size
             size *= extents[axis]
         return found
@@ -302,6 +306,6 @@ class CpuBody(Model):
     def _innermost_loop(self) -> LoopLevel | None:
         return next(iter(self._loops), None)
 
-    def _stride(self, walk: Walk, level: LoopLevel) -> int:
+    def _stride(self, access: AffineAccess, level: LoopLevel) -> int:
         """How far a step of a level goes in memory, in elements."""
-        return abs(walk.tensor.strides.get(level.index, 0)) * level.stride
+        return abs(access.tensor.strides.get(level.index, 0)) * level.stride

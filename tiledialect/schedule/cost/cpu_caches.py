@@ -10,7 +10,7 @@ from math import ceil, gcd, prod
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.cpu_body import SPILLED, SPILLED_SUM, CpuBody
 from tiledialect.schedule.cost.device import LINE
-from tiledialect.schedule.cost.facts import Walk
+from tiledialect.schedule.cost.facts import AffineAccess
 
 PARTED_LINE = {True: 0.0, False: 1.2}
 """Cycles for each line that comes to the first cache for a few of its elements; with AVX-512 a step
@@ -49,58 +49,58 @@ class CpuCaches(CpuBody):
     @lazy
     def lost_cycles(self) -> float:
         """Cycles of the innermost body that nothing else is done in."""
-        parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.walks))
-        pages = PAGE_CYCLES * sum(map(self._pages, self.walks))
+        parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.accesses))
+        pages = PAGE_CYCLES * sum(map(self._pages, self.accesses))
         each = SPILLED_SUM[self.device.has_long_vectors] if self.facts.aggregates else SPILLED
         return self.conflicts + each * self.spilled + parted + pages
 
-    def _pages(self, walk: Walk) -> float:
+    def _pages(self, access: AffineAccess) -> float:
         """How often the body finds a page because a few elements of it come from far away."""
         loop = self._innermost_loop
-        if loop is None or self.copies(walk.tensor) or not walk.moved_by(loop):
+        if loop is None or self.copies(access.tensor) or not access.moved_by(loop):
             return 0.0
-        size = walk.tensor.bytes
-        row = size * abs(walk.tensor.strides.get(loop.index, 0))
-        if row < PAGE or self.facts.extents[loop.index] <= PAGES or self.goes_by(walk):
+        size = access.tensor.bytes
+        row = size * abs(access.tensor.strides.get(loop.index, 0))
+        if row < PAGE or self.facts.extents[loop.index] <= PAGES or self.goes_by(access):
             return 0.0
-        run = max(1, walk.run(self.inner_steps)) * size
-        each = self.touched[walk][self.body - self.parallel] * size
+        run = max(1, access.run(self.inner_steps)) * size
+        each = self.touched[access][self.body - self.parallel] * size
         lines = ((run - size) / LINE + 1) * LINE / run
         near = self.caches[0] // 2 * _used_share(row, run)
-        if self.touched[walk][self.body - 1 - self.parallel] * size * lines > near:
+        if self.touched[access][self.body - 1 - self.parallel] * size * lines > near:
             return max(1.0, each / run)
         # What is left of lines that are still there is for the next tile.
-        return self._filled(walk, int(near), lines) / LINE / lines
+        return self._filled(access, int(near), lines) / LINE / lines
 
-    def _parted(self, walk: Walk) -> float:
+    def _parted(self, access: AffineAccess) -> float:
         """Lines of a packed operand that the body reads a part of, and that come from far away.
 
         Each step of the summation reads a few elements of another row of the copy.
         """
         loop = self._innermost_loop
-        if loop is None or self.is_vector(walk) or not walk.moved_by(loop):
+        if loop is None or self.is_vector(access) or not access.moved_by(loop):
             return 0.0
-        apart = walk.tensor.bytes * abs(self._strides_read(walk).get(loop.index, 0))
-        run = max(1, walk.run(self.inner_steps)) * walk.tensor.bytes
-        if not self.copies(walk.tensor) or apart < LINE or run >= LINE:
+        apart = access.tensor.bytes * abs(self._strides_read(access).get(loop.index, 0))
+        run = max(1, access.run(self.inner_steps)) * access.tensor.bytes
+        if not self.copies(access.tensor) or apart < LINE or run >= LINE:
             return 0.0
         near, lines = self.caches[0] // 2, LINE / run
-        touched = self.touched[walk][self.body - 1 - self.parallel] * walk.tensor.bytes
+        touched = self.touched[access][self.body - 1 - self.parallel] * access.tensor.bytes
         # If they are still there, what is left of lines is for the next tile.
-        return self._filled(walk, near, lines) / LINE if touched * lines > near else 0.0
+        return self._filled(access, near, lines) / LINE if touched * lines > near else 0.0
 
-    def streamed(self, walk: Walk) -> float:
+    def streamed(self, access: AffineAccess) -> float:
         """Cycles for what the body fetches of an operand from where it lies."""
-        if self.goes_by(walk):
-            return self._going_by(walk)
+        if self.goes_by(access):
+            return self._going_by(access)
         loop = self._innermost_loop
-        if loop is None or not walk.moved_by(loop):
+        if loop is None or not access.moved_by(loop):
             return 0.0
-        size = walk.tensor.bytes
-        is_packed = bool(self.copies(walk.tensor))
-        row = size * abs(walk.tensor.strides.get(loop.index, 0))
-        run = max(1, walk.run(self.inner_steps)) * size
-        each = self.touched[walk][self.body - self.parallel] * size
+        size = access.tensor.bytes
+        is_packed = bool(self.copies(access.tensor))
+        row = size * abs(access.tensor.strides.get(loop.index, 0))
+        run = max(1, access.run(self.inner_steps)) * size
+        each = self.touched[access][self.body - self.parallel] * size
         lines = 1.0
         if not is_packed and row >= LINE and row > run:
             # Lines are fetched as a whole.
@@ -110,14 +110,14 @@ class CpuCaches(CpuBody):
             near = int(near * _used_share(row, run))
         cycles = max(
             each * lines / RATES[0],
-            self._filled(walk, near, lines) / RATES[1],
+            self._filled(access, near, lines) / RATES[1],
             # The second cache keeps what is left of lines for the next tile.
-            self._fetched(walk) / RATES[2],
+            self._fetched(access) / RATES[2],
         )
         if is_packed:
             return cycles
-        is_once = self.facts.points <= READ_TWICE * prod(walk.tensor.shape)
-        if row >= SCATTERED_ROWS or walk.elements(self.inner_steps) * size > STREAMS * run:
+        is_once = self.facts.points <= READ_TWICE * prod(access.tensor.shape)
+        if row >= SCATTERED_ROWS or access.elements(self.inner_steps) * size > STREAMS * run:
             # Of what is read but once neighbours are foreseen, and come along.
             is_in_pieces = row < SCATTERED_ROWS or run < row
             share = min(1.0, AHEAD / run) if is_in_pieces else 0.0
@@ -127,64 +127,64 @@ class CpuCaches(CpuBody):
             cycles *= SCATTERED
         return cycles
 
-    def goes_by(self, walk: Walk) -> bool:
+    def goes_by(self, access: AffineAccess) -> bool:
         """Whether an operand is read as it lies, each vector seldom, though more than twice."""
-        elements = prod(walk.tensor.shape)
+        elements = prod(access.tensor.shape)
         is_seldom = READ_TWICE * elements < self.facts.points <= FEW_ROWS * elements
-        is_plain = self.facts.is_product and not self.copies(walk.tensor)
-        return is_seldom and is_plain and self.is_vector(walk)
+        is_plain = self.facts.is_product and not self.copies(access.tensor)
+        return is_seldom and is_plain and self.is_vector(access)
 
-    def _going_by(self, walk: Walk) -> float:
+    def _going_by(self, access: AffineAccess) -> float:
         """Cycles for what the body fetches of such an operand."""
-        loop = next(filter(walk.moved_by, self._loops), None)
+        loop = next(filter(access.moved_by, self._loops), None)
         if loop is None:
             return 0.0
-        size = walk.tensor.bytes
-        row = size * abs(walk.tensor.strides.get(loop.index, 0))
-        run = max(1, walk.run(self.inner_steps)) * size
-        each = self.touched[walk][self.body - self.parallel] * size
+        size = access.tensor.bytes
+        row = size * abs(access.tensor.strides.get(loop.index, 0))
+        run = max(1, access.run(self.inner_steps)) * size
+        each = self.touched[access][self.body - self.parallel] * size
         # What is small was computed just before, and lies in the second cache.
         is_near = self.facts.moved <= self.caches[1] // 2
         near = int(self.caches[0] // 2 * _used_share(row, run))
         fetched = (
             (each, RATES[0]),
-            (self._filled(walk, near, 1.0), RATES[1]),
-            (self._filled(walk, self.caches[1], 1.0), RATES[1 if is_near else 2]),
+            (self._filled(access, near, 1.0), RATES[1]),
+            (self._filled(access, self.caches[1], 1.0), RATES[1 if is_near else 2]),
         )
         # Whole lines that come for the first time share no places of the first cache.
-        once = self.touched[walk][0] * size / self.trips(self.body) if run >= LINE else 0.0
+        once = self.touched[access][0] * size / self.trips(self.body) if run >= LINE else 0.0
         slower = SCATTERED ** ((row >= SCATTERED_ROWS) + (row > 0 and row % (PAGE // 2) == 0)) - 1
         cycles = max((count + max(0.0, count - once) * slower) / rate for count, rate in fetched)
         rows = prod(x.extent for x in (loop, *self.rows) if x.index == loop.index)
         if row >= PAGE and rows > PAGES:
             cycles += PAGE_CYCLES * each / run
         if row >= PAGE and not is_near:
-            cycles += BEGIN_CYCLES * once / (size * self._stripe(walk, loop.index))
+            cycles += BEGIN_CYCLES * once / (size * self._stripe(access, loop.index))
         return cycles
 
-    def _stripe(self, walk: Walk, index: str) -> int:
+    def _stripe(self, access: AffineAccess, index: str) -> int:
         """How many neighbours are read while a loop goes over few rows, again and again."""
         for place in range(self.parallel, self.body):
             rows = prod(level.extent for level in self.levels[place:] if level.index == index)
             if rows <= PAGES:
-                return walk.run(self.steps[place:])
-        return walk.run(self.inner_steps)
+                return access.run(self.steps[place:])
+        return access.run(self.inner_steps)
 
-    def _filled(self, walk: Walk, size: int, lines: float) -> float:
+    def _filled(self, access: AffineAccess, size: int, lines: float) -> float:
         """Bytes that come into a cache of a size for each run of the body.
 
         What the loops inside some place touch, if it fits, comes once each time they begin.
         """
         for place in range(self.parallel, self.body):
-            touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes * lines
+            touched = self.touched[access][place - self.parallel] * access.tensor.bytes * lines
             if touched <= size:
                 return touched * self.trips(place) / self.trips(self.body)
-        return self.touched[walk][self.body - self.parallel] * walk.tensor.bytes * lines
+        return self.touched[access][self.body - self.parallel] * access.tensor.bytes * lines
 
-    def _fetched(self, walk: Walk) -> float:
+    def _fetched(self, access: AffineAccess) -> float:
         """Bytes of an operand that come into the second cache for each run of the body."""
         place = self._kept_from
-        touched = self.touched[walk][place - self.parallel] * walk.tensor.bytes
+        touched = self.touched[access][place - self.parallel] * access.tensor.bytes
         return touched * self.trips(place) / self.trips(self.body)
 
     @lazy
@@ -197,22 +197,22 @@ class CpuCaches(CpuBody):
     def _kept(self, place: int) -> float:
         """The bytes of the second cache that hold what the levels from a place on touch."""
         total = 0.0
-        for walk, touched in self.touched.items():
-            is_packed = bool(self.copies(walk.tensor))
+        for access, touched in self.touched.items():
+            is_packed = bool(self.copies(access.tensor))
             piece = LINE if is_packed else AHEAD
-            run = max(1, walk.run(self.steps[place:])) * walk.tensor.bytes
-            most = touched[0] if is_packed else prod(walk.tensor.shape)
+            run = max(1, access.run(self.steps[place:])) * access.tensor.bytes
+            most = touched[0] if is_packed else prod(access.tensor.shape)
             count = min(most, touched[place - self.parallel] * ceil(run / piece) * piece / run)
-            total += count * walk.tensor.bytes
+            total += count * access.tensor.bytes
         return total
 
     @property
     def conflicts(self) -> float:
         """Cycles for rows of the body that the first cache cannot have at the same time."""
         rows = 0
-        for walk in self.walks:
-            moving = [level for level in self.rows if walk.moved_by(level)]
-            strides, size = self._strides_read(walk), walk.tensor.bytes
+        for access in self.accesses:
+            moving = [level for level in self.rows if access.moved_by(level)]
+            strides, size = self._strides_read(access), access.tensor.bytes
             for level in moving:
                 step = abs(strides.get(level.index, 0)) * level.stride * size
                 if step and step % PAGE == 0:

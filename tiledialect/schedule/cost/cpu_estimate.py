@@ -17,7 +17,7 @@ from tiledialect.schedule.cost.cpu_body import Part
 from tiledialect.schedule.cost.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches, lines_kept
 from tiledialect.schedule.cost.device import LINE
 from tiledialect.schedule.cost.estimate import Estimate
-from tiledialect.schedule.cost.facts import Steps, Walk, between_lanes, padded_indices
+from tiledialect.schedule.cost.facts import AffineAccess, Steps, between_lanes, padded_indices
 from tiledialect.schedule.loops import LONG_LANES, WRITTEN_OUT, LoopLevel, Role
 
 FLOPS = 4
@@ -72,15 +72,15 @@ class CpuModel(CpuCaches):
     @property
     def copy_cycles(self) -> float:
         """Cycles of all copies that a group makes: each read of a tensor has its own."""
-        return sum(self._copy_cycles(copy) for w in self.walks for copy in self.copies(w.tensor))
+        return sum(self._copy_cycles(copy) for w in self.accesses for copy in self.copies(w.tensor))
 
     def _copy_cycles(self, copy: Copy) -> float:
-        stage, walk = copy.stage, self.walk(copy.stage.operand)
-        if walk is None:
+        stage, access = copy.stage, self.access_of(copy.stage.operand)
+        if access is None:
             return 0.0
         elements = self.tile(copy) * self.trips(copy.place)
-        size = walk.tensor.bytes
-        rank = len(walk.tensor.shape)
+        size = access.tensor.bytes
+        rank = len(access.tensor.shape)
         is_row = not stage.order or stage.order[-1] == rank - 1
         vector = COPY[True] if is_row else TRANSPOSED
         moved = elements * (vector / stage.vector if stage.vector > 1 else COPY[False])
@@ -122,7 +122,7 @@ class CpuModel(CpuCaches):
     def _scattered_cycles(self) -> float:
         """Cycles of writing the lanes of a vector one by one, and of the lines that they are in."""
         output = self.facts.outputs[0]
-        run = min(output.walk.run(self.inner_steps) * output.bytes, LINE)
+        run = min(output.affine_access.run(self.inner_steps) * output.bytes, LINE)
         lines = EVICTED_LINE if self._are_lanes_evicted else WRITTEN_LINE * output.bytes / run
         if self.facts.moved > self.caches[2] / 2:
             lines += FAR_LINE * output.bytes / LINE
@@ -159,7 +159,9 @@ class CpuModel(CpuCaches):
             if not last:
                 continue
             is_lanes = self.vector > 1 and own[-1] is self.levels[-1]
-            readers = [w for w in self.walks if w.moved_by(own[-1]) and not self.copies(w.tensor)]
+            readers = [
+                w for w in self.accesses if w.moved_by(own[-1]) and not self.copies(w.tensor)
+            ]
             share = prod(x.extent for x in last) / reach
             groups = prod(x.extent for x in own if x.role is Role.GROUP)
             if readers and is_lanes and groups > 1 and self._has_other_edges(name):
@@ -210,7 +212,7 @@ class CpuModel(CpuCaches):
 
     def _fetched_in(self, part: Part) -> float:
         """The same with what is fetched from farther away meanwhile."""
-        streamed = sum(self.streamed(w) * part.read(w) for w in self.walks)
+        streamed = sum(self.streamed(w) * part.read(w) for w in self.accesses)
         return max(self.busy_in(part), streamed)
 
     def _alone_at_end(self, name: str) -> tuple[LoopLevel, LoopLevel] | None:
@@ -227,7 +229,7 @@ class CpuModel(CpuCaches):
         lanes = inside[-1].extent if inside[-1].role is Role.VECTOR else 1
         is_tile = loop.role is Role.SERIAL and own[0] < self.first_reduction and own[1] >= self.body
         is_copied = any(copy.place > own[0] for copy in self.all_copies)
-        is_read = any(name in w.tensor.names and not self.copies(w.tensor) for w in self.walks)
+        is_read = any(name in w.tensor.names and not self.copies(w.tensor) for w in self.accesses)
         has_classes = any(len(e.names) > 1 for e in self.facts.outputs[0].access or ())
         if not is_tile or is_copied or is_read or has_classes:
             return None
@@ -243,7 +245,7 @@ class CpuModel(CpuCaches):
             self.is_vector(w)
             and name in padded_indices(self.facts, w.tensor)
             and not self.copies(w.tensor)
-            for w in self.walks
+            for w in self.accesses
         )
         return min(1.0, 2 * self.vector / self.reach.get(name, 1)) if padded else 0.0
 
@@ -331,7 +333,7 @@ def cpu_cost(m: CpuModel) -> Estimate:
     facts, device = m.facts, m.device
     busy = m.busy
     written = sum(t.size for t in (*facts.after, *facts.outputs))
-    read = {walk.tensor.number: _read(m, walk) for walk in m.walks}
+    read = {access.tensor.number: _read(m, access) for access in m.accesses}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
     cache = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
     cores = max(busy, cache) + SHARED_LOSS * min(busy, cache)
@@ -352,12 +354,12 @@ def cpu_cost(m: CpuModel) -> Estimate:
     )
 
 
-def _read(m: CpuModel, walk: Walk) -> float:
+def _read(m: CpuModel, access: AffineAccess) -> float:
     """Bytes of a tensor, more if it is read but once or twice, and in pieces that end soon."""
-    tensor = walk.tensor
+    tensor = access.tensor
     if m.facts.points > READ_TWICE * prod(tensor.shape):
         return tensor.size
-    run = max(1, walk.run(m.steps[m.parallel :])) * tensor.bytes
+    run = max(1, access.run(m.steps[m.parallel :])) * tensor.bytes
     return tensor.size * (1 + BEGIN / run)
 
 
@@ -367,18 +369,18 @@ def _first_reads(m: CpuModel) -> float:
     A core's second cache keeps from one group to the next what fits beside the rest.
     """
     inside = m.steps[m.parallel :]
-    touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.walks}
+    touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.accesses}
     room = KEPT * m.caches[1] - sum(touched.values())
     total = 0.0
-    for walk, once in touched.items():
-        is_kept = walk.tensor.size - once <= room
+    for access, once in touched.items():
+        is_kept = access.tensor.size - once <= room
         fetched = once * m.groups
-        total += min(fetched, walk.tensor.size * m.device.compute_units) if is_kept else fetched
+        total += min(fetched, access.tensor.size * m.device.compute_units) if is_kept else fetched
     return total
 
 
-def _in_lines(walk: Walk, inside: Steps) -> float:
+def _in_lines(access: AffineAccess, inside: Steps) -> float:
     """How much more than rows of neighbours are the lines that they lie in, wherever they begin."""
-    size = walk.tensor.bytes
-    run = max(1, walk.run(inside)) * size
+    size = access.tensor.bytes
+    run = max(1, access.run(inside)) * size
     return 1.0 if run % LINE == 0 else ((run - size) / LINE + 1) * LINE / run

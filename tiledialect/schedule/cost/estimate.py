@@ -23,7 +23,7 @@ from math import ceil, prod
 
 from tiledialect.schedule.cost.counts import Model, in_sectors
 from tiledialect.schedule.cost.device import Kind
-from tiledialect.schedule.cost.facts import Walk
+from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.loops import Role
 
 OVERLAP_LOSS = 0.3
@@ -133,7 +133,7 @@ def cost(m: Model) -> Estimate:
         unit_rate *= _lanes(m) / device.native_vector_width
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
-    fetched = [m.fetched(walk) for walk in m.walks]
+    fetched = [m.fetched(access) for access in m.accesses]
     arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
     local = _local(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
 
@@ -143,7 +143,8 @@ def cost(m: Model) -> Estimate:
 
     bandwidth = device.bandwidth * 1e9
     near = m.groups * sum(
-        b / _readers(m, walk, resident) for (b, _, _), walk in zip(fetched, m.walks, strict=True)
+        b / _readers(m, access, resident)
+        for (b, _, _), access in zip(fetched, m.accesses, strict=True)
     )
     cache = (near + _written(m)) / (bandwidth * SHARED_RATE)
     memory = (facts.moved + _read_again(m)) / bandwidth
@@ -172,20 +173,20 @@ def cost(m: Model) -> Estimate:
     )
 
 
-def _readers(m: Model, walk: Walk, resident: int) -> int:
+def _readers(m: Model, access: AffineAccess, resident: int) -> int:
     """How many groups of a unit read the same at about the same time: its first cache has it.
 
     As the vector of a product with a matrix, all of which each group reads.
     """
-    if m.is_cpu or m.copies(walk.tensor) or _moves(m, walk):
+    if m.is_cpu or m.copies(access.tensor) or _moves(m, access):
         return 1
     return resident
 
 
-def _moves(m: Model, walk: Walk) -> bool:
+def _moves(m: Model, access: AffineAccess) -> bool:
     """Whether groups read different parts of a tensor."""
     groups = {x.index for x in m.levels if x.role is Role.GROUP}
-    return any(n in groups for axis in walk.moves for n in axis)
+    return any(n in groups for axis in access.moves for n in axis)
 
 
 def _lanes(m: Model) -> int:
@@ -236,7 +237,7 @@ def _ends(m: Model, groups: int, resident: int) -> float:
 
     The sub-groups of others hide them, but of the first groups, and the last.
     """
-    copied = (any(copy.stage.local for copy in m.copies(walk.tensor)) for walk in m.walks)
+    copied = (any(copy.stage.local for copy in m.copies(access.tensor)) for access in m.accesses)
     if m.is_cpu or not all(copied):
         return 0.0
     others = (resident - 1) * m.items / m.device.sub_group_size
@@ -276,47 +277,49 @@ def _local(m: Model) -> float:
     """The words that a group reads near its items: what lanes have in common counts once."""
     total = 0.0
     lanes = prod(extent for _, _, extent in m.lanes) or 1
-    for walk, times, width in m.reads:
+    for access, times, width in m.reads:
         if not m.is_cpu:
-            different = max(1, walk.elements(m.lanes))
+            different = max(1, access.elements(m.lanes))
             # In a cycle of the unit as many words go by as a sub-group has items.
-            cycles = max(1.0, width * CYCLES_A_WORD, _lines(m, walk), _bank_cycles(m, walk, width))
+            cycles = max(
+                1.0, width * CYCLES_A_WORD, _lines(m, access), _bank_cycles(m, access, width)
+            )
             times *= max(different * width, m.device.sub_group_size * cycles) / lanes
-            total += _copied(m, walk)
+            total += _copied(m, access)
         total += times * m.items
     return total
 
 
-def _copied(m: Model, walk: Walk) -> float:
+def _copied(m: Model, access: AffineAccess) -> float:
     """The words that copies to local memory are worth: lines of the cache, and banks that meet."""
-    for copy in m.copies(walk.tensor):
-        if copy.stage.local and walk.tensor.bytes == WORD:
-            steps, stores, width = m.copy_stores(copy, walk)
-            loads, row = m.copy_loads(copy, walk)
+    for copy in m.copies(access.tensor):
+        if copy.stage.local and access.tensor.bytes == WORD:
+            steps, stores, width = m.copy_stores(copy, access)
+            loads, row = m.copy_loads(copy, access)
             pieces = m.device.sub_group_size * (width * stores)
             lines = ceil(pieces / row) * ceil(row * WORD / LINE)
             cycles = loads * lines + stores * _busiest_bank(steps, width)
-            return COPIES_SEEN * m.fetched(walk)[1] * cycles
+            return COPIES_SEEN * m.fetched(access)[1] * cycles
     return 0.0
 
 
-def _lines(m: Model, walk: Walk) -> float:
+def _lines(m: Model, access: AffineAccess) -> float:
     """How many lines of a cache a sub-group reads at once: each takes a cycle."""
-    if any(copy.stage.local for copy in m.copies(walk.tensor)):
+    if any(copy.stage.local for copy in m.copies(access.tensor)):
         return 1.0
-    size = walk.tensor.bytes
-    if not walk.run(m.neighbours):
+    size = access.tensor.bytes
+    if not access.run(m.neighbours):
         # Tensors without elements have no lines.
         return 1.0
     # Lanes whose elements are apart share lines with those that are accessed next.
-    found = ((walk.elements(s), walk.run(s)) for s in {m.neighbours, m.together})
+    found = ((access.elements(s), access.run(s)) for s in {m.neighbours, m.together})
     return min(elements / run * ceil(run * size / LINE) for elements, run in found)
 
 
-def _bank_cycles(m: Model, walk: Walk, width: int) -> int:
+def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
     """How many cycles a sub-group reads a tile in local memory for: a bank gives a word in each."""
-    tiles = [copy for copy in m.copies(walk.tensor) if copy.stage.local]
-    if not tiles or walk.tensor.bytes != WORD:
+    tiles = [copy for copy in m.copies(access.tensor) if copy.stage.local]
+    if not tiles or access.tensor.bytes != WORD:
         # Fragments of shorter elements are read by instructions, for which tiles are rotated.
         return 1
     steps = tuple((m.step_in(tiles[-1], lane), lane[2]) for lane in m.lanes)
@@ -370,6 +373,6 @@ def _written(m: Model) -> float:
     """The bytes that all groups write, in sectors."""
     total = 0.0
     for tensor in m.facts.outputs:
-        run = m.run(tensor.walk) * tensor.bytes
+        run = m.run(tensor.affine_access) * tensor.bytes
         total += tensor.size * in_sectors(run, m.sector)
     return total

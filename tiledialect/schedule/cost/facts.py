@@ -61,9 +61,9 @@ class Tensor:
         return found
 
     @lazy
-    def walk(self) -> Walk:
+    def affine_access(self) -> AffineAccess:
         """How the levels of schedules move it."""
-        return Walk(self)
+        return AffineAccess(self)
 
     @property
     def contiguous(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class AffineAccess:
     """How the levels of a schedule move a tensor: integers alone, as it is asked often.
 
     A tensor has one, by whose identity is found what is known about it. A gather or scatter
@@ -122,13 +122,13 @@ class Walk:
 
 
 @lru_cache(maxsize=1 << 14)
-def _touched(walk: Walk, steps: Steps) -> tuple[tuple[int, ...], int, int]:
+def _touched(access: AffineAccess, steps: Steps) -> tuple[tuple[int, ...], int, int]:
     """The places along each axis, how many elements that is, and how many are neighbours.
 
     Schedules differ in few of their levels, so that most have been asked for before.
     """
-    shape, names = walk.tensor.shape, walk.tensor.names
-    extents = _extents(walk, tuple(x for x in steps if x[2] > 1 and x[0] in names))
+    shape, names = access.tensor.shape, access.tensor.names
+    extents = _extents(access, tuple(x for x in steps if x[2] > 1 and x[0] in names))
     run = 1
     for n, size in zip(reversed(extents), reversed(shape), strict=True):
         run *= min(n, size)
@@ -138,16 +138,16 @@ def _touched(walk: Walk, steps: Steps) -> tuple[tuple[int, ...], int, int]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _touched_inside(walk: Walk, steps: Steps) -> tuple[int, ...]:
-    shape = walk.tensor.shape
+def _touched_inside(access: AffineAccess, steps: Steps) -> tuple[int, ...]:
+    shape = access.tensor.shape
     along: list[list[tuple[int, int]]] = [[] for _ in shape]
     extents = [1] * len(shape)
     found = [1]
     for index, stride, extent in reversed(steps):
-        if extent == 1 or index not in walk.tensor.names:
+        if extent == 1 or index not in access.tensor.names:
             found.append(found[-1])
             continue
-        for axis, moves in enumerate(walk.moves):
+        for axis, moves in enumerate(access.moves):
             if index in moves:
                 along[axis].append((abs(moves[index]) * stride, extent))
                 extents[axis] = _reach(along[axis])
@@ -156,17 +156,17 @@ def _touched_inside(walk: Walk, steps: Steps) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _extents(walk: Walk, steps: Steps) -> tuple[int, ...]:
+def _extents(access: AffineAccess, steps: Steps) -> tuple[int, ...]:
     """The places along each axis, by steps that move the tensor."""
     return tuple(
         _reach([(abs(moves[n]) * stride, extent) for n, stride, extent in steps if moves.get(n)])
-        for moves in walk.moves
+        for moves in access.moves
     )
 
 
 @lru_cache(maxsize=1 << 14)
-def _apart(walk: Walk, axis: int, steps: Steps) -> Mapping[int, int]:
-    moves = walk.moves[axis]
+def _apart(access: AffineAccess, axis: int, steps: Steps) -> Mapping[int, int]:
+    moves = access.moves[axis]
     found: dict[int, int] = {}
     count = 1
     for reach, unit, sizes in _gapless([(abs(moves[n]) * s, extent) for n, s, extent in steps]):

@@ -196,7 +196,7 @@ def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
     far = device.has_long_vectors and not is_near
     for t in facts.inputs:
         results = prod(facts.extents[n] for n in facts.output_indices if n not in t.names)
-        is_apart = t.shape and abs(t.walk.moves[-1].get(name, 0)) >= SPREAD
+        is_apart = t.shape and abs(t.affine_access.moves[-1].get(name, 0)) >= SPREAD
         # What serves one result alone would be turned for nothing.
         if is_apart and results > 1:
             windows = facts.points / results / prod(t.shape)
@@ -347,7 +347,7 @@ def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
     and the lanes as far apart. Gradients of maxima read so what the maxima are of.
     """
     moving = {name for name, extent in facts.extents.items() if extent > 1}
-    is_last = abs(t.walk.moves[-1].get(r.n, 0)) == abs(t.strides[r.n])
+    is_last = abs(t.affine_access.moves[-1].get(r.n, 0)) == abs(t.strides[r.n])
     return is_last and moving & t.names == moving & {*facts.output_indices}
 
 
@@ -426,7 +426,7 @@ def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
     for t in (t for t in facts.inputs if t.number in s.packed):
         own = s.blocks[after:] if inside in t.names else s.blocks
         steps = (*((name, tile.get(name, 1), count) for name, count in own), *body)
-        total += prod(t.walk.extents(steps)) * t.bytes
+        total += prod(t.affine_access.extents(steps)) * t.bytes
     return total
 
 

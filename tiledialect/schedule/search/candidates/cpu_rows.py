@@ -115,6 +115,6 @@ def _schedule(facts: Facts, shape: Shape) -> Schedule:
 
 def _stage(tensor: Tensor, k: str) -> Stage:
     """A copy of an operand whose rows are along an index that its rows in memory are not."""
-    axes = [axis for axis, moves in enumerate(tensor.walk.moves) if k in moves]
+    axes = [axis for axis, moves in enumerate(tensor.affine_access.moves) if k in moves]
     others = [axis for axis in range(len(tensor.shape)) if axis != axes[-1]]
     return Stage(tensor.number, local=True, order=(*others, axes[-1]))

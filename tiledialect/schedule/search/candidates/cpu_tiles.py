@@ -166,7 +166,7 @@ class Builder:
             if tensor.number not in s.packed:
                 continue
             rank = len(tensor.shape)
-            axes = [k for k, moves in enumerate(tensor.walk.moves) if r.n in moves]
+            axes = [k for k, moves in enumerate(tensor.affine_access.moves) if r.n in moves]
             last = axes[-1] if axes else rank - 1
             order = (*(k for k in range(rank) if k != last), last)
             place = outer[-1] if outer else None
@@ -190,6 +190,6 @@ class Builder:
     ) -> int:
         """How many neighbours are copied at once: rows, or the sides of squares."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner
-        row = min(tensor.walk.extents(steps_of(inside))[-1], tensor.shape[-1])
+        row = min(tensor.affine_access.extents(steps_of(inside))[-1], tensor.shape[-1])
         most = SQUARE if is_transposed else self.tile.lanes
         return min(most, self.tile.lanes, 1 << (row.bit_length() - 1))

@@ -72,7 +72,7 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     )
     extent = facts.extents[r.k]
     # Long rows of which a part is needed come late: they are fetched ahead, in pieces.
-    gaps = any(abs(t.walk.moves[-1].get(r.k, 0)) > 1 for t in facts.inputs if t.names)
+    gaps = any(abs(t.affine_access.moves[-1].get(r.k, 0)) > 1 for t in facts.inputs if t.names)
     plain_ones = [shape for shape in compared if not shape.has_classes]
     of_classes = [shape for shape in compared if shape.has_classes]
     for shape in plain_ones[:MOST_TILINGS] + of_classes[:MOST_TILINGS]:

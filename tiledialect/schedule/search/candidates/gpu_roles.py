@@ -99,7 +99,7 @@ def slide_with(facts: Facts, m: str) -> set[str]:
 
 def _are_few_in_windows(facts: Facts, n: str) -> bool:
     """Whether pixels next to one another are few for items, or far from those they read."""
-    slides = [walk for walk in windows_of(facts, n) if len(walk) > 1]
+    slides = [moves for moves in windows_of(facts, n) if len(moves) > 1]
     return bool(slides) and (
         facts.extents[n] < LONG_ROW or any(abs(moves[n]) > 1 for moves in slides)
     )
@@ -113,7 +113,7 @@ def is_tap(facts: Facts, name: str) -> bool:
 
 def windows_of(facts: Facts, name: str) -> Iterator[Mapping[str, int]]:
     """How indices move along the axes of inputs that an index moves along."""
-    return (moves for t in facts.inputs for moves in t.walk.moves if name in moves)
+    return (moves for t in facts.inputs for moves in t.affine_access.moves if name in moves)
 
 
 def _stride(facts: Facts, name: str) -> int:

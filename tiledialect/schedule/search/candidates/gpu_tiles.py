@@ -136,7 +136,7 @@ class Builder:
         """The level inside which the last tap and the neighbours of a tile make a window."""
         tap = sums[-1]
         moved = {self.roles.m, self.roles.n, *(self.shape.inner if self.shape.has_classes else ())}
-        for moves in tensor.walk.moves:
+        for moves in tensor.affine_access.moves:
             if tap.role is Role.UNROLL and tap.index in moves and moved & moves.keys():
                 return (sums[-2].index, sums[-2].stride) if len(sums) > 1 else None
         return None
@@ -145,11 +145,15 @@ class Builder:
         """The stage of an operand: its axis along `m` or `n` lies fastest."""
         r, rank = self.roles, len(tensor.shape)
         along = r.n if r.n in tensor.names else r.m
-        axis = next((k for k, moves in enumerate(tensor.walk.moves) if along in moves), rank - 1)
+        axis = next(
+            (k for k, moves in enumerate(tensor.affine_access.moves) if along in moves), rank - 1
+        )
         order = (*(k for k in range(rank) if k != axis), axis)
         if self.shape.has_classes and along not in tensor.names:
             # What all items read for a step of the sum lies together.
-            order = tuple(sorted(range(rank), key=lambda k: r.k not in tensor.walk.moves[k]))
+            order = tuple(
+                sorted(range(rank), key=lambda k: r.k not in tensor.affine_access.moves[k])
+            )
         is_plain = order == tuple(range(rank))
         return Stage(
             tensor.number,
