@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.utils.float_arithmetic import FloatArithmetic
+from tiledialect.lowering.nest.utils.scalars import NOT_POSITIVE
 
 LEAST, MOST = -88.0, 89.0
 """Beyond these ends the exponential of a float is below the least normal number, and infinite."""
@@ -30,10 +31,6 @@ EXP = (
     *(1.6665489456364319e-01, 0.5, 1.0, 1.0),
 )
 """The polynomial nearest to exp(r), for its relative error, where 0 <= r <= log(2)."""
-
-
-NOT_POSITIVE = "tile.not_positive"
-"""The attribute of an exponential of no positive number: of a difference to a maximum."""
 EXP_AROUND_0 = (
     *(1.3814467237e-03, 8.3687808364e-03, 4.1668392718e-02),
     *(1.6666519642e-01, 0.5, 1.0, 1.0),

@@ -1,4 +1,4 @@
-"""Accumulators: what work-items aggregate into, and how those of lanes and items are joined."""
+"""Accumulators of work-items, and the reduction of their vector lanes and work-items."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, sub_group_share, summed_beside
 
 Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
-"""How a value joins the aggregate so far, in an element type."""
+"""Function that combines an aggregate with a value, in an element type."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Which levels of a kernel move the accumulators of a contraction, and which share them."""
+    """Loop levels of a kernel that index the accumulators of a contraction, or share them."""
 
     kernel: KernelNest
     moving: tuple[int, ...]
-    """The levels inside a work-item that move its accumulators."""
+    """Levels inside a work-item that index its accumulators."""
     lanes: tuple[int, ...]
-    """The summed levels whose steps have accumulators of their own; the last one's are lanes."""
+    """Summed levels whose steps have accumulators of their own; the last one's steps are lanes."""
     shared: tuple[int, ...]
-    """The summed levels that are divided among work-items."""
+    """Summed levels that are divided among work-items."""
 
     @staticmethod
     def of(kernel: KernelNest, first: int, outputs: set[str]) -> Places:
-        """Those of a contraction whose points are the levels from ``first`` on."""
+        """Build the layout of a contraction whose points are the levels from ``first`` on."""
         levels, inside = kernel.levels, range(first, len(kernel.levels))
         moving = tuple(k for k in inside if levels[k].index in outputs)
         lanes = tuple(k for k in summed_beside(levels, outputs) if k in inside)
@@ -57,7 +57,7 @@ class Places:
 
     @property
     def window(self) -> int | None:
-        """From which level on a part of the accumulators is kept in registers.
+        """First level from which a part of the accumulators is kept in registers.
 
         None where all are, or where nothing is summed inside.
         """
@@ -72,24 +72,24 @@ class Places:
 
     @property
     def lanes_of_sub_group(self) -> int:
-        """How many neighbours in a sub-group share an accumulator."""
+        """Number of neighbours in a sub-group that share an accumulator."""
         levels = self.kernel.levels
         return sub_group_share(self.kernel.schedule, {levels[k].index for k in self.shared})
 
     @property
     def extents(self) -> list[int]:
-        """How many accumulators there are along each level that moves them, and of lanes."""
+        """Number of accumulators along each level that indexes them, and of lanes."""
         return [self.kernel.levels[k].extent for k in (*self.moving, *self.lanes)]
 
     def here(self, lanes: Sequence[Expr] | None = None) -> list[Expr]:
-        """Where the accumulator of the loops being built is; by default at their lanes."""
+        """Indices of the accumulator of the loops being built; by default at their lanes."""
         steps = self.kernel.steps
         own = [steps[step_name(k)] for k in self.lanes] if lanes is None else lanes
         return [*(steps[step_name(k)] for k in self.moving), *own]
 
     @property
     def joined(self) -> list[Expr]:
-        """Where what the lanes hold has been joined."""
+        """Indices of the reduced value of all lanes."""
         return self.here([Expr()] * len(self.lanes))
 
 
@@ -111,14 +111,14 @@ class Accumulator:
     def of(
         op: ContractionOp, places: Places, hint: str = "acc", *, loses_nan: bool = False
     ) -> Accumulator:
-        """Those of a contraction; of a maximum or minimum that may leave out NaN."""
+        """Build the accumulator of a contraction; of a maximum or minimum that may ignore NaN."""
         t, aggregation = accumulator_type(op), op.aggregation.data
         aggregate = (NUMBERS if loses_nan else AGGREGATE)[aggregation]
         return Accumulator(places, t, neutral(aggregation, t), aggregate, hint)
 
     @staticmethod
     def flag(places: Places) -> Accumulator:
-        """Whether a point landed."""
+        """Build the flag that records whether a point landed."""
         return Accumulator(places, i1, 0, _either, "landed")
 
     def start(self, alone: Collection[int] = ()) -> None:
@@ -132,7 +132,7 @@ class Accumulator:
 
     @contextmanager
     def in_registers(self) -> Generator[Accumulator]:
-        """Those that move inside the loops being built, read before what is done and put back."""
+        """Keep the accumulators of the loops being built in registers: load, yield, store back."""
         places = self.places
         moving = tuple(k for k in places.moving if k >= (places.window or 0))
         own = replace(places, moving=moving)
@@ -150,42 +150,42 @@ class Accumulator:
             nest.store(value, target.buffer, target.places.here())
 
     def add(self, value: SSAValue) -> None:
-        """Aggregate a value into that of the loops being built."""
+        """Aggregate a value into the accumulator of the loops being built."""
         self.change(lambda old: self.joined(old, value))
 
     def copied(self) -> Accumulator:
-        """Others that hold what these do now."""
+        """Copy the accumulators with their present values."""
         other = Accumulator(self.places, self.type, self.initial, self.aggregate, "own")
         self._copy(self, self, other)
         return other
 
     def change(self, what: Callable[[SSAValue], SSAValue]) -> None:
-        """Put something else in the place of that of the loops being built."""
+        """Replace the accumulator of the loops being built by a function of it."""
         old = self.nest.load(self.buffer, self.places.here())
         self.nest.store(what(old), self.buffer, self.places.here())
 
     def set(self) -> None:
-        """Make that of the loops being built true."""
+        """Set the flag of the loops being built."""
         self.nest.store(self.nest.scalars.constant(1, i1), self.buffer, self.places.here())
 
     def total(self, place: Sequence[Expr] | None = None) -> SSAValue:
-        """The aggregate at the loops being built, or at a place, once all is joined."""
+        """Load the aggregate at the loops being built, or at given indices, once all is reduced."""
         return self.nest.load(self.buffer, self.places.joined if place is None else place)
 
     def join(self, *, everywhere: bool = True) -> None:
-        """Aggregate what the lanes of a vector, and the work-items that share an element, hold.
+        """Reduce over the lanes of a vector, and over the work-items that share an element.
 
-        All of these get it, or the first of them alone.
+        All of these get the result, or the first of them alone.
         """
         self._join_lanes()
         self._join_items(everywhere)
 
     def joined(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """What two aggregates are together."""
+        """Combine two aggregates."""
         return self.aggregate(self.nest.scalars, self.type, a, b)
 
     def _join_lanes(self) -> None:
-        """Aggregate what the lanes of vectors hold into the first one, half by half."""
+        """Reduce the lanes of vectors into the first one, half by half."""
         nest, places = self.nest, self.places
         extents = [self.kernel.levels[k].extent for k in places.lanes]
         for number, extent in enumerate(extents):
@@ -206,7 +206,7 @@ class Accumulator:
                 extent = half
 
     def _join_items(self, everywhere: bool) -> None:
-        """Aggregate what the work-items that share an element hold.
+        """Reduce over the work-items that share an element.
 
         Neighbours in a sub-group exchange registers, if the schedule says so; the rest is a tree in
         local memory, or sub-groups once more if one of them can hold all the parts.
@@ -226,7 +226,7 @@ class Accumulator:
                 apart.tree(everywhere=everywhere)
 
     def _join_sub_groups(self, lanes: int) -> None:
-        """Aggregate what so many neighbours hold: each step doubles how many have been joined."""
+        """Reduce over so many neighbours: each step doubles the number that is reduced."""
         places, size = self.places, self.kernel.schedule.sub_groups
         mask = lanes // 2
         while mask:
@@ -241,7 +241,7 @@ class Accumulator:
 def combined(
     op: ContractionOp, scalars: Scalars, t: Attribute, read: Callable[[int], SSAValue]
 ) -> SSAValue:
-    """What a contraction aggregates at a point, in element type ``t``.
+    """Combined operands of a contraction at a point, in element type ``t``.
 
     ``read`` gives the element of an input, by number; constants need none.
     """
@@ -276,7 +276,7 @@ def combined(
 
 
 def neutral_operands(op: ContractionOp) -> tuple[float | int | None, ...]:
-    """What each operand must be so that its point adds nothing; None if there is no such."""
+    """Value of each operand with which its point adds nothing; None if there is none."""
     count = len(op.inputs)
     combination, aggregation = op.combination.data, op.aggregation.data
     if combination is Combination.none and aggregation is not Aggregation.assign:
@@ -297,7 +297,7 @@ def neutral_operands(op: ContractionOp) -> tuple[float | int | None, ...]:
 
 
 def _extreme(of_floats: type[arith.MaximumfOp | arith.MinimumfOp], name: str) -> Aggregate:
-    """The greatest or least; NaN is carried along, but which zero wins does not matter here."""
+    """Maximum or minimum that propagates NaN; which zero wins does not matter here."""
 
     def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
         if not kind_of(t).is_float:
@@ -310,7 +310,7 @@ def _extreme(of_floats: type[arith.MaximumfOp | arith.MinimumfOp], name: str) ->
 
 
 def _number(predicate: str) -> Aggregate:
-    """The greatest or least of what is no NaN, where the aggregate so far is none."""
+    """Maximum or minimum of the numbers alone, where the aggregate so far is one."""
 
     def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
         return s.select(s.compare(predicate, value, acc, t), value, acc)
@@ -329,9 +329,9 @@ AGGREGATE: dict[Aggregation, Aggregate] = {
     Aggregation.min: _extreme(arith.MinimumfOp, "tile.min"),
     Aggregation.assign: lambda s, t, acc, value: value,
 }
-"""How a value joins the aggregate so far."""
+"""Function of each aggregation."""
 NUMBERS: dict[Aggregation, Aggregate] = {
     Aggregation.max: _number("gt"),
     Aggregation.min: _number("lt"),
 }
-"""How a value joins a maximum or minimum that need not carry NaN."""
+"""Functions of maxima and minima that need not propagate NaN."""

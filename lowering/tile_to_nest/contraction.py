@@ -1,16 +1,16 @@
-"""A contraction in a nest: accumulators, the loops over its points, and what is done with the sums.
+"""A contraction in a nest: accumulators, the loops over its points, and the stores of the sums.
 
 The loops up to the first one over a summed index stand around everything. From there on, the
-output's indices that are still to come move a tile of accumulators in private memory: it is set
-to the neutral element, aggregated into by the loops over the points, and read when the outputs
-are written. A guard is a test that some points of the loops do not pass; each is made as soon as
-its indices are known, but not around a copy to local memory, which needs all work-items. A guard
-that only says that an operand is read inside its tensor needs no test if the operand is staged:
-the copy writes the neutral element there.
+remaining output indices index a tile of accumulators in private memory: it is set to the neutral
+element, aggregated into by the loops over the points, and read when the outputs are written. A
+guard is a test that some points of the loops do not pass; each is made as soon as its indices are
+known, but not around a copy to local memory, which needs all work-items. A guard that only says
+that an operand is read inside its tensor needs no test if the operand is staged: the copy writes
+the neutral element there.
 
-What counts the points that have the value of a maximum or minimum goes over them once more, when
-that is known. A copy has the neutral element outside of the operand, which may be the maximum: it
-reads one that has NaN there, or compares the places, where that takes less.
+A count of the points that have the value of a maximum or minimum goes over them once more, when
+that is known. A copy has the neutral element outside of the operand, which may be the maximum: the
+count reads a copy that has NaN there, or compares the indices, where that takes less.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from tiledialect.lowering.tile_to_nest.guards import Guards, Test
 from tiledialect.lowering.tile_to_nest.instruction import InstructionNest
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.staging import Staging
-from tiledialect.lowering.tile_to_nest.vector_tails import LastColumns
+from tiledialect.lowering.tile_to_nest.vector_tails import ColumnTail
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, first_written_out
 from tiledialect.schedule.output_box import always_lands, visited
@@ -55,32 +55,32 @@ from tiledialect.schedule.output_box import always_lands, visited
 
 @dataclass(frozen=True)
 class Pass:
-    """What the loops over the points aggregate."""
+    """Accumulation of a contraction over its points."""
 
     op: ContractionOp
     staging: Staging
     acc: Accumulator
     read: Callable[[int], SSAValue]
-    """The element of an operand at the loops being built, by number."""
+    """Element of an operand at the loops being built, by number."""
     flag: Accumulator | None = None
     """Whether points landed, if that must be known."""
     lands: Callable[[], Iterable[SSAValue]] = tuple
-    """When the point at the loops being built counts, if that has not been tested."""
+    """Conditions under which the point of the loops being built counts, if not tested before."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What has been aggregated for the elements of a work-item."""
+    """Aggregates of the elements of a work-item."""
 
     acc: Accumulator
     flag: Accumulator | None
     """Whether points landed, if that must be known."""
     count: Accumulator | None
-    """How many points have the value of the aggregate, if they are counted."""
+    """Number of points that have the value of the aggregate, if they are counted."""
 
 
 class ContractionNest:
-    """Builds the loops of a kernel with one contraction, and of what counts its points."""
+    """Builds the loops of a kernel with one contraction, and of the count of its points."""
 
     def __init__(self, kernel: KernelNest, op: ContractionOp):
         self.kernel = kernel
@@ -90,28 +90,28 @@ class ContractionNest:
         self.space = op.space()
         self.box = visited(self.space, kernel.ranges)
         self.outputs = {name for e in op.output.data for name in e.names}
-        last = LastColumns.of(kernel, op)
+        tail = ColumnTail.of(kernel, op)
         accesses = [[e.substitute(kernel.values) for e in a.data] for a in op.accesses]
         self.neutral = neutral_operands(op)
         self.staging = Staging(kernel, op.inputs, accesses, self.neutral)
         self.count = kernel.kernel.count
-        """What counts the points that have the value of the aggregate, if that is done."""
+        """Contraction that counts the points with the value of the aggregate, if there is one."""
         box = instruction_box(op, kernel.schedule)
         self.instruction = box and InstructionNest(kernel, self.staging, box)
-        """What takes the place of the innermost loops, if the schedule has an instruction."""
+        """Instruction in the place of the innermost loops, if the schedule has one."""
         self.places = Places.of(kernel, self.first_reduction, self.outputs)
         # All the work-items of an instruction must execute it.
         share = bool(self.places.shared) or self.instruction is not None
-        self.guards = Guards(kernel, share=share, last=last)
+        self.guards = Guards(kernel, share=share, tail=tail)
 
     # -- what the schedule says ------------------------------------------------------------
 
     @cached_property
     def first_reduction(self) -> int:
-        """The number of the first level inside a work-item that moves no output index.
+        """Number of the first level inside a work-item that moves no output index.
 
-        Without one, that of the first of the innermost levels that are written out. An instruction
-        has all the levels of its box.
+        Without one, the number of the first of the innermost levels that are unrolled. An
+        instruction has all the levels of its box.
         """
         parallel = self.kernel.parallel
         box = self.instruction.box.first if self.instruction is not None else None
@@ -130,7 +130,7 @@ class ContractionNest:
 
     @cached_property
     def counted(self) -> Staging:
-        """What is read to be counted: what has been read, or equal to nothing outside of that."""
+        """Operands of the count: the contraction's, or copies whose padding equals nothing."""
         assert self.count is not None
         if not self._padded_axes or self._has_lanes_apart:
             return self.staging
@@ -141,24 +141,24 @@ class ContractionNest:
 
     @property
     def _has_lanes_apart(self) -> bool:
-        """Whether vectors of what is read are shuffled out of others.
+        """Whether vectors of the operand are shuffled out of others.
 
-        To compare the places of their lanes takes less than to do that again; than to copy
-        and load neighbours again it takes more.
+        To compare the indices of their lanes takes less than to do that again; than to copy and
+        load neighbours again it takes more.
         """
         accesses = self.staging.operands[0].access
         return any(abs(e.coefficient(n)) > 1 for e in accesses for n in self._lanes & {*e.names})
 
     @cached_property
     def _lanes(self) -> set[str]:
-        """The steps that are lanes."""
+        """Names of the steps that are lanes."""
         return {step_name(k) for k, level in enumerate(self.levels) if level.role is Role.VECTOR}
 
     @cached_property
     def output_tests(self) -> tuple[Test, ...]:
-        """What makes the loops' output element one of the output's, and of its index's range.
+        """Tests that the loops' output element is in the output, and in its index's range.
 
-        Beyond the range lie elements that are other work-items', or nobody's.
+        Beyond the range lie elements of other work-items, or of none.
         """
         ranges = self.kernel.ranges
         inside = tuple(
@@ -173,7 +173,7 @@ class ContractionNest:
         return self.guards.tests(sets.guards(own, reach))
 
     def point_tests(self, staging: Staging, flag: Accumulator | None) -> tuple[Test, ...]:
-        """What else makes the loops' point one of the contraction's."""
+        """Tests that the loops' point is one of the contraction's, besides those of the output."""
         last_output = len(self.op.output.data)
         guards = [g for g in sets.guards(self.space, self.guards.reach) if g.source >= last_output]
         # Where the kernel must know if a point landed, one that adds nothing is still none.
@@ -189,7 +189,7 @@ class ContractionNest:
         )
 
     def _guards_of_tested(self, staging: Staging) -> list[Guard]:
-        """The guards of operands that need them, from which those of others may follow."""
+        """Guards of operands that need them, from which the guards of others may follow."""
         space = self.space
         rest = [k for k in range(len(space.inputs)) if staging.needs_tests(k)]
         rest = rest if self.instruction is None else []
@@ -201,9 +201,9 @@ class ContractionNest:
         return [g for g in sets.guards(space, self.guards.reach) if g.source >= len(space.output)]
 
     def _tests_of_unstaged(self, tests: Sequence[Test]) -> tuple[Test, ...]:
-        """The output's tests without which an operand would be read outside.
+        """Tests of the output without which an operand would be read outside.
 
-        What else is aggregated outside the output is never written.
+        Other aggregates outside the output are never written.
         """
         if self.instruction is not None:
             return ()
@@ -216,7 +216,7 @@ class ContractionNest:
 
     @cached_property
     def moving(self) -> tuple[int, ...]:
-        """The levels over which the accumulators are read; an exchange has loops of its own."""
+        """Levels over which the accumulators are read; an exchange has loops of its own."""
         if self.instruction is None or self.instruction.exchange is None:
             return self.places.moving
         return tuple(k for k in self.places.moving if k not in self.instruction.box.levels)
@@ -224,11 +224,11 @@ class ContractionNest:
     # -- building --------------------------------------------------------------------------
 
     def build(self) -> None:
-        """The whole kernel."""
+        """Build the whole kernel."""
         self.guards.enter(self._copy, self.first_reduction, self.output_tests, self._contract)
 
     def _copy(self, k: int) -> None:
-        """The copies that are made before level ``k``, which stands around the accumulators."""
+        """Make the copies before level ``k``, which stands around the accumulators."""
         self.staging.copy(k)
         if self.count is not None and self.counted is not self.staging:
             self.counted.copy(k)
@@ -254,7 +254,7 @@ class ContractionNest:
     def _count(
         self, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
     ) -> Accumulator | None:
-        """How many points have the value that is aggregated, if they are counted."""
+        """Count the points that have the value of the aggregate, if they are counted."""
         op = self.count
         if op is None:
             return None
@@ -272,7 +272,7 @@ class ContractionNest:
         return found
 
     def _go_over(self, what: Pass, tests: tuple[Test, ...]) -> None:
-        """The loops over all points of the accumulators."""
+        """Build the loops over all points of the accumulators."""
         needed = self._tests_of_unstaged(tests)
         every = (*needed, *self.point_tests(what.staging, what.flag))
         with what.staging.scope():
@@ -281,7 +281,7 @@ class ContractionNest:
     def _points(
         self, k: int, tests: tuple[Test, ...], what: Pass, *, entering: bool = False
     ) -> None:
-        """The loops over the points, from level ``k`` on."""
+        """Build the loops over the points, from level ``k`` on."""
         skip, tests = self.guards.skipping(tests, k)
         with skip:
             if not entering:
@@ -310,7 +310,7 @@ class ContractionNest:
                 flag.set()
 
     def _value(self, what: Pass) -> SSAValue:
-        """What is aggregated at the loops being built."""
+        """Value that is aggregated at the loops being built."""
         scalars, t = self.nest.scalars, what.acc.type
         value = combined(what.op, scalars, t, what.read)
         for test in what.lands():
@@ -318,9 +318,9 @@ class ContractionNest:
         return value
 
     def _lands(self) -> Iterator[SSAValue]:
-        """Whether what is read at the loops being built is none of what is beside the operand.
+        """Tests that the element read at the loops being built is not padding.
 
-        That is the neutral element, which may be the aggregate.
+        Padding is the neutral element, which may be the aggregate.
         """
         operand = self.staging.operands[0]
         if self.staging.needs_tests(0):
@@ -340,11 +340,11 @@ class ContractionNest:
 
     @cached_property
     def _padded_axes(self) -> tuple[int, ...]:
-        """The axes of the first operand beyond which elements of the output read."""
+        """Axes of the first operand beyond which elements of the output read."""
         return sets.tested_axes(self.space, self.kernel.ranges, 0)
 
     def _compared(self, kind: str, place: Expr, bound: int) -> SSAValue:
-        """Whether that holds of a place, as a comparison of numbers: lanes may differ in them."""
+        """Compare an index with a bound, as numbers: lanes may differ in them."""
         nest = self.nest
         number = nest.emit(arith.IndexCastOp(nest.index(place), i32))
         return nest.scalars.compare(kind, number, nest.scalars.constant(bound, i32), i32)
@@ -360,7 +360,7 @@ class ContractionNest:
             )
 
     def _finish(self, k: int, tests: tuple[Test, ...], sums: Sums) -> None:
-        """The loops over the accumulators, and the outputs written of each."""
+        """Build the loops over the accumulators, and the stores of each."""
         ready = self.guards.known(tests)
         later = tuple(t for t in tests if t not in ready)
         with self.guards.branch(ready):
@@ -381,7 +381,7 @@ class ContractionNest:
         elements: Elements,
         place: Sequence[Expr] | None = None,
     ) -> SSAValue:
-        """The contraction's element at the loops being built."""
+        """Element of the contraction at the loops being built."""
         scalars, t, op = self.nest.scalars, element_type(self.op.result), self.op
         result = scalars.convert(acc.total(place), acc.type, t)
         if flag is None or self.box is None:
@@ -391,7 +391,7 @@ class ContractionNest:
         return scalars.select(flag.total(), result, unwritten)
 
     def _elements(self) -> Elements:
-        """What is known where the loops being built write."""
+        """Elements at the output coordinates of the loops being built."""
         return Elements(self.nest, self.kernel.memory, self.kernel.at(self.op.output.data))
 
     def _write(self, sums: Sums, place: Sequence[Expr] | None = None) -> None:

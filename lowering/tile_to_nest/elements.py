@@ -1,4 +1,4 @@
-"""The elements of tile ops in a nest: what an op's result is at given coordinates."""
+"""Elements of tile ops in a nest: the result of an op at given coordinates."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Coordinates = tuple[Expr, ...]
 
 
 def static_shape(value: SSAValue) -> Shape:
-    """The shape of a tensor that must have a static one."""
+    """Shape of a tensor, which must be static."""
     shape = shape_of(tensor_type(value))
     assert shape is not None
     return shape
 
 
 def element_type(value: SSAValue) -> Attribute:
-    """The element type of a tensor."""
+    """Element type of a tensor."""
     return tensor_type(value).element_type
 
 
 def linear(coordinates: Sequence[Expr], shape: Sequence[int]) -> Expr:
-    """The position of an element in row-major order."""
+    """Row-major position of an element."""
     total = Expr()
     for coordinate, size in zip(coordinates, shape, strict=True):
         total = total * size + coordinate
@@ -57,16 +57,16 @@ class Elements:
 
     nest: NestBuilder
     memory: Callable[[SSAValue], SSAValue]
-    """Where a tensor lies; a TileError if it is not in memory."""
+    """Buffer of a tensor; a TileError if it is not in memory."""
     coordinates: Coordinates
-    """Where the kernel is in its output."""
+    """Coordinates of the kernel in its output."""
     condition: Condition = ALWAYS
-    """Where anything is read; elsewhere the elements are what comes of zeros."""
+    """Condition of all loads; elsewhere the elements are computed from zeros."""
     known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """Elements at ``coordinates`` that are there already."""
+    """Elements at ``coordinates`` that are computed already."""
 
     def at(self, value: SSAValue) -> SSAValue:
-        """The element of ``value`` at the kernel's coordinates, broadcast as NumPy does."""
+        """Element of ``value`` at the kernel's coordinates, broadcast as NumPy does."""
         # A long chain would be too deep a recursion.
         begun = [self._making(value)]
         while begun:
@@ -77,7 +77,7 @@ class Elements:
         return self.known[value]
 
     def _making(self, value: SSAValue) -> Iterator[SSAValue]:
-        """Make an element known; gives what must be known before that, one after the other."""
+        """Compute an element; yield the operands that must be computed first, one by one."""
         if value in self.known:
             return
         owner = value.owner
@@ -98,13 +98,13 @@ class Elements:
         self.known[value] = element
 
     def as_type(self, value: SSAValue, t: Attribute) -> SSAValue:
-        """The element of ``value``, converted to element type ``t``."""
+        """Element of ``value``, converted to element type ``t``."""
         if isinstance(value.owner, ConstantOp):
             return self.nest.scalars.constant(value.owner.number, t)
         return self.nest.scalars.convert(self.at(value), element_type(value), t)
 
     def load(self, value: SSAValue, coordinates: Sequence[Expr]) -> SSAValue:
-        """The element of a tensor in memory."""
+        """Load the element of a tensor in memory."""
         return self.nest.load(self.memory(value), coordinates, self.condition)
 
     def _broadcast(self, shape: Shape) -> Coordinates:
@@ -112,7 +112,7 @@ class Elements:
         return tuple(Expr() if size == 1 else c for c, size in zip(aligned, shape, strict=True))
 
     def _apply(self, op: ElementwiseOp, operands: Sequence[SSAValue], t: Attribute) -> SSAValue:
-        """An op on elements that have the types that it takes, the first one ``t``."""
+        """Apply an op to elements of its operand types, the first one ``t``."""
         match op:
             case SelectOp():
                 return self.nest.scalars.select(*operands)
@@ -122,14 +122,14 @@ class Elements:
                 return self.nest.scalars.apply(op.name, operands, t)
 
     def _compute(self, op: Operation) -> SSAValue:
-        """The element of an op that is no function of its operands' elements alone."""
+        """Compute the element of an op that is no function of its operands' elements alone."""
         if (compute := SPECIAL.get(type(op))) is not None:
             return compute(self, op)
         raise TileError.at(op, f"{op.name} cannot be part of this kernel")
 
 
 def _types_taken(op: ElementwiseOp) -> Sequence[Attribute]:
-    """The element types to which an op's operands are converted."""
+    """Element types to which the operands of an op are converted."""
     match op:
         case SelectOp():
             t = element_type(op.result)
@@ -167,7 +167,7 @@ def _gather(elements: Elements, op: Operation) -> SSAValue:
 
 
 def _clamped(nest: NestBuilder, value: SSAValue, t: Attribute, size: int) -> Expr:
-    """An integer of element type ``t`` as the nearest position on an axis."""
+    """Integer of element type ``t`` clamped to an axis."""
     wide = {"ui64": "ui64", "i64": "i64", "ui32": "i64"}.get(str(t), "i32")
     compute_type = et.CONCRETE["i64" if wide == "i32" and size > 2**31 else wide]
     scalars, value = nest.scalars, nest.scalars.convert(value, t, compute_type)
@@ -189,7 +189,7 @@ def _shape(elements: Elements, op: Operation) -> SSAValue:
 
 
 def _state_words(elements: Elements, state: SSAValue, count: int) -> list[SSAValue]:
-    """The first words of a random state, in row-major order."""
+    """First words of a random state, in row-major order."""
     words: list[SSAValue] = []
     for k in range(count):
         coordinates: list[Expr] = []
@@ -220,7 +220,7 @@ def _prng_value(elements: Elements, op: Operation) -> SSAValue:
 def _add_to_counter(
     elements: Elements, low: SSAValue, high: SSAValue, blocks: SSAValue
 ) -> tuple[SSAValue, SSAValue]:
-    """A 64-bit counter in two words, advanced by a number of blocks."""
+    """Advance a 64-bit counter in two words by a number of blocks."""
     scalars = elements.nest.scalars
     ui32, ui64 = et.CONCRETE["ui32"], et.CONCRETE["ui64"]
     shift = scalars.constant(32, ui64)
@@ -256,4 +256,4 @@ SPECIAL: dict[type[Operation], Callable[[Elements, Operation], SSAValue]] = {
     PrngValueOp: _prng_value,
     PrngStateOp: _prng_state,
 }
-"""The ops whose element is not a function of their operands' elements."""
+"""Ops whose element is not a function of their operands' elements."""

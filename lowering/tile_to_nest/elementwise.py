@@ -1,4 +1,4 @@
-"""The loops of a kernel of elements, which may take those of contractions of few points."""
+"""Loops of an elementwise kernel, which may compute contractions of few points inline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 
 
 class TapElements(Elements):
-    """Elements, those of contractions too: what their points read is loaded there."""
+    """Elements, also of small stencils: the operands of their points are loaded inline."""
 
     def _compute(self, op: Operation) -> SSAValue:
         if not isinstance(op, ContractionOp):
@@ -44,7 +44,7 @@ class TapElements(Elements):
         condition: Condition,
         otherwise: SSAValue | None = None,
     ) -> SSAValue:
-        """The element of a copy: of the memory that it comes from, read past copies of copies."""
+        """Element of a copy, read from the source of a chain of copies."""
         op = value.owner
         if isinstance(value, BlockArgument):
             return self.nest.load(self.memory(value), coordinates, condition, otherwise)
@@ -60,7 +60,7 @@ class TapElements(Elements):
     def _tests(
         self, op: ContractionOp, point: Mapping[str, Expr], coordinates: Sequence[Expr]
     ) -> tuple[list[list[Expr]], list[Condition]]:
-        """Where a point reads, and what holds if it is one of the contraction's."""
+        """Coordinates of a point's reads, and the conditions that the contraction has it."""
         places = [[_at(e, point) for e in access.data] for access in op.accesses]
         tests: list[Condition] = []
         for e, coordinate in zip(op.output.data, coordinates, strict=True):
@@ -75,7 +75,7 @@ class TapElements(Elements):
         return places, tests
 
     def _at_point(self, op: ContractionOp, point: Mapping[str, Expr]) -> SSAValue:
-        """What is combined at a point; 0 where it is none of the contraction's."""
+        """Combined operands at a point; 0 where it is none of the contraction's."""
         places, tests = self._tests(op, point, self.coordinates)
         condition = both(self.condition, *tests)
 
@@ -85,14 +85,14 @@ class TapElements(Elements):
         return combined(op, self.nest.scalars, accumulator_type(op), read)
 
     def _read(self, value: SSAValue, place: Sequence[Expr], condition: Condition) -> SSAValue:
-        """The element of what is in memory, or computed of that: 0 where memory is not read."""
+        """Element of a tensor in memory, or computed from one: 0 where memory is not read."""
         if isinstance(value, BlockArgument):
             return self.nest.load(self.memory(value), place, condition)
         return Elements(self.nest, self.memory, tuple(place), condition).at(value)
 
 
 def _points(op: ContractionOp, coordinates: Sequence[Expr]) -> list[dict[str, Expr]]:
-    """The indices of the points that aggregate into an element."""
+    """Indices of the points that aggregate into an element."""
     own = {
         name: index_at(e, coordinate)
         for e, coordinate in zip(op.output.data, coordinates, strict=True)
@@ -112,7 +112,7 @@ def _inside(place: Sequence[Expr], shape: Sequence[int]) -> list[Condition]:
 
 
 def elementwise_nest(nest: KernelNest) -> None:
-    """The loops of a kernel whose points are the elements of the outputs."""
+    """Build the loops of a kernel whose points are the elements of the outputs."""
     axes = [IndexExpr.of(name) for name in nest.ranges]
 
     def enter(k: int) -> None:

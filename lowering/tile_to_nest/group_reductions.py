@@ -1,4 +1,4 @@
-"""Parts of aggregates that work-items share, and how local memory brings them together."""
+"""Group reductions: aggregates that work-items share, combined in local memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Parts:
-    """The parts of aggregates, of which so many neighbours hold the same, and memory for them.
+    """Reduction over a work-group in local memory, of parts that some neighbours hold alike.
 
     Neighbouring work-items have neighbouring places there, of a whole vector where aggregates lie
     in vectors: so no two of them meet in a bank.
@@ -38,17 +38,17 @@ class Parts:
         self.is_first = equal(self.lane, 0)
 
     def exchange(self) -> None:
-        """Hand out the parts to the neighbours that hold the same: each takes one of them."""
+        """Distribute the parts to the neighbours that hold the same: each takes one of them."""
         buffer = self._buffer(self.parts)
         self._put(buffer, self.own)
         self._take(buffer, mod(self.lane, self.parts))
 
     def tree(self, *, everywhere: bool) -> None:
-        """Aggregate the parts, half by half, and hand out the whole if all are to have it.
+        """Reduce the parts, half by half, and broadcast the result if all are to have it.
 
-        What a work-item has so far stays in registers, until it gives that away: it is written
-        once, and read once. Each step reads what the one before wrote and writes elsewhere, so
-        that it waits once.
+        The part of a work-item stays in registers until it is handed over: it is written once, and
+        read once. Each step reads the results of the one before and writes elsewhere, so that it
+        waits once.
         """
         half, own = 1 << (self.parts - 1).bit_length() >> 1, self.own
         given = self._buffer(half)
@@ -66,17 +66,17 @@ class Parts:
             self._take(given, Expr())
 
     def _buffer(self, parts: int) -> SSAValue:
-        """Local memory for so many parts of each aggregate."""
+        """Allocate local memory for so many parts of each aggregate."""
         tile = [self.kernel.levels[k].extent for k in self.places.moving]
         size = self._ordered(tile, self.rows, parts)
         return self.nest.buffer(self.accumulator.type, size, LOCAL, "partial")
 
     def _place(self, part: Expr) -> list[Expr]:
-        """Where a part of the aggregate of the loops being built is."""
+        """Indices of a part of the aggregate of the loops being built."""
         return self._ordered(self.places.joined[: len(self.places.moving)], self.row, part)
 
     def _ordered(self, tile: list[T], row: T, part: T) -> list[T]:
-        """The axes of local memory, the fastest last."""
+        """Axes of local memory, the fastest last."""
         moving, levels = self.places.moving, self.kernel.levels
         is_vector = bool(moving) and levels[moving[-1]].role is Role.VECTOR
         inner = len(tile) - is_vector
@@ -85,7 +85,7 @@ class Parts:
         return [*tile[:inner], *items, *tile[inner:]]
 
     def _put(self, buffer: SSAValue, part: Expr, condition: Condition = ALWAYS) -> None:
-        """Write what a work-item has, under a condition; of neighbours with the same the first."""
+        """Write the part of a work-item, under a condition; of equal neighbours the first alone."""
         with self.nest.when(both(self.is_first, condition)), self._loops():
             self.nest.store(self.accumulator.total(), buffer, self._place(part))
 

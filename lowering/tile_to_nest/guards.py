@@ -1,4 +1,4 @@
-"""Guards of a nest: tests that some points of its loops do not pass, made as early as can be."""
+"""Guards of a nest: tests that some points of its loops do not pass, made as early as possible."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from tiledialect.index.expr import Range
 from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
-from tiledialect.lowering.tile_to_nest.vector_tails import LastColumns, LastRows
+from tiledialect.lowering.tile_to_nest.vector_tails import ColumnTail, UnrolledRowTail
 from tiledialect.schedule.loops import Role, place_of
 
 
 @dataclass(frozen=True)
 class Test:
-    """A guard as the kernel's indices see it."""
+    """Guard in terms of the steps of a kernel's loops."""
 
     guard: Guard
     names: frozenset[str]
-    """The steps that it depends on."""
+    """Names of the steps in the guard."""
     needed_until: int | None = None
-    """The level from which on it may be left out, as the operand is staged; None if it may not."""
+    """Level from which on the test may be left out, as the operand is staged; None if never."""
 
 
 class Guards:
-    """Makes the tests of a kernel as soon as their indices are known.
+    """Places the tests of a kernel as soon as their indices are known.
 
-    But not where work-items that part ways would have to wait for one another: around copies to
-    local memory, and, if they ``share`` aggregates, anywhere outside the loops over the points.
+    But not where divergent work-items would have to wait for one another: around copies to local
+    memory, and, if they ``share`` aggregates, anywhere outside the loops over the points.
     """
 
     def __init__(
-        self, kernel: KernelNest, *, share: bool, last: LastColumns | LastRows | None = None
+        self, kernel: KernelNest, *, share: bool, tail: ColumnTail | UnrolledRowTail | None = None
     ):
         self.kernel = kernel
         self.share = share
-        self.last = last
+        self.tail = tail
 
     @cached_property
     def reach(self) -> dict[str, Range]:
-        """The values that the loops give each index, which may go past its range.
+        """Values that the loops give each index, which may go past its range.
 
         Even an empty one: only a loop without steps gives no value.
         """
@@ -52,12 +52,12 @@ class Guards:
         found = {
             name: Range(r.lower, r.lower + extents[name]) for name, r in self.kernel.ranges.items()
         }
-        if self.last is not None:
-            found[self.last.index] = self.kernel.ranges[self.last.index]
+        if self.tail is not None:
+            found[self.tail.index] = self.kernel.ranges[self.tail.index]
         return found
 
     def tests(self, guards: Sequence[Guard]) -> tuple[Test, ...]:
-        """Guards on indices as tests of steps."""
+        """Express guards on indices as tests of steps."""
         found: list[Test] = []
         for guard in guards:
             affine = guard.expr.substitute(self.kernel.values)
@@ -65,7 +65,7 @@ class Guards:
         return tuple(found)
 
     def condition(self, test: Test) -> Condition:
-        """The test at the loops being built."""
+        """Condition of a test at the loops being built."""
         guard = test.guard
         expr = self.kernel.expr(guard.expr.substitute(self.kernel.values))
         if guard.kind is GuardKind.LOWER:
@@ -76,21 +76,21 @@ class Guards:
 
     @cached_property
     def last_shared_copy(self) -> int:
-        """How many levels are outside the last copy that all work-items make together."""
+        """Number of levels outside the last copy that all work-items make together."""
         levels = self.kernel.levels
         places = [place_of(s, levels) for s in self.kernel.schedule.stages if s.local]
         return max(places, default=0)
 
     @cached_property
     def last_loop(self) -> int:
-        """The number of the innermost level that is a loop of each work-item; -1 without one."""
+        """Number of the innermost level that is a loop of each work-item; -1 without one."""
         levels = self.kernel.levels
         return max((k for k, x in enumerate(levels) if x.role is Role.SERIAL), default=-1)
 
     def passing(
         self, tests: Sequence[Test], k: int, *, points: bool = False
     ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
-        """A branch for the tests that can be made before level ``k``, and the tests that remain.
+        """Branch for the tests that can be made before level ``k``, and the tests that remain.
 
         ``points`` says that the loops being built are those over the points.
         """
@@ -105,7 +105,7 @@ class Guards:
     def skipping(
         self, tests: Sequence[Test], k: int
     ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
-        """The same for what a whole work-group skips, and what need not be tested any more.
+        """Branch for the tests that hold for a whole work-group, and the tests that remain.
 
         A test around a loop costs nothing beside it, so it is made though it could be left out.
         """
@@ -122,7 +122,7 @@ class Guards:
         inside: Callable[[tuple[Test, ...]], None],
         k: int = 0,
     ) -> None:
-        """The loops around everything, up to level ``last``: then ``inside``, with what remains.
+        """Build the outer loops, up to level ``last``; then ``inside``, with the remaining tests.
 
         ``copy`` makes the copies that stand before a level.
         """
@@ -134,16 +134,16 @@ class Guards:
             if k == last:
                 inside(later)
                 return
-            if self.last is not None and k == self.last.level:
-                self.last.enter(lambda: self.enter(copy, last, later, inside, k + 1))
+            if self.tail is not None and k == self.tail.level:
+                self.tail.enter(lambda: self.enter(copy, last, later, inside, k + 1))
                 return
             with self.kernel.loops([k]):
                 self.enter(copy, last, later, inside, k + 1)
 
     def known(self, tests: Sequence[Test]) -> list[Test]:
-        """The tests of steps whose loops are being built."""
+        """Tests of steps whose loops are being built."""
         return [test for test in tests if test.names <= self.kernel.steps.keys()]
 
     def branch(self, tests: Sequence[Test]) -> AbstractContextManager[None]:
-        """A branch for what passes tests."""
+        """Branch under the conditions of tests."""
         return self.kernel.nest.when(both(*map(self.condition, tests)))

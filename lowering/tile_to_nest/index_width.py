@@ -1,4 +1,4 @@
-"""How wide the index arithmetic of kernels must be, so that nothing overflows."""
+"""Width of the index arithmetic of kernels, so that nothing overflows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDTHS = (32, 64)
 
 
 def index_width(kernels: Iterable[KernelOp]) -> int:
-    """The bits that the index arithmetic of scheduled kernels takes.
+    """Number of bits of the index arithmetic of scheduled kernels.
 
     Raises a TileError for a kernel whose arithmetic does not fit the widest integers.
     """
@@ -41,7 +41,7 @@ def _kernel_width(kernel: KernelOp) -> int:
 
 
 def _numbers(kernel: KernelOp) -> Iterator[int]:
-    """What the numbers that come up in a kernel are no larger than."""
+    """Upper bounds of the magnitudes of all index values of a kernel."""
     for op in (kernel, *kernel.block.ops):
         for value in (*op.operands, *op.results):
             if isinstance(value.type, TensorType):
@@ -60,7 +60,7 @@ def _numbers(kernel: KernelOp) -> Iterator[int]:
 
 
 def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range]:
-    """The values of the indices of a contraction whose elements are at the kernel's places."""
+    """Ranges of the indices of a small stencil, whose elements are at the kernel's coordinates."""
     found, shape = dict(ranges_of(op)), static_shape(op.result)
     ranges = [Range(0, n) for n in shape]
     if len(shape) == len(reached):
@@ -76,7 +76,7 @@ def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range
 
 
 def loop_ranges(kernel: KernelOp) -> dict[str, Range]:
-    """The values that the loops of a kernel give its indices, also those that overshoot."""
+    """Values that the loops of a kernel give its indices, with overshoot."""
     levels = kernel.schedule.data.levels if kernel.schedule is not None else ()
     return {
         index.name: Range(
@@ -88,7 +88,7 @@ def loop_ranges(kernel: KernelOp) -> dict[str, Range]:
 
 
 def _contraction_numbers(op: ContractionOp, reached: dict[str, Range]) -> Iterator[int]:
-    """Those of a contraction: inputs are read at its points only, all else is evaluated before."""
+    """Bounds of a contraction: inputs are read at its points only, all else is evaluated before."""
     space = op.space()
     # An index with a single value is a constant.
     fixed = {name: r.lower for name, r in reached.items() if r.extent == 1}

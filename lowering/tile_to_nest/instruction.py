@@ -1,4 +1,4 @@
-"""An instruction in a nest: it takes the place of the loops over the innermost box of points."""
+"""An instruction in a nest, in the place of the loops over the innermost box of points."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tiledialect.schedule.loops import Role
 
 
 class InstructionNest:
-    """Emits an instruction, and what it needs, inside the loops around its box."""
+    """Emits an instruction, and its operands' loads, inside the loops around its box."""
 
     def __init__(self, kernel: KernelNest, staging: Staging, box: Box):
         self.kernel = kernel
@@ -43,14 +43,14 @@ class InstructionNest:
 
     @property
     def alone(self) -> tuple[int, ...]:
-        """The levels along which accumulators are in registers of their own."""
+        """Levels along which accumulators are in registers of their own."""
         if self.entry.result.packed > 1:
             return ()
         return (*self.box.levels, *([] if self.box.lane is None else [self.box.lane]))
 
     @property
     def lanes(self) -> list[dict[str, Expr]]:
-        """The steps of the vectors' level after the box, for each of which it is executed."""
+        """Steps of the vector level after the box, one for each execution of the instruction."""
         lane = self.box.lane
         if lane is None:
             return [{}]
@@ -59,7 +59,7 @@ class InstructionNest:
     def execute(self, buffer: SSAValue, place: Callable[[], Sequence[Expr]]) -> None:
         """Add the products of the box to the accumulators in ``buffer``.
 
-        ``place`` gives that of the accumulator at the loops' steps.
+        ``place`` gives the indices of the accumulator at the loops' steps.
         """
         result = self.entry.result
         operands = [self._lanes_of(k, number) for k, number in enumerate(self.box.operands)]
@@ -77,11 +77,11 @@ class InstructionNest:
 
     @property
     def exchange(self) -> Exchange | None:
-        """How the work-items exchange sums before they store them."""
+        """Exchange of sums among work-items before the stores, if there is one."""
         return self.entry.exchange if self.box.lane is None else None
 
     def exchange_sums(self, buffer: SSAValue, place: Callable[[], Sequence[Expr]]) -> None:
-        """Let work-items exchange accumulators of a box."""
+        """Exchange accumulators of a box among work-items."""
         exchange, nest, select = self.exchange, self.nest, self.nest.scalars.select
         assert exchange is not None
         number = mod(floordiv(self.kernel.linear_id(self.box.lanes), exchange.lane), 2)
@@ -102,7 +102,7 @@ class InstructionNest:
 
     @contextmanager
     def sums(self, place: Callable[[], Sequence[Expr]]) -> Generator[Sequence[Expr]]:
-        """Loops over the accumulators of a box after an exchange: where each is.
+        """Build loops over the accumulators of a box after an exchange; yield the indices of each.
 
         The loops' steps are those of the element of the output that it belongs to.
         """
@@ -120,7 +120,7 @@ class InstructionNest:
                 yield source
 
     def _lanes_of(self, operand: int, number: int) -> list[list[SSAValue]]:
-        """The registers of an operand in each lane of the vectors' level."""
+        """Registers of an operand in each lane of the vector level."""
         fragment, lanes = self.entry.operands[operand], self.lanes
         moved = {name for axis in self.staging.operands[number].access for name in axis.names}
         if not moved & lanes[-1].keys():
@@ -136,7 +136,7 @@ class InstructionNest:
         return found
 
     def _wide(self, fragment: Fragment, element: int, number: int) -> list[SSAValue]:
-        """An element in all lanes, loaded together; nothing where they are no neighbours."""
+        """Load an element in all lanes together; nothing where these are no neighbours."""
         locations: list[Location] = []
         for lane in self.lanes:
             with self.kernel.at_steps(lane), self._at(fragment, element):
@@ -152,7 +152,7 @@ class InstructionNest:
     def _row(
         self, fragment: Fragment, rows: Rows, number: int
     ) -> tuple[SSAValue, list[Expr]] | None:
-        """Where the row of this work-item begins, if rows can be loaded together."""
+        """Memory and indices of this work-item's row, if rows can be loaded together."""
         locations: list[Location] = []
         for k in range(rows.width):
             along = zip(fragment.axes, rows.place, strict=True)
@@ -173,7 +173,7 @@ class InstructionNest:
 
     @contextmanager
     def _at(self, fragment: Fragment, element: int) -> Generator[None]:
-        """The steps of the levels in the box at which this work-item has an element."""
+        """Bind the steps of the levels in the box to an element of this work-item."""
         with self._at_place(fragment, fragment.place, Expr.const(element)):
             yield
 
@@ -181,7 +181,7 @@ class InstructionNest:
     def _at_place(
         self, fragment: Fragment, where: Sequence[Expr], element: Expr
     ) -> Generator[None]:
-        """The steps of the levels in the box at a place in it."""
+        """Bind the steps of the levels in the box to coordinates in it."""
         lane = self.kernel.linear_id(self.box.lanes)
         values = {"lane": lane, "element": element}
         place = [simplify(e.substitute(values), self.nest.env) for e in where]
@@ -191,7 +191,7 @@ class InstructionNest:
             yield
 
     def _registers(self, operand: int, number: int) -> list[SSAValue]:
-        """The registers of an operand, which is an input of the contraction."""
+        """Registers of an operand, which is an input of the contraction."""
         fragment = self.entry.operands[operand]
         for rows in fragment.rows:
             if row := self._row(fragment, rows, number):
@@ -205,7 +205,7 @@ class InstructionNest:
         return [self._gather(group) for group in _groups(locations, fragment.packed)]
 
     def _gather(self, locations: Sequence[Location]) -> SSAValue:
-        """A register of elements: neighbours in memory are loaded together."""
+        """Gather elements into a register: neighbours in memory are loaded together."""
         if len(locations) > 1 and self._are_neighbours(locations):
             memory, place, _ = locations[0]
             return as_bits(self.nest, self.nest.load(memory, place, lanes=len(locations)))
@@ -242,5 +242,5 @@ class InstructionNest:
 
 
 def _groups(locations: Sequence[Location], size: int) -> list[Sequence[Location]]:
-    """The elements of each register."""
+    """Split elements into those of each register."""
     return [locations[k : k + size] for k in range(0, len(locations), size)]

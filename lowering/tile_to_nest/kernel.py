@@ -1,4 +1,4 @@
-"""The function of a scheduled `tile.kernel` while its nest is built, and what it is given."""
+"""Function of a scheduled `tile.kernel` under construction, and its launch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tiledialect.schedule.output_box import leaves_unwritten
 
 
 def buffer_type(t: Attribute) -> MemRefType[Attribute]:
-    """The memref in global memory that holds a tensor."""
+    """Memref in global memory that holds a tensor."""
     assert isinstance(t, TensorType)
     return memory_type(t.element_type, t.get_shape(), GLOBAL)
 
@@ -39,7 +39,7 @@ def buffer_type(t: Attribute) -> MemRefType[Attribute]:
 def kernel_function(
     name: str, body: Block, grid: Sequence[int] | None, block: Sequence[int]
 ) -> gpu.FuncOp:
-    """The kernel of a body that has all ops but the last; the grid, if it is known, is a hint."""
+    """Kernel of a body that has all ops but the last; the grid, if it is known, is a hint."""
     body.add_op(gpu.ReturnOp([]))
     # What does not fit an i32 fits no device either; the runtime says so.
     known = grid if grid is not None and max(grid) < 2**31 else None
@@ -55,7 +55,7 @@ def kernel_function(
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """A kernel function and the sizes of its grid, in groups, and of its groups, in work-items."""
+    """Kernel function and the sizes of its grid, in groups, and of its groups, in work-items."""
 
     function: gpu.FuncOp
     grid: tuple[int, int, int]
@@ -63,7 +63,7 @@ class KernelLaunch:
 
 
 class KernelNest:
-    """The function of a kernel while it is built: where its loops are, and what they know."""
+    """Function of a kernel under construction: the loops around the insertion point."""
 
     def __init__(self, kernel: KernelOp, schedule: Schedule):
         self.kernel = kernel
@@ -71,11 +71,11 @@ class KernelNest:
         self.levels = schedule.levels
         self.ranges = {index.name: index.range for index in kernel.indices}
         self.values = index_values(self.ranges, self.levels)
-        """The indices as affine expressions of the steps of the levels."""
+        """Indices as affine expressions of the steps of the levels."""
         self.steps: dict[str, Expr] = {}
-        """The steps of the levels whose loops are being built."""
+        """Steps of the levels whose loops are being built."""
         self.work_item_names: set[str] = set()
-        """The names that differ between the work-items of a group."""
+        """Names that differ between the work-items of a group."""
         inputs = read_inputs(kernel)
         tensors = (*(kernel.block.args[k] for k in inputs), *kernel.yield_op.values)
         self.block = Block(arg_types=[buffer_type(v.type) for v in tensors])
@@ -89,11 +89,11 @@ class KernelNest:
     # -- indices ---------------------------------------------------------------------------
 
     def expr(self, affine: IndexExpr) -> Expr:
-        """An affine expression of steps as one of the loops' indices."""
+        """Affine expression of steps in terms of the loops' indices."""
         return Expr.of(affine).substitute(self.steps)
 
     def at(self, access: Sequence[IndexExpr]) -> tuple[Expr, ...]:
-        """The coordinates that index expressions of the kernel's indices have here."""
+        """Coordinates of index expressions of the kernel's indices at the loops being built."""
         return tuple(self.expr(e.substitute(self.values)) for e in access)
 
     def is_known(self, affine: IndexExpr) -> bool:
@@ -107,7 +107,7 @@ class KernelNest:
 
     @contextmanager
     def loops(self, numbers: Sequence[int], role: Role | None = None) -> Generator[None]:
-        """The loops of some levels, outermost first; with another role if that is given."""
+        """Build the loops of some levels, outermost first; with another role if given."""
         before = dict(self.steps)
         with ExitStack() as stack:
             for k in numbers:
@@ -122,21 +122,21 @@ class KernelNest:
 
     @contextmanager
     def at_steps(self, steps: Mapping[str, Expr]) -> Generator[None]:
-        """Where levels have these steps, whatever those of the loops being built."""
+        """Override the steps of some levels."""
         before = self.steps
         self.steps = {**before, **steps}
         yield
         self.steps = before
 
     def lanes(self) -> Iterator[int]:
-        """The levels that work-items run, from that of neighbouring work-items on."""
+        """Levels that work-items run, from the fastest axis on."""
         for axis in "xyz":
             for k in reversed(self.local_levels):
                 if self.levels[k].axis == axis and self.levels[k].extent > 1:
                     yield k
 
     def linear_id(self, numbers: Sequence[int]) -> Expr:
-        """The number of a work-item among those that differ in the steps of these levels.
+        """Linear number of a work-item among those that differ in the steps of these levels.
 
         Neighbours along x are neighbours.
         """
@@ -149,16 +149,16 @@ class KernelNest:
 
     @property
     def parallel(self) -> int:
-        """How many levels are work-groups' and work-items'; they come first."""
+        """Number of levels that work-groups and work-items run; they come first."""
         return sum(level.role in PARALLEL for level in self.levels)
 
     @property
     def local_levels(self) -> tuple[int, ...]:
-        """The numbers of the levels that work-items run."""
+        """Numbers of the levels that work-items run."""
         return tuple(k for k, level in enumerate(self.levels) if level.role is Role.LOCAL)
 
     def in_bounds(self, coordinates: Sequence[Expr], shape: Sequence[int]) -> Condition:
-        """That coordinates are inside a tensor."""
+        """Condition that coordinates are inside a tensor."""
         return both(
             *(
                 both(less_equal(0, c), less(c, size))
@@ -167,7 +167,7 @@ class KernelNest:
         )
 
     def memory(self, value: SSAValue) -> SSAValue:
-        """Where a tensor lies that can be read at any element."""
+        """Buffer of a tensor that can be read at any element."""
         if value not in self.buffers:
             raise TileError(
                 f"{name_of(value)} is read at other elements than its own: "
@@ -178,7 +178,7 @@ class KernelNest:
     # -- what is computed ------------------------------------------------------------------
 
     def store_outputs(self, elements: Elements) -> None:
-        """Write what the kernel yields at the coordinates of ``elements``."""
+        """Store the results of the kernel at the coordinates of ``elements``."""
         parts = self.kernel.parts
         written = {part.op for own in parts.values() for part in own}
         needed = {v for v in self.kernel.yield_op.values if v not in parts}
@@ -204,23 +204,23 @@ class KernelNest:
                 )
 
     def finish(self, name: str) -> KernelLaunch:
-        """End the function; how it is launched."""
+        """End the function and return its launch."""
         grid, block = self.schedule.extents(Role.GROUP), self.schedule.extents(Role.LOCAL)
         return KernelLaunch(kernel_function(name, self.block, grid, block), grid, block)
 
 
 def read_inputs(kernel: KernelOp) -> list[int]:
-    """The numbers of the inputs that a kernel reads: not what its result starts as."""
+    """Numbers of the inputs that a kernel reads: all but its initial value."""
     start = start_of(kernel)
     return [k for k in range(len(kernel.inputs)) if k != start]
 
 
 def start_of(kernel: KernelOp) -> int | None:
-    """Which input a kernel's result is at first, if it leaves elements of that unwritten.
+    """Number of the input that is a kernel's initial value, if it leaves elements unwritten.
 
     None, too, where later kernels write all of these.
 
-    Raises a TileError if nothing says what these are, or if it goes on with such a contraction's
+    Raises a TileError if there is no initial value, or if other ops use such a contraction's
     elements.
     """
     op = kernel.contraction

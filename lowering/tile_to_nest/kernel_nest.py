@@ -1,4 +1,4 @@
-"""A scheduled `tile.kernel` as a nest, as what it computes asks for."""
+"""Construction of the nest of a scheduled `tile.kernel`, by the kind of kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tiledialect.schedule.loops import Schedule
 
 
 def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
-    """The function of a scheduled kernel.
+    """Build the function of a scheduled kernel.
 
     Its arguments are the inputs that it reads, then the outputs.
     """
@@ -53,7 +53,7 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
 
 
 def without_absent_sub_groups(kernel: KernelOp, schedule: Schedule) -> Schedule:
-    """A schedule without sub-groups that the module's device does not have."""
+    """Drop sub-groups from a schedule if the module's device does not have them."""
     module = kernel.get_toplevel_object()
     given = entries(module) if isinstance(module, ModuleOp) else None
     sizes = (given or {}).get("sub_group_sizes", ())

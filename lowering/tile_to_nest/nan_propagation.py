@@ -1,7 +1,7 @@
-"""Maxima that need not carry NaN: a sum over the same elements makes all results NaN anyway.
+"""NaN propagation of maxima: unneeded where a sum over the same elements makes all results NaN.
 
-A softmax is one: the sum of `exp(x - m)` is NaN where some `x` is, whatever `m`. A maximum that
-carries NaN takes three instructions of a CPU, else one.
+A softmax is an example: the sum of `exp(x - m)` is NaN where some `x` is, whatever `m`. A maximum
+that propagates NaN takes three instructions of a CPU, else one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tiledialect.dialects.tile.elementwise import (
 from tiledialect.dialects.tile.structure.row_axes import Rows, reduced_by
 
 CARRY = (AddOp, DivOp, ExpOp, LogOp, MulOp, NegOp, SqrtOp, SubOp)
-"""The elementwise ops whose result is NaN where an operand is."""
+"""Elementwise ops whose result is NaN where an operand is."""
 COMBINE = (Combination.none, Combination.add, Combination.mul)
-"""The combinations that are NaN where an input is."""
+"""Combinations that are NaN where an input is."""
 
 
 def loses_nan(
@@ -35,7 +35,7 @@ def loses_nan(
 ) -> bool:
     """Whether all results that need a maximum or minimum are NaN where it aggregates one.
 
-    ``ops`` are those of the row kernel, in order.
+    ``ops`` are the row kernel's, in order.
     """
     if extreme.aggregation.data not in EXTREMES or len(extreme.inputs) != 1:
         return False
@@ -58,7 +58,7 @@ def loses_nan(
 
 
 def _reads_alike(extreme: ContractionOp, ops: Iterable[Operation], rows: Rows) -> bool:
-    """Whether all that read what an op aggregates read the same element of it at a point."""
+    """Whether all reads of an op's operand are of the same element at a point."""
     (value,), (own,) = extreme.inputs, rows.reads(extreme)
     reads = ((v, m) for op in ops for v, m in zip(op.operands, rows.reads(op), strict=False))
     return all(m == own for v, m in reads if v is value)
@@ -74,7 +74,7 @@ def _is_carrying_sum(op: Operation, elements: Collection[SSAValue]) -> bool:
 def _carried(
     ops: Iterable[Operation], values: Iterable[SSAValue], within: tuple[type[Operation], ...]
 ) -> set[SSAValue]:
-    """What is NaN where one of some values is: of elementwise ops, and of sums if asked for."""
+    """Values that are NaN where one of some values is: elementwise results, sums on request."""
     found = set(values)
     for op in ops:
         is_sum = isinstance(op, within) and _is_carrying_sum(op, found)
@@ -84,7 +84,7 @@ def _carried(
 
 
 def _needing(ops: Iterable[Operation], value: SSAValue) -> set[SSAValue]:
-    """A value, and all that is computed from it."""
+    """Value and its transitive users."""
     found = {value}
     for op in ops:
         if any(v in found for v in op.operands):

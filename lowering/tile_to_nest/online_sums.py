@@ -1,8 +1,8 @@
-"""Sums of exponentials over a row whose maximum is not known yet, in the pass that finds it.
+"""Online sums of exponentials: over a row, in the pass that finds its maximum.
 
-A work-item's sum is that of `exp(x - m)` for the greatest `x` that it has seen. Where a greater one
-comes, the sum is multiplied by an exponential, and what is added is one: an exponential a number.
-Before the sums of lanes and work-items are joined, each is made one for the greatest of all.
+A work-item's sum is the sum of `exp(x - m)` for the greatest `x` so far. Where a greater one comes,
+the sum is multiplied by an exponential, and 1 is added: an exponential a number. Before the sums of
+lanes and work-items are reduced, each is rescaled to the greatest of all.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
 
 
 class Step(NamedTuple):
-    """What becomes of sums where a number comes."""
+    """Update of sums by a number."""
 
     exponential: SSAValue
-    """That of the number, by the greatest so far."""
+    """Exponential of the number less the greatest so far."""
     scale: SSAValue
-    """What the sums so far are multiplied by."""
+    """Factor of the sums so far."""
 
     def added(self, scalars: Scalars, t: Attribute, old: SSAValue, value: SSAValue) -> SSAValue:
-        """A sum with another value."""
+        """Rescale a sum and add a value."""
         scaled = scalars.apply("tile.mul", [old, self.scale], t)
         return scalars.apply("tile.add", [scaled, value], t)
 
 
 def step(greatest: Accumulator, x: SSAValue) -> Step:
-    """For a number at the loops being built, which the maximum does not have yet."""
+    """Update for a number at the loops being built, which the maximum does not include yet."""
     nest, t = greatest.nest, greatest.type
     scalars = nest.scalars
     before = _finite(scalars, t, nest.load(greatest.buffer, greatest.places.here()))
@@ -46,7 +46,7 @@ def step(greatest: Accumulator, x: SSAValue) -> Step:
 
 
 def scale_to(greatest: Accumulator, own: Accumulator, total: Accumulator) -> None:
-    """Make sums for each work-item's and lane's own greatest number those for the greatest of all.
+    """Rescale sums from each work-item's and lane's own maximum to the maximum of all.
 
     They are no numbers where that is infinite.
     """
@@ -61,7 +61,7 @@ def scale_to(greatest: Accumulator, own: Accumulator, total: Accumulator) -> Non
 
 
 def _finite(scalars: Scalars, t: Attribute, value: SSAValue) -> SSAValue:
-    """The value, but the least number where nothing came, or nothing greater."""
+    """Value, or the least finite number where nothing came, or nothing greater."""
     kind = np.float64 if isinstance(t, Float64Type) else np.float32
     least = scalars.constant(float(np.finfo(kind).min), t)
     return scalars.select(scalars.compare("lt", value, least, t), least, value)

@@ -22,7 +22,7 @@ ROUNDS = 10
 def philox(
     s: Scalars, key: tuple[SSAValue, SSAValue], counter: Sequence[SSAValue]
 ) -> list[SSAValue]:
-    """The four random words of a block; the counter's upper words are 0 where left out."""
+    """Random words of a block; the counter's upper words are 0 where left out."""
     words = [*counter, *(s.constant(0, i32) for _ in range(4 - len(counter)))]
     keys = list(key)
     for round_ in range(ROUNDS):
@@ -43,7 +43,7 @@ def philox(
 
 
 def _multiply(s: Scalars, a: SSAValue, b: int) -> tuple[SSAValue, SSAValue]:
-    """The low and the high word of a product."""
+    """Low and high word of a product."""
     op = s.builder.insert(arith.MulUIExtendedOp(a, s.constant(b, i32)))
     return op.results[0], op.results[1]
 

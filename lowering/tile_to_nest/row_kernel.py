@@ -1,13 +1,13 @@
-"""A row kernel in a nest: phases over the same rows, one after another.
+"""A row kernel in a nest: passes over the same rows, one after another.
 
 The loops up to the first one over an axis that is aggregated stand around everything, as in a
-contraction's nest. Inside, the contractions that need no other's result form the first phase:
-loops over the rest of the row aggregate all of them, then the aggregates of lanes and work-items
-are joined. Those that need these results are the next phase, and so on; last, loops over the row
-write the results. Sums of exponentials are in the phase of their maximum, and sums of deviations in
-that of their mean, where a group shares a row that it does not keep (`online.py`, `moments.py`).
-What lies between is computed at each point where it is needed, again in each phase, unless the
-schedule keeps it. Inputs are read through their stages.
+contraction's nest. Inside, the contractions that need no other's result form the first pass: loops
+over the rest of the row aggregate all of them, then lanes and work-items are reduced. The
+contractions that need these results are the next pass, and so on; last, loops over the row write
+the results. Sums of exponentials are in the pass of their maximum, and sums of deviations in the
+pass of their mean, where a group shares a row that it does not keep (`online_sums.py`,
+`welford_sums.py`). Values between are computed at each point where they are needed, again in each
+pass, unless the schedule keeps them. Inputs are read through their stages.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, equal
-from tiledialect.lowering.gpu.math_polynomial_approximation import NOT_POSITIVE
 from tiledialect.lowering.nest.utils.builder import PRIVATE
+from tiledialect.lowering.nest.utils.scalars import NOT_POSITIVE
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
 from tiledialect.lowering.tile_to_nest.guards import Guards, Test
@@ -43,7 +43,7 @@ from tiledialect.lowering.tile_to_nest.nan_propagation import loses_nan
 from tiledialect.lowering.tile_to_nest.online_sums import Step, scale_to, step
 from tiledialect.lowering.tile_to_nest.row_vector_tails import RowTail
 from tiledialect.lowering.tile_to_nest.staging import Staging
-from tiledialect.lowering.tile_to_nest.vector_tails import LastRows
+from tiledialect.lowering.tile_to_nest.vector_tails import UnrolledRowTail
 from tiledialect.lowering.tile_to_nest.welford_sums import Guesses
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, first_written_out, summed_beside
@@ -51,9 +51,9 @@ from tiledialect.schedule.loops import Role, first_written_out, summed_beside
 NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
 
 FEW_POINTS = 4
-"""After fewer points of a lane no mean is guessed anew, if there are loops of more."""
+"""Minimum number of points of a lane between updates of a mean, if there are loops of more."""
 MOST_POINTS = 1 << 24
-"""How many points of a lane are counted at most: one more is none in f32."""
+"""Maximum number of points of a lane that are counted: one more is lost in f32."""
 
 
 class RowNest:
@@ -69,10 +69,10 @@ class RowNest:
         self.ops = [op for op in body if not isinstance(op, ConstantOp | YieldOp)]
         self.aggregates: dict[SSAValue, Accumulator] = {}
         self.kept: dict[SSAValue, SSAValue] = {}
-        """Where values are kept that have been computed."""
+        """Buffers of values that have been computed."""
         self.shared = any(self.levels[k].index in self.reduced for k in kernel.local_levels)
         """Whether a group shares a row."""
-        self.guards = Guards(kernel, share=self.shared, last=LastRows.of(kernel, self.first))
+        self.guards = Guards(kernel, share=self.shared, tail=UnrolledRowTail.of(kernel, self.first))
         self.tail = RowTail.of(kernel, rows)
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
@@ -84,7 +84,7 @@ class RowNest:
 
     @cached_property
     def reads(self) -> dict[tuple[SSAValue, Map], int]:
-        """The inputs and where they are read, numbered."""
+        """Numbers of the reads of inputs, by input and axes."""
         found = (
             (value, m)
             for op in self.ops
@@ -95,7 +95,7 @@ class RowNest:
 
     @cached_property
     def passes(self) -> list[Pass]:
-        """The contractions of each pass over the row: fewer where a group shares it unkept."""
+        """Contractions of each pass over the row: fewer where a group shares an unkept row."""
         found = passes_of(self.ops, self.rows.axes)
         schedule = self.kernel.schedule
         may_join = (self.shared or schedule.one_pass) and not schedule.stages
@@ -103,13 +103,13 @@ class RowNest:
 
     @property
     def may_guess(self) -> bool:
-        """Whether guesses of means can be in registers: no loop moves them. Points are counted."""
+        """Whether running means fit registers, with no loop over them, and points are countable."""
         inside = (self.levels[k] for k in range(self.first, len(self.levels)))
         moved = any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
         return not moved and prod(self._points_of(self.first - 1)) <= MOST_POINTS
 
     def needed(self, values: Iterable[SSAValue], own: Pass = NO_PASS) -> list[Operation]:
-        """The ops to do at a point for these values, in order; in a pass, as far as it knows."""
+        """Ops to do at a point for these values, in order; in a pass, by its operands."""
         pending, found = list(values), set[Operation]()
         while pending:
             value = pending.pop()
@@ -122,7 +122,7 @@ class RowNest:
 
     @cached_property
     def to_keep(self) -> list[SSAValue]:
-        """The values that are computed once and kept."""
+        """Values that are computed once and kept."""
         values = self.kernel.kernel.values
         chosen = (values[stage.operand] for stage in self.kernel.schedule.stages)
         return [v for v in chosen if not isinstance(v, BlockArgument)]
@@ -131,11 +131,11 @@ class RowNest:
 
     @cached_property
     def first(self) -> int:
-        """The number of the first level inside a work-item over an axis that is aggregated.
+        """Number of the first level inside a work-item over an axis that is aggregated.
 
-        Rows that are written out around it are computed together, phase by phase, so that what one
-        waits for the others do, too. Without such a level, the number of the first of the innermost
-        levels that are written out.
+        Unrolled rows around it are computed together, pass by pass, so that their latencies
+        overlap. Without such a level, the number of the first of the innermost levels that are
+        unrolled.
         """
         for k, level in enumerate(self.levels):
             if k >= self.kernel.parallel and level.index in self.reduced:
@@ -144,7 +144,7 @@ class RowNest:
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
-        """What makes the loops' point one of the axes'."""
+        """Tests that the loops' point is inside the axes."""
         axes = self.rows.axes
         space = IndexSpace(
             tuple(IndexExpr.of(name) for name in axes), tuple(r.extent for r in axes.values())
@@ -157,20 +157,20 @@ class RowNest:
     # -- building --------------------------------------------------------------------------
 
     def build(self) -> None:
-        """The whole kernel."""
+        """Build the whole kernel."""
         self.guards.enter(self.staging.copy, self.first, self.tests, self._row)
 
     def _row(self, tests: tuple[Test, ...]) -> None:
-        """All phases, and the results."""
+        """Build all passes, and the stores of the results."""
         buffers = {value: self._buffer(value) for value in self.to_keep}
         for number, own in enumerate(self.passes):
             self._pass(own, tests, buffers, number % 2 == 1)
         self._results(tests, len(self.passes) % 2 == 1)
 
     def _pass(
-        self, own: Pass, tests: tuple[Test, ...], buffers: dict[SSAValue, SSAValue], back: bool
+        self, own: Pass, tests: tuple[Test, ...], buffers: dict[SSAValue, SSAValue], backwards: bool
     ) -> None:
-        """A pass over the row; what it computes that is to be kept goes to buffers."""
+        """Build a pass over the row; values to be kept are stored in buffers."""
         accumulators = {op: self._accumulator(op) for op in own.contractions}
         for accumulator in accumulators.values():
             accumulator.start()
@@ -186,7 +186,7 @@ class RowNest:
                     self.nest.store(point.known[value], buffer, self.place(value))
             point.aggregate(ops)
 
-        self._points(range(self.first, len(self.levels)), tests, aggregate, back, guesses)
+        self._points(range(self.first, len(self.levels)), tests, aggregate, backwards, guesses)
         self._join(own, accumulators, guesses)
         for op in ops:
             if op.results[0] in buffers:
@@ -198,7 +198,7 @@ class RowNest:
         accumulators: dict[ContractionOp, Accumulator],
         guesses: Guesses | None,
     ) -> None:
-        """Join what lanes and work-items hold; first that of which others must know."""
+        """Reduce over lanes and work-items; first the aggregates that others depend on."""
         copies = {op: accumulators[op].copied() for op in dict.fromkeys(own.sums.values())}
         totals = dict.fromkeys(d.total for d in own.deviations.values())
         for op in totals:
@@ -216,7 +216,7 @@ class RowNest:
     def _guesses(
         self, own: Pass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
     ) -> Guesses:
-        """Guesses of means: the first numbers that each lane of a work-item reads."""
+        """Initialize running means with the first numbers that each lane of a work-item reads."""
         inside = range(self.first, len(self.levels))
         lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
         points = None if tests else prod(self._points_of(self.guess_loop))
@@ -228,7 +228,7 @@ class RowNest:
         return guesses
 
     def _guess_first(self, own: Pass, guesses: Guesses) -> None:
-        """Guess that means are the numbers here."""
+        """Set the running means to the numbers at the loops being built."""
         point = Point(self)
         for op in self.needed(d.x for d in own.deviations.values()):
             point.compute(op)
@@ -238,7 +238,7 @@ class RowNest:
             guesses.guess_first(deviation, point.value(deviation.x, along))
 
     def _mean(self, deviation: Deviation) -> SSAValue:
-        """The mean of the row, once its sum is there."""
+        """Mean of the row, once its sum is reduced."""
         point = Point(self)
         for op in self.needed([deviation.mean]):
             point.compute(op)
@@ -246,7 +246,7 @@ class RowNest:
 
     @cached_property
     def guess_loop(self) -> int:
-        """After each step of which level means are guessed anew; -1 if no level inside is a loop.
+        """Level whose steps end with an update of running means; -1 if no level inside is a loop.
 
         The innermost loop of whose steps each has some points for a lane, or the outermost.
         """
@@ -257,7 +257,7 @@ class RowNest:
         return next(long, min(loops, default=-1))
 
     def _points_of(self, k: int) -> list[int]:
-        """How many points for a lane the levels inside a level have."""
+        """Extents of the levels inside a level that give a lane more points."""
         outputs = set(self.rows.axes) - self.reduced
         beside = summed_beside(self.levels, outputs)
         inside = range(max(k + 1, self.first), len(self.levels))
@@ -267,8 +267,8 @@ class RowNest:
             if self.levels[j].index not in outputs and j not in beside
         ]
 
-    def _results(self, tests: tuple[Test, ...], back: bool) -> None:
-        """Write the results: together those that lie along the same axes."""
+    def _results(self, tests: tuple[Test, ...], backwards: bool) -> None:
+        """Write the results: those along the same axes together."""
         values = self.kernel.kernel.yield_op.values
         groups: dict[frozenset[str], list[tuple[SSAValue, SSAValue]]] = {}
         for value, buffer in zip(values, self.kernel.outputs, strict=True):
@@ -291,22 +291,22 @@ class RowNest:
 
             idle = [k for k in self.kernel.local_levels if self.levels[k].index in absent]
             with self.nest.when(equal(self.kernel.linear_id(idle), 0)):
-                self._points(numbers, own, write, back)
+                self._points(numbers, own, write, backwards)
 
     def _points(
         self,
         numbers: Sequence[int],
         tests: tuple[Test, ...],
         do: Callable[[], None],
-        back: bool,
+        backwards: bool,
         guesses: Guesses | None = None,
     ) -> None:
-        """Loops of levels over the points of a row, and what is done at each.
+        """Build the loops of levels over the points of a row around ``do``.
 
-        Every other phase goes ``back`` where a group shares the row: what was read last is still
-        in a cache. Not where loops go past a row's end, as only their last step has tests.
+        Every other pass goes ``backwards`` where a group shares the row: the last elements read are
+        still in a cache. Not where loops go past a row's end, as only their last step has tests.
         """
-        back = back and bool(self.kernel.local_levels) and not tests
+        backwards = backwards and bool(self.kernel.local_levels) and not tests
 
         def enter(position: int, tests: tuple[Test, ...]) -> None:
             k = numbers[position] if position < len(numbers) else len(self.levels)
@@ -327,8 +327,8 @@ class RowNest:
                         guesses.move()
 
         def turned(k: int) -> dict[str, Expr]:
-            """The step of a level, from the end where the phase goes back."""
-            if not back or self.levels[k].role is not Role.SERIAL:
+            """Step of a level, from the end where the pass goes backwards."""
+            if not backwards or self.levels[k].role is not Role.SERIAL:
                 return {}
             name = step_name(k)
             return {name: self.levels[k].extent - 1 - self.kernel.steps[name]}
@@ -339,23 +339,23 @@ class RowNest:
                 guesses.move()
 
     def _accumulator(self, op: ContractionOp) -> Accumulator:
-        """The accumulators of a contraction; on GPUs an instruction carries NaN."""
+        """Build the accumulator of a contraction; on GPUs an instruction propagates NaN."""
         results = self.kernel.kernel.yield_op.values
         loses = not self.kernel.local_levels and loses_nan(op, self.ops, results, self.rows)
         return Accumulator.of(op, self._places(op), op.result.name_hint or "acc", loses_nan=loses)
 
     def _places(self, op: ContractionOp) -> Places:
-        """The accumulators of a contraction: it aggregates over all that is not its output's."""
+        """Layout of the accumulators of a contraction, by the axes of its result."""
         outputs = set(self.rows.axes) - reduced_by(op, self.rows.axes)
         return Places.of(self.kernel, self.first, outputs)
 
     def _moving(self, value: SSAValue) -> list[int]:
-        """The levels inside a work-item that move a value."""
+        """Levels inside a work-item that index a value."""
         inside = range(self.first, len(self.levels))
         return [k for k in inside if self.levels[k].index in self.rows.maps[value]]
 
     def _buffer(self, value: SSAValue) -> SSAValue:
-        """Private memory for the elements of a value that a work-item needs."""
+        """Allocate private memory for the elements of a value that a work-item needs."""
         tail = self.tail
         extents = [tail.extent(k) if tail else self.levels[k].extent for k in self._moving(value)]
         hint = f"{value.name_hint or 'value'}_kept"
@@ -368,16 +368,16 @@ class RowNest:
         return buffer
 
     def place(self, value: SSAValue) -> list[Expr]:
-        """Where a kept value is at the loops being built."""
+        """Indices of a kept value at the loops being built."""
         return [self.kernel.steps[step_name(k)] for k in self._moving(value)]
 
     def coordinates(self, m: Map) -> tuple[Expr, ...]:
-        """Where the loops being built are in a value."""
+        """Coordinates of the loops being built in a value."""
         return self.kernel.at([IndexExpr.of(a or 0) for a in m])
 
 
 class Point:
-    """The elements of a row kernel's values at a point; what was emitted is reused."""
+    """Elements of a row kernel's values at a point; emitted ones are reused."""
 
     def __init__(
         self,
@@ -397,7 +397,7 @@ class Point:
         self.coordinates = cache(rows.coordinates)
 
     def value(self, value: SSAValue, m: Map) -> SSAValue:
-        """The element of a value; of an input at the axes ``m``."""
+        """Element of a value; of an input at the axes ``m``."""
         if isinstance(value, BlockArgument):
             number = self.rows.reads[value, m]
             if number not in self.inputs:
@@ -409,14 +409,15 @@ class Point:
         return self.known[value]
 
     def _read(self, value: SSAValue) -> SSAValue:
-        """The element of a value that is there already."""
+        """Load the element of a value that is computed already."""
         if (buffer := self.rows.kept.get(value)) is not None:
             return self.nest.load(buffer, self.rows.place(value))
         accumulator = self.rows.aggregates[value]
         return self.nest.scalars.convert(accumulator.total(), accumulator.type, element_type(value))
 
     def compute(self, op: Operation) -> None:
-        """Do an op whose operands are there; or what is done before a maximum or mean is known."""
+        """Do an op whose operands are computed; or its online form before a maximum or mean is
+        known."""
         (result,) = op.results
         greatest, deviation = maximum_of(result), self.own.deviations.get(result)
         if greatest is not None and greatest in self.own.sums.values():
@@ -443,7 +444,7 @@ class Point:
         self.known[result] = element
 
     def _is_below(self, exponential: SSAValue) -> bool:
-        """Whether it is one of the difference to the maximum of all such elements."""
+        """Whether an exponential is of the difference to the maximum of all such elements."""
         greatest = maximum_of(exponential)
         if greatest is None:
             return False
@@ -463,7 +464,7 @@ class Point:
         self.known[op.results[0]] = self.steps[greatest].exponential
 
     def aggregate(self, ops: Sequence[Operation]) -> None:
-        """Aggregate what is here, once these ops are done."""
+        """Aggregate the elements at the point, once these ops are done."""
         for op, accumulator in self.accumulators.items():
             value, t = self.combined(op, accumulator.type), accumulator.type
             if (greatest := self.own.sums.get(op)) is None:
@@ -476,7 +477,7 @@ class Point:
             self.guesses.add(self.known.__getitem__, partial(self._weight, ops))
 
     def _weight(self, ops: Sequence[Operation], moment: Moment) -> SSAValue:
-        """What a deviation is multiplied by in a sum: what is aggregated where it is 1."""
+        """Factor of a deviation in a sum: the summand where the deviation is 1."""
         one, t = Point(self.rows), self.accumulators[moment.op].type
         value = moment.deviations[0].value
         one.inputs = self.inputs
@@ -489,14 +490,14 @@ class Point:
         return one.combined(moment.op, t)
 
     def combined(self, op: ContractionOp, t: Attribute) -> SSAValue:
-        """What a contraction aggregates here, in an element type."""
+        """Combined operands of a contraction at the point, in an element type."""
         maps = self.rows.rows.reads(op)
         scalars = self.nest.scalars
         return combined(op, scalars, t, lambda k: self.value(op.inputs[k], maps[k]))
 
 
 def row_nest(kernel: KernelNest) -> None:
-    """The loops of a kernel with axes."""
+    """Build the loops of a kernel with axes."""
     axes = kernel.kernel.axes
     assert axes is not None
     RowNest(kernel, Rows.of(kernel.kernel.block.ops, axes.ranges)).build()

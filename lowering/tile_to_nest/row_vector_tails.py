@@ -1,13 +1,14 @@
-"""Ends of rows that vectors do not fill: the last vector goes back over what was done before.
+"""Vector tails of rows: remainders of a row that its vectors do not fill, in overlapping vectors.
 
-A row of 37 elements is two vectors of 16, and one of its last 16, of which 11 have been done. They
-are loaded and computed once more, and written with the same values; sums leave them out, while a
-maximum does not mind. In vectors that are halved until they fit, the last 5 elements would be 4 and
-1, each of which takes as long as a whole vector, and sums would be put together of theirs.
+A row of 37 elements is two vectors of 16, and one of its last 16, of which 11 overlap with the
+second: it is shifted inwards. They are loaded and computed once more, and written with the same
+values; sums leave them out, while a maximum does not mind. In vectors that are halved until they
+fit, the last 5 elements would be 4 and 1, each of which takes as long as a whole vector, and sums
+would be put together from both.
 
 Rows of 1000 begin elsewhere in a vector, and so would their vectors: each would be in two cache
-lines, and none could be written past the caches. Of such rows, where they are long, all vectors but
-the first and the last ones begin at multiples of themselves in memory.
+lines, and none could be written by non-temporal stores. Of such rows, where they are long, all
+vectors but the first and the last ones are aligned in memory.
 """
 
 from __future__ import annotations
@@ -31,36 +32,36 @@ from tiledialect.index.integer import Expr, mod
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.vector_tails import (
-    BACK,
+    SHIFT,
+    allow_shift,
     are_digits,
-    first_steps,
-    let_go_back,
+    whole_steps,
 )
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import LEAST_SLIDING, Role, ends_in_part
 
-SLIDING = Expr.var(BACK)
-"""How far where each row's vectors go elsewhere, and it is not known yet which row it is."""
-MOST_VECTORS = 8
-"""How many vectors stand one after the other behind the loop over a row, at most."""
+UNKNOWN_SHIFT = Expr.var(SHIFT)
+"""Shift of aligned vectors in a row that is not known yet."""
+MAX_TAIL_VECTORS = 8
+"""Maximum number of unrolled vectors behind the loop over a row."""
 
 
 @dataclass(frozen=True)
 class RowTail(ABC):
-    """The end of a row along an index, whose levels reach past it."""
+    """Tail of a row along an index, whose levels reach past its end."""
 
     kernel: KernelNest
     index: str
     levels: tuple[int, ...]
-    """The levels of the index, from the largest stride to the lanes."""
+    """Levels of the index, from the largest stride to the lanes."""
     length: int
 
     @staticmethod
     def of(kernel: KernelNest, rows: Rows) -> RowTail | None:
-        """That of the index along which a work-item has vectors; None if these need not go back.
+        """Build the tail of the index that a work-item has in vectors; None if nothing is shifted.
 
-        From now on the index's value depends on how far they do.
+        Adds the shift to the index's value.
         """
         schedule, levels = kernel.schedule, kernel.levels
         if not levels or levels[-1].role is not Role.VECTOR or kernel.local_levels:
@@ -70,72 +71,72 @@ class RowTail(ABC):
         if index not in kernel.kernel.reduced or schedule.one_pass or is_staged:
             return None
         own = tuple(k for k, level in enumerate(levels) if level.index == index)
-        tail = OverlappingTail(kernel, index, own, kernel.ranges[index].extent)
+        tail = ShiftedTail(kernel, index, own, kernel.ranges[index].extent)
         tail = AlignedTail.instead_of(tail, rows) or tail
         if not tail.is_possible:
             return None
-        let_go_back(kernel, index)
+        allow_shift(kernel, index)
         return tail
 
     @property
     def is_possible(self) -> bool:
-        """Whether the index goes past its end, in digits one inside the other, by few vectors."""
+        """Whether the levels pass the row's end, in nested digits, by few vectors."""
         own = [self.kernel.levels[k] for k in self.levels]
         is_past = prod(level.extent for level in own) > self.length >= self.lanes
-        return is_past and are_digits(own) and len(self.ends) <= MOST_VECTORS
+        return is_past and are_digits(own) and len(self.ends) <= MAX_TAIL_VECTORS
 
     @property
     @abstractmethod
     def whole(self) -> int:
-        """How many steps of the outermost level have elements alone that are there."""
+        """Number of steps of the outermost level whose elements are all in the row."""
 
     @property
     @abstractmethod
     def ends(self) -> tuple[int, ...]:
-        """Where in the row the vectors begin that those steps do not have."""
+        """Start in the row of each vector that the whole steps do not cover."""
 
     @abstractmethod
     def _enter_row(self, inside: Callable[[], None]) -> None:
-        """The loop of the outermost level, and the vectors that it does not have."""
+        """Build the loop of the outermost level, and the tail vectors."""
 
     @abstractmethod
     def at_row(self) -> AbstractContextManager[None]:
-        """Where the loop's vectors begin, once it is known which row it is."""
+        """Bind the shift of the loop's vectors, once the row is known."""
 
     @property
     @abstractmethod
     def _new(self) -> tuple[str, Expr] | None:
-        """How the lanes here compare with what that have elements of their own; None if all do."""
+        """Comparison of the lanes here by which their elements are new; None if all are."""
 
     @property
     def outer(self) -> tuple[int, ...]:
-        """The levels of the index but for the lanes."""
+        """Levels of the index but for the lanes."""
         return self.levels[:-1]
 
     @property
     def lanes(self) -> int:
-        """How many elements a vector has."""
+        """Number of elements of a vector."""
         return self.kernel.levels[self.levels[-1]].extent
 
     @property
     def stride(self) -> int:
-        """How many elements a step of the outermost level has."""
+        """Number of elements of a step of the outermost level."""
         return self.kernel.levels[self.levels[0]].stride
 
     @property
     def done(self) -> int:
-        """How many elements the whole steps have."""
+        """Number of elements of the whole steps."""
         return self.whole * self.stride
 
     def extent(self, k: int) -> int:
-        """How many places what is kept of a row has along a level, of whatever index."""
+        """Extent of a kept value of a row along a level, of whatever index."""
         level = self.kernel.levels[k]
         if k != self.levels[0]:
             return level.extent
         return max(level.extent, ceil_div(self.done + len(self.ends) * self.lanes, level.stride))
 
     def enter(self, k: int, inside: Callable[[], None]) -> None:
-        """The loop of a level that is not the lanes', and of the outermost one the ends, too."""
+        """Build the loop of a level that is not the lanes'; after the outermost one's, the tail."""
         if k == self.levels[0]:
             self._enter_row(inside)
             return
@@ -144,15 +145,15 @@ class RowTail(ABC):
             inside()
 
     def _enter_whole(self, inside: Callable[[], None]) -> None:
-        """The loop over the whole steps."""
+        """Build the loop over the whole steps."""
         if self.whole:
-            first_steps(self.kernel, self.levels[0], self.whole, inside)
+            whole_steps(self.kernel, self.levels[0], self.whole, inside)
 
     def _enter_ends(self, inside: Callable[[], None]) -> None:
-        """Each of the vectors that no loop has."""
+        """Build the tail vectors."""
         for number, position in enumerate(self.ends):
             rest = self.done + number * self.lanes
-            steps = {BACK: Expr.const(position - rest)}
+            steps = {SHIFT: Expr.const(position - rest)}
             for k in self.outer:
                 step, rest = divmod(rest, self.kernel.levels[k].stride)
                 steps[step_name(k)] = Expr.const(step)
@@ -160,7 +161,7 @@ class RowTail(ABC):
                 inside()
 
     def once(self, op: ContractionOp, accumulator: Accumulator, value: SSAValue) -> SSAValue:
-        """What a contraction aggregates here: nothing in lanes that are aggregated elsewhere."""
+        """Select the summand here: neutral in lanes that another vector aggregates."""
         is_alone = self.levels[-1] in accumulator.places.moving
         if is_alone or op.aggregation.data in EXTREMES or (found := self._new) is None:
             return value
@@ -174,13 +175,13 @@ class RowTail(ABC):
 
 
 @dataclass(frozen=True)
-class OverlappingTail(RowTail):
-    """That of a row whose last vector goes back over the one before."""
+class ShiftedTail(RowTail):
+    """Tail whose last vector is shifted inwards, over the one before."""
 
     @property
     @override
     def is_possible(self) -> bool:
-        """Whether that is better than halves, quarters… of a vector, too."""
+        """Whether the tail is also better than halves, quarters… of a vector."""
         return super().is_possible and not ends_in_part(self.length, self.lanes)
 
     @property
@@ -206,25 +207,25 @@ class OverlappingTail(RowTail):
     @property
     @override
     def _new(self) -> tuple[str, Expr] | None:
-        back = self.kernel.steps[BACK].value
-        return ("ge", Expr.const(-back)) if back else None
+        shift = self.kernel.steps[SHIFT].value
+        return ("ge", Expr.const(-shift)) if shift else None
 
 
 @dataclass(frozen=True)
 class AlignedTail(RowTail):
-    """Those of a row whose vectors begin at multiples of themselves in memory, wherever it does.
+    """Tail of a row whose vectors are aligned in memory, wherever the row begins.
 
-    The first one and the last ones do not, and overlap with these.
+    The first one and the last ones are not, and overlap with these.
     """
 
     start: IndexExpr
-    """Where a row begins in memory."""
+    """Start of a row in memory."""
     least: int
-    """How many elements are before the first of these vectors at least."""
+    """Minimum number of elements before the first aligned vector."""
 
     @staticmethod
     def instead_of(tail: RowTail, rows: Rows) -> AlignedTail | None:
-        """That of a long row whose successor begins elsewhere in a vector; None of another one."""
+        """Aligned tail of a long row whose successor is aligned differently; else None."""
         kernel, index = tail.kernel, tail.index
         is_loop = kernel.levels[tail.levels[0]].role is Role.SERIAL
         if not is_loop or tail.length < LEAST_SLIDING:
@@ -247,38 +248,38 @@ class AlignedTail(RowTail):
     def _enter_row(self, inside: Callable[[], None]) -> None:
         # The ends come first: what the loop writes past the caches is not fetched again.
         self._enter_ends(inside)
-        with self.kernel.at_steps({BACK: SLIDING}):
+        with self.kernel.at_steps({SHIFT: UNKNOWN_SHIFT}):
             self._enter_whole(inside)
 
     @override
     def at_row(self) -> AbstractContextManager[None]:
-        if self.kernel.steps.get(BACK) != SLIDING:
+        if self.kernel.steps.get(SHIFT) != UNKNOWN_SHIFT:
             return nullcontext()
-        return self.kernel.at_steps({BACK: self._first})
+        return self.kernel.at_steps({SHIFT: self._first})
 
     @property
     def _first(self) -> Expr:
-        """Where in the row the loop's first vector begins: at most a vector behind its head."""
+        """Start in the row of the loop's first vector: at most a vector behind the row's."""
         return self.lanes - mod(self.kernel.expr(self.start), self.lanes)
 
     @property
     @override
     def _new(self) -> tuple[str, Expr] | None:
-        back = self.kernel.steps[BACK].value
-        if back is None:
+        shift = self.kernel.steps[SHIFT].value
+        if shift is None:
             return None
         outer = (self.kernel.steps[step_name(k)] * self.kernel.levels[k].stride for k in self.outer)
-        position = sum(outer, Expr.const(back))
+        position = sum(outer, Expr.const(shift))
         if not position:
             return "lt", self._first
         return "ge", self._first + self.done - position
 
 
 def _start(kernel: KernelNest, rows: Rows, index: str) -> tuple[IndexExpr, int] | None:
-    """Where rows of the first result along an index begin in memory.
+    """Start in memory of the rows of the first result along an index.
 
-    And how far the next multiple of a vector is at least. None if all begin at such multiples, or
-    no result lies along the index.
+    And the minimum distance to the next multiple of a vector. None if all begin at such multiples,
+    or no result lies along the index.
     """
     lanes = kernel.levels[-1].extent
     for value in kernel.kernel.yield_op.values:

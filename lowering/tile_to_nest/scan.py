@@ -1,17 +1,17 @@
-"""A scan in a nest: each work-item scans its chunk, then all scan what the chunks come to.
+"""A scan in a nest: each work-item scans its chunk, then all scan the totals of the chunks.
 
 The loops up to the first one along the axis stand around everything. Serial loops along the axis
-carry what came before. In each of their steps, the work-item loads its chunk, and scans it; the
-work-items of a row then scan the chunks' totals in local memory, in logarithmically many steps;
-and each adds what came before its chunk (or multiplies, or takes the larger) as it writes the
-results. Written out loops outside the work-items, the segments, are taken together: their totals
-are scanned at the same time, so that neighbouring work-items can load neighbouring elements.
+carry the running aggregate. In each of their steps, the work-item loads its chunk, and scans it;
+the work-items of a row then scan the chunks' totals in local memory, in logarithmically many steps;
+and each adds the prefix of its chunk (or multiplies, or takes the larger) as it writes the results.
+Unrolled loops outside the work-items, the segments, are taken together: their totals are scanned at
+the same time, so that neighbouring work-items can load neighbouring elements.
 
-What lies past the ends of the tensor is the neutral element, and is not written. So no work-item
-leaves the others, which would wait for it.
+Elements past the ends of the tensor are neutral, and are not written. So no work-item leaves the
+others, which would wait for it.
 
-In a scan of runs, what some elements come to has two parts: the aggregate of the last run, and
-whether that began among them, so that what comes before them has no part in it.
+In a segmented scan, the aggregate of some elements has two components: the aggregate of the last
+run, and whether that began among them, so that elements before them have no part in it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tiledialect.schedule.loops import Role, first_written_out
 from tiledialect.schedule.scans import ScanLevels
 
 Parts = tuple[SSAValue, ...]
-"""What some elements come to, or buffers of that: its parts."""
+"""Aggregate of some elements by its components, or buffers of them."""
 
 
 class ScanNest:
@@ -52,21 +52,21 @@ class ScanNest:
         self.type = accumulator_type(op)
         anew = {"anew": i1} if op.keys is not None else {}
         self.parts: dict[str, Attribute] = {"": self.type, **anew}
-        """The element types of the parts, by what is added to the names of their buffers."""
+        """Element types of the components, by the suffix of their buffers' names."""
         self.index = f"d{op.along}"
         self.own = ScanLevels.of(kernel.schedule, self.index, op.block)
         serial = [k for k in (*self.own.steps, *self.own.inside) if k >= kernel.parallel]
         self.first = min(serial, default=first_written_out(kernel.levels))
         inside = range(self.first, len(kernel.levels))
         self.tile = [k for k in inside if k not in self.own.steps]
-        """The levels that move what a work-item has in registers."""
+        """Levels that index the registers of a work-item."""
         self.rows = [k for k in self.tile if k not in self.own.inside]
         self.totals = [k for k in self.tile if k not in self.own.chunk]
 
     # -- places and values -----------------------------------------------------------------
 
     def buffer(self, numbers: Sequence[int], hint: str) -> Parts:
-        """Registers, one for each step of some levels."""
+        """Allocate registers, one for each step of some levels."""
         extents = [self.kernel.levels[k].extent for k in numbers]
         return self._buffers(extents, PRIVATE, hint)
 
@@ -81,7 +81,7 @@ class ScanNest:
         condition: Condition = ALWAYS,
         default: Parts | None = None,
     ) -> Parts:
-        """What some elements come to, or what they do by ``default`` if there are none."""
+        """Load an aggregate, or ``default`` where the condition does not hold."""
         defaults = default or [None] * len(memory)
         pairs = zip(memory, defaults, strict=True)
         return tuple(self.nest.load(m, place, condition, d) for m, d in pairs)
@@ -93,23 +93,23 @@ class ScanNest:
         place: Sequence[Expr],
         condition: Condition = ALWAYS,
     ) -> None:
-        """Keep what some elements come to."""
+        """Store an aggregate."""
         for part, buffer in zip(value, memory, strict=True):
             self.nest.store(part, buffer, place, condition)
 
     def place(self, numbers: Sequence[int]) -> list[Expr]:
-        """Which of those the loops being built are at."""
+        """Indices of the loops being built in a buffer of some levels."""
         return [self.kernel.steps[step_name(k)] for k in numbers]
 
     def neutral(self) -> Parts:
-        """What changes no aggregate."""
+        """Neutral element of the aggregation."""
         number = neutral(self.op.aggregation.data, self.type)
         numbers = (number, 0)[: len(self.parts)]
         types = self.parts.values()
         return tuple(self.nest.scalars.constant(*x) for x in zip(numbers, types, strict=True))
 
     def joined(self, earlier: Parts, later: Parts) -> Parts:
-        """What elements come to with those before them."""
+        """Combine the aggregates of neighbouring ranges, the earlier first."""
         scalars = self.nest.scalars
         aggregate = AGGREGATE[self.op.aggregation.data]
         value = aggregate(scalars, self.type, earlier[0], later[0])
@@ -119,20 +119,20 @@ class ScanNest:
         return scalars.select(later[1], later[0], value), begins
 
     def coordinates(self) -> tuple[Expr, ...]:
-        """Where the loops being built are in the operand and the result."""
+        """Coordinates of the loops being built in the operand and the result."""
         axes = range(len(static_shape(self.op.result)))
         return self.kernel.at([IndexExpr.of(f"d{axis}") for axis in axes])
 
     @contextmanager
     def in_order(self, numbers: Sequence[int], role: Role | None = None) -> Generator[None]:
-        """Loops along the axis that come by its elements in the order of the scan."""
+        """Build loops along the axis in the order of the scan."""
         with self.kernel.loops(numbers, role):
             steps = {step_name(k): self._ordered(k) for k in numbers}
             with self.kernel.at_steps(steps):
                 yield
 
     def _ordered(self, number: int) -> Expr:
-        """The step of a level, counted from where the scan begins."""
+        """Step of a level, counted from the beginning of the scan."""
         step = self.kernel.steps[step_name(number)]
         if self.op.reverse is None:
             return step
@@ -141,7 +141,7 @@ class ScanNest:
     # -- building --------------------------------------------------------------------------
 
     def build(self) -> None:
-        """The whole kernel."""
+        """Build the whole kernel."""
         with self.kernel.loops(range(self.first)), self.kernel.at_steps(self._from_the_end()):
             carry = self.buffer(self.rows, "carry")
             with self.kernel.loops(self.rows):
@@ -150,9 +150,10 @@ class ScanNest:
             self._steps(0, carry, shared)
 
     def _from_the_end(self) -> dict[str, Expr]:
-        """The steps of work-groups that have blocks, the last one first.
+        """Steps of work-groups that have blocks, the last one first.
 
-        What the blocks come to was read before, the last one last: a GPU's last cache still has it.
+        The pass of the blocks' totals read the last block last: a GPU's last-level cache still has
+        it.
         """
         if self.op.start is None or self.own.items is None:
             return {}
@@ -172,7 +173,7 @@ class ScanNest:
         self._write(chunk, offsets)
 
     def _start(self) -> Parts:
-        """What the rows of a block start with."""
+        """Initial aggregate of the rows of a block."""
         start = self.op.start
         if start is None:
             return self.neutral()
@@ -189,13 +190,13 @@ class ScanNest:
         return (self.nest.scalars.convert(value, element_type(start), self.type),)
 
     def _elements(self) -> Elements:
-        """The kernel's elements at the loops being built."""
+        """Elements of the kernel at the loops being built."""
         at = self.coordinates()
         inside = self.kernel.in_bounds(at, static_shape(self.op.result))
         return Elements(self.nest, self.kernel.memory, at, inside)
 
     def _begins(self, keys: SSAValue, at: Sequence[Expr]) -> SSAValue:
-        """Whether an element's key is not that of the one before."""
+        """Whether an element's key differs from the key of the one before."""
         shape, t, scalars = static_shape(keys), element_type(keys), self.nest.scalars
         step = -1 if self.op.reverse is None else 1
         before = [c + step if axis == self.op.along else c for axis, c in enumerate(at)]
@@ -208,7 +209,7 @@ class ScanNest:
         return scalars.compare("ne", own, other, wide)
 
     def _load(self) -> Parts:
-        """What the work-item scans in this step, in registers."""
+        """Load the chunk of this step into registers."""
         chunk = self.buffer(self.tile, "chunk")
         with self.kernel.loops(self.tile):
             elements, place = self._elements(), self.place(self.tile)
@@ -220,7 +221,7 @@ class ScanNest:
         return chunk
 
     def _scan_chunk(self, chunk: Parts) -> Parts:
-        """Scan the chunk in place; what it comes to."""
+        """Scan the chunk in place; return its totals."""
         totals = self.buffer(self.totals, "total")
         with self.kernel.loops(self.totals):
             self.store(self.neutral(), totals, self.place(self.totals))
@@ -234,7 +235,7 @@ class ScanNest:
     # -- work-items together ---------------------------------------------------------------
 
     def _shared(self) -> tuple[Parts, Parts]:
-        """Local memory for the totals of all work-items; two, so that one can be read."""
+        """Allocate local memory for the totals of all work-items; two, so that one can be read."""
         others = [k for k in self.kernel.local_levels if k != self.own.items]
         levels = self.kernel.levels
         rows = prod(levels[k].extent for k in others)
@@ -248,7 +249,7 @@ class ScanNest:
         return self.kernel.levels[self.own.items].extent
 
     def _at_item(self, distance: int) -> tuple[list[Expr], Condition]:
-        """Where the totals of an earlier work-item are, and that there is such a one."""
+        """Indices of the totals of an earlier work-item, and the condition that there is one."""
         assert self.own.items is not None
         others = [k for k in self.kernel.local_levels if k != self.own.items]
         own = self.kernel.steps[step_name(self.own.items)]
@@ -258,7 +259,7 @@ class ScanNest:
         return place, condition if distance else ALWAYS
 
     def _scan_items(self, totals: Parts, shared: Sequence[Parts]) -> Parts:
-        """Scan what the chunks come to; the memory with the totals up to each work-item."""
+        """Scan the chunks' totals; return the memory with the totals up to each work-item."""
         memory, other = shared
         with self.kernel.loops(self.totals):
             value = self.load(totals, self.place(self.totals))
@@ -277,7 +278,7 @@ class ScanNest:
         return memory
 
     def _carry(self, carry: Parts, totals: Parts, before: Parts | None) -> Parts:
-        """What came before each chunk, in registers; carry on what all of them come to."""
+        """Prefix of each chunk, in registers; carry on the total of all of them."""
         offsets = self.buffer(self.totals, "offset")
         with self.in_order(self.own.segments, Role.UNROLL), self.kernel.loops(self.rows):
             at, row = self.place(self.totals), self.place(self.rows)

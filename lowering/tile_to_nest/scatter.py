@@ -1,11 +1,11 @@
-"""A scatter in a nest: each work-item owns some rows of some columns, and all indices are read.
+"""A scatter in a nest: each work-item owns some rows of some columns, and reads all indices.
 
-The loops over work-groups and work-items say which rows and columns are a work-item's own; the
-rows lie together. It sets them to 0, and goes through the indices in order. Where one names a row
-of its own, it adds the values to it, in memory. So nothing is added at the same time, and no
-atomic operations are needed, which OpenCL has for integers alone.
+The loops over work-groups and work-items say which rows and columns are a work-item's own; the rows
+lie together. It sets them to 0, and goes through the indices in order. Where one names a row of its
+own, it adds the values to it, in memory. So nothing is added at the same time, and no atomic
+operations are needed, which OpenCL has for integers alone.
 
-The work-items of a group search together: each reads a share of a block of indices, and looks which
+The work-items of a group search together: each reads a share of a block of indices, and tests which
 of a few neighbours name a row of the group's. Few do: these are put down in a list, in order, and
 all go through that. A scatter in parts is one for each part of the indices, for groups of its own.
 """
@@ -34,9 +34,9 @@ from tiledialect.schedule.loops import Role
 from tiledialect.schedule.scatters import row_index, rows_of_item
 
 NEIGHBOURS = 16
-"""How many neighbours a work-item looks at."""
+"""Number of neighbouring indices that a work-item tests."""
 COUNT = et.CONCRETE["i32"]
-"""The type of how many are found."""
+"""Integer type of counters."""
 
 
 class ScatterNest:
@@ -55,7 +55,7 @@ class ScatterNest:
         self.columns = [k for k in self.inside if kernel.levels[k].index != self.row_name]
 
     def build(self) -> None:
-        """The whole kernel."""
+        """Build the whole kernel."""
         with self.kernel.loops(range(self.kernel.parallel)):
             with self.kernel.loops(self.inside):
                 at = self._coordinates()
@@ -67,18 +67,18 @@ class ScatterNest:
                 self._points()
 
     def _coordinates(self, row: Expr | None = None) -> list[Expr]:
-        """Where the loops being built are in the result; in another row if that is given."""
+        """Coordinates of the loops being built in the result; in another row if given."""
         own = [IndexExpr.of(f"d{axis}") for axis in range(len(self.shape))]
         at = [*self.kernel.at(own)]
         return at if row is None else [*at[: self.axis], row, *at[self.axis + 1 :]]
 
     @property
     def first(self) -> Expr:
-        """The number of the part's first index."""
+        """Number of the part's first index."""
         return self._coordinates()[0] * self.op.part_size if self.axis else Expr()
 
     def _points(self) -> None:
-        """The loops over the indices, in order."""
+        """Build the loops over the indices, in order."""
         with self.nest.loop(LoopRole(Role.SERIAL), self.op.part_size, "point") as step:
             point, there = self.point(step)
             with self.nest.when(there):
@@ -88,7 +88,7 @@ class ScatterNest:
                     self.add(point, row)
 
     def point(self, step: Expr) -> tuple[list[Expr], Condition]:
-        """Where an index of the part is, and whether there is one."""
+        """Coordinates of an index of the part, and the condition that there is one."""
         shape = static_shape(self.op.indices)
         number = self.first + step
         there = both(less(step, self.op.part_size), less(number, prod(shape)))
@@ -110,7 +110,7 @@ class ScatterNest:
             self.nest.store(total, self.output, at, condition)
 
     def _value(self, place: Sequence[Expr], condition: Condition) -> SSAValue:
-        """What is added at a place of the updates, which may be a number."""
+        """Value of the updates at some coordinates; the updates may be a number."""
         updates = self.op.updates
         if isinstance(updates.owner, ConstantOp):
             return self.nest.scalars.constant(updates.owner.number, self.type)
@@ -119,7 +119,7 @@ class ScatterNest:
         return self.nest.scalars.convert(value, element_type(updates), self.type)
 
     def row(self, index: SSAValue) -> SSAValue:
-        """The row that an index names, or -1, as an i64."""
+        """Row that an index names, or -1, as an i64."""
         scalars, size, t = self.nest.scalars, self.size, element_type(self.op.indices)
         wide = t if et.is_wide(t) else et.CONCRETE["i32"]
         index = scalars.convert(index, t, wide)
@@ -132,12 +132,12 @@ class ScatterNest:
         return scalars.select(inside, row, scalars.constant(-1, signed))
 
     def position(self, row: SSAValue) -> Expr:
-        """A row as an index."""
+        """Index expression of a row."""
         index = self.nest.scalars.emit(arith.IndexCastOp(row, IndexType()))
         return self.nest.named(index, "row", Range(-1, self.size))
 
     def owns(self, row: Expr, levels: Sequence[int]) -> Condition:
-        """Whether a row is of those of all work-items that have the same steps of these levels."""
+        """Whether a row belongs to the work-items that have the same steps of these levels."""
         first, count = Expr(), rows_of_item(self.kernel.schedule, self.axis, self.size)
         for k, level in enumerate(self.kernel.levels[: self.kernel.parallel]):
             if level.index == self.row_name and k in levels:
@@ -148,10 +148,10 @@ class ScatterNest:
 
 
 class Search:
-    """The search of all work-items of a group for the indices that name rows of their own.
+    """Search of all work-items of a group for the indices that name rows of their own.
 
-    They copy a block of indices to local memory. Each counts what it finds among ``NEIGHBOURS``;
-    from the counts before its own it knows where in the list to put that.
+    They copy a block of indices to local memory. Each counts its matches among ``NEIGHBOURS``; the
+    counts before its own give its places in the list.
     """
 
     def __init__(self, scatter: ScatterNest):
@@ -176,7 +176,7 @@ class Search:
         )
 
     def build(self) -> None:
-        """The loop over blocks of indices."""
+        """Build the loop over blocks of indices."""
         serial = LoopRole(Role.SERIAL)
         blocks = ceil_div(self.scatter.op.part_size, self.block)
         with self.nest.loop(serial, blocks, "block") as block:
@@ -196,7 +196,7 @@ class Search:
                     self._add(first, number)
 
     def _copy(self, first: Expr) -> None:
-        """The rows that the block's indices name."""
+        """Copy the rows that the block's indices name."""
         scalars, signed = self.nest.scalars, et.CONCRETE["i64"]
         indices, t = self.scatter.op.indices, element_type(self.scatter.op.indices)
         with self.nest.loop(LoopRole(Role.UNROLL), NEIGHBOURS, "step") as step:
@@ -220,7 +220,7 @@ class Search:
         return self.scatter.position(self.nest.load(self.rows, place))
 
     def _counter(self, start: SSAValue, hint: str) -> SSAValue:
-        """Memory of a work-item's own for a number."""
+        """Allocate a private counter."""
         counter = self.nest.buffer(COUNT, [1], PRIVATE, hint)
         self.nest.store(start, counter, [Expr()])
         return counter
@@ -229,14 +229,14 @@ class Search:
         return self.nest.emit(arith.AddiOp(a, b))
 
     def _increase(self, counter: SSAValue) -> SSAValue:
-        """Count one more; what it was before."""
+        """Increment a counter; return its value before."""
         before = self.nest.load(counter, [Expr()])
         one = self.nest.scalars.constant(1, COUNT)
         self.nest.store(self._plus(before, one), counter, [Expr()])
         return before
 
     def _count(self) -> None:
-        """How many the work-items of a word find before each one, and how many all of them."""
+        """Count the matches of the work-items of a word before each one, and of all of them."""
         zero = self.nest.scalars.constant(0, COUNT)
         counter = self._counter(zero, "count")
         with (
@@ -256,11 +256,11 @@ class Search:
 
     @property
     def place(self) -> list[Expr]:
-        """Where a work-item's count is."""
+        """Indices of a work-item's count."""
         return [floordiv(self.item, NEIGHBOURS), mod(self.item, NEIGHBOURS)]
 
     def _list(self) -> Expr:
-        """Put down where in the block an index names a row of the group's; how many do."""
+        """List the indices of the block that name a row of the group's; return their number."""
         zero = self.nest.scalars.constant(0, COUNT)
         before, total = self.nest.load(self.counts, self.place), zero
         for k in range(self.words):
@@ -280,12 +280,13 @@ class Search:
         return self._index(total, "total", self.block + 1)
 
     def _index(self, value: SSAValue, hint: str, end: int) -> Expr:
-        """A number as an index below ``end``."""
+        """Index expression of a number below ``end``."""
         value = self.nest.emit(arith.IndexCastOp(value, IndexType()))
         return self.nest.named(value, hint, Range(0, end))
 
     def _add(self, first: Expr, number: Expr) -> None:
-        """Let the owner of a row add the values of the list's index of that number."""
+        """Add the values of an index of the list, by its number, in the work-item that owns its
+        row."""
         place = self.nest.load(self.places, [number])
         place = self.nest.scalars.convert(place, self.place_type, COUNT)
         place = self._index(place, "place", self.block)

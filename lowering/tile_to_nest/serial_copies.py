@@ -1,6 +1,6 @@
-"""How one work-item copies a box: rows in vectors, and squares of rows that become columns.
+"""Copy of a box by one work-item: rows in vectors, and transposed squares.
 
-What vectors do not divide is moved in shorter ones. Where the rows of the tile are columns of the
+Remainders of vectors are moved in shorter ones. Where the rows of the tile are columns of the
 operand, a square of vectors is loaded, transposed in registers, and stored.
 """
 
@@ -20,12 +20,12 @@ from tiledialect.lowering.nest.utils.builder import NestBuilder
 from tiledialect.schedule.loops import Role
 
 Position = Mapping[int, Expr]
-"""Where along each dimension of a box something is."""
+"""Index along each dimension of a box."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Pieces of ``width`` neighbours, one after the other."""
+    """Consecutive chunks of ``width`` neighbours."""
 
     start: int
     count: int
@@ -33,7 +33,7 @@ class Run:
 
 
 def runs(extent: int, width: int, start: int = 0) -> list[Run]:
-    """Pieces that make up ``extent``: as many of ``width`` as there can be, then of its halves."""
+    """Chunks that make up ``extent``: as many of ``width`` as there can be, then of its halves."""
     found: list[Run] = []
     end = start + extent
     while start < end:
@@ -47,25 +47,25 @@ def runs(extent: int, width: int, start: int = 0) -> list[Run]:
 
 @dataclass(frozen=True)
 class LoneCopy:
-    """The copy of a box, whose dimensions are in the order of the tile, by one work-item."""
+    """Copy of a box, whose dimensions are in the order of the tile, by one work-item."""
 
     nest: NestBuilder
     extents: Sequence[int]
     order: Sequence[int]
-    """The dimensions in the order of the memory that is read."""
+    """Dimensions in the order of the memory that is read."""
     role: LoopRole
-    """What runs the steps."""
+    """Role of the loops."""
     width: int
-    """How many neighbours are moved at once."""
+    """Number of neighbours that are moved at once."""
     move: Callable[[Position], None]
     """Moves an element."""
     row: Callable[[Position], tuple[Expr, int]]
-    """Where along an axis of memory a row begins, and how long this axis is."""
+    """Start of a row along an axis of memory, and the length of this axis."""
     square: Callable[[Position, int], None] | None
-    """Moves a square of neighbouring rows and columns; None if that cannot be."""
+    """Moves a square of neighbouring rows and columns; None if impossible."""
 
     def make(self) -> None:
-        """The loops, and what is moved in them."""
+        """Build the loops, and the moves in them."""
         if not self.order:
             self.move({})
             return
@@ -82,7 +82,7 @@ class LoneCopy:
                 self._columns(position, row, column)
 
     def _row(self, position: Position, row: int) -> None:
-        """A row of memory that is one of the tile's, too."""
+        """Copy a row of memory that is one of the tile's, too."""
 
         def move(pieces: Sequence[Run]) -> None:
             for run in pieces:
@@ -96,7 +96,7 @@ class LoneCopy:
         )
 
     def _columns(self, position: Position, row: int, column: int) -> None:
-        """Rows of memory that are columns of the tile."""
+        """Copy rows of memory that are columns of the tile."""
         across = runs(self.extents[column], self.width)
 
         def one_by_one(first: int, count: int) -> None:
@@ -116,7 +116,7 @@ class LoneCopy:
         inside: Callable[[int, int], None],
         outside: Callable[[int, int], None],
     ) -> None:
-        """Parts of a row, each from where on and how long, by whether they are inside memory."""
+        """Split a row into ranges, by start and length, inside and outside memory."""
         extent = self.extents[row]
         if self.width == 1 or self.role.role is not Role.SERIAL:
             # What is written out tests each access, which costs less than a second body.
@@ -134,7 +134,7 @@ class LoneCopy:
                 act(low, high - low)
 
     def _squares(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
-        """Some columns of the tile, whose elements are neighbours in memory."""
+        """Copy some columns of the tile, whose elements are neighbours in memory."""
         width, squares = across.width, along.count // across.width if across.width > 1 else 0
         if squares and self.square is not None:
             with (
@@ -147,12 +147,12 @@ class LoneCopy:
         self._rest(position, row, rest, column, Run(across.start, across.count * width, 1))
 
     def _rest(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
-        """What is moved element by element, in the order of memory."""
+        """Copy the remainder element by element, in the order of memory."""
         both_runs = {row: along, column: across}
         self._elements(position, {d: both_runs[d] for d in self.order if d in both_runs})
 
     def _elements(self, position: Position, inside: Mapping[int, Run]) -> None:
-        """What is left of a box: the last of the dimensions inside in vectors."""
+        """Copy the remainder of a box: the last of the dimensions inside in vectors."""
         if not all(run.count for run in inside.values()):
             return
         with ExitStack() as stack:
@@ -166,7 +166,7 @@ class LoneCopy:
 
 
 def transposed(nest: NestBuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
-    """The columns of a square of vectors, as many as they have lanes: a power of two."""
+    """Transpose a square of vectors, as many as they have lanes: a power of two."""
     found, size = list(rows), len(rows)
     distance = size // 2
     while distance:
@@ -180,7 +180,7 @@ def transposed(nest: NestBuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
 
 
 def _joined(nest: NestBuilder, a: SSAValue, b: SSAValue, first: int, distance: int) -> SSAValue:
-    """Pieces of two vectors in turn: every other piece of ``distance`` lanes, from ``first`` on."""
+    """Interleave two vectors: every other piece of ``distance`` lanes, from ``first`` on."""
     t = a.type
     assert isinstance(t, VectorType)
     lanes = t.get_shape()[0]

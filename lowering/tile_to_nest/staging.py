@@ -1,4 +1,4 @@
-"""Operands near at hand: tiles copied to local or private memory, and reads that find them.
+"""Staging: tiles copied to local or private memory, and reads from the nearest tile.
 
 A copy is a contraction with `=`: every element of the tile's box is one of the operand, or the
 neutral element where the box reaches outside. The work-items of a group share a copy to local
@@ -37,15 +37,15 @@ from tiledialect.schedule.footprint import UNROLLED_COPIES, Footprint, stage_foo
 from tiledialect.schedule.loops import Role, Stage, place_of
 
 Location = tuple[SSAValue, Sequence[Expr], Condition]
-"""A buffer, a place in it, and when that is inside."""
+"""Buffer, indices in it, and the condition that they are inside."""
 
 BANKS = 128
-"""How many bytes lie in different banks of local memory."""
+"""Number of bytes that lie in different banks of local memory."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A staged box of an operand, in a buffer."""
+    """Staged box of an operand, in a buffer."""
 
     stage: Stage
     box: Footprint
@@ -53,11 +53,11 @@ class Tile:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The axes of the operand from slowest to fastest."""
+        """Axes of the operand from slowest to fastest."""
         return tuple(dict.fromkeys(d.axis for d in self.box.dimensions))
 
     def place(self, position: Sequence[Expr]) -> list[Expr]:
-        """Where in the buffer the element at a position in the box is: rows may be rotated."""
+        """Indices in the buffer of a position in the box: rows may be rotated."""
         if not self.stage.rotate or len(position) < 2:
             return list(position)
         *outer, column = position
@@ -69,11 +69,11 @@ class Tile:
 
 
 def rotated(column: Expr, row: Expr, size: int, by: int, across: int) -> Expr:
-    """Where an element is in a row of ``size`` whose pieces of ``by`` are arranged anew.
+    """Column of an element in a row of ``size`` whose pieces of ``by`` are swizzled.
 
-    ``across`` elements lie in all banks, and are arranged by themselves. Where they are a power of
-    two of pieces, these take the places of their number xor the row's: what comes from global
-    memory at once, 32 bytes or more, stays together. Other rows are rotated.
+    ``across`` elements lie in all banks, and are permuted among themselves. Where they are a power
+    of two of pieces, these take the places of their number xor the row's: elements that come from
+    global memory at once, 32 bytes or more, stay together. Other rows are rotated.
     """
     # Rows that lie in different banks need not differ.
     turn = floordiv(row, max(1, across // size))
@@ -89,13 +89,13 @@ def rotated(column: Expr, row: Expr, size: int, by: int, across: int) -> Expr:
 
 @dataclass
 class Operand:
-    """An operand of a contraction, where its indices touch it, and the tiles that hold it."""
+    """Operand of a contraction, its access, and the tiles that hold it."""
 
     value: SSAValue
     access: tuple[IndexExpr, ...]
-    """An expression of steps for each axis."""
+    """Expression of steps for each axis."""
     neutral: float | int | None = None
-    """What lies in tiles where their boxes reach outside, so that points there add nothing."""
+    """Padding of tiles where their boxes reach outside, so that points there add nothing."""
     tiles: list[Tile] = field(default_factory=list[Tile])
 
     @property
@@ -106,7 +106,7 @@ class Operand:
         return not in_memory and not self.tiles
 
     def order(self, box: Footprint) -> list[int]:
-        """The dimensions of a box in the order of the memory it is copied from."""
+        """Dimensions of a box in the order of the memory it is copied from."""
         axes = list(self.tiles[-1].order) if self.tiles else list(range(len(self.access)))
         dimensions = box.dimensions
         return sorted(
@@ -116,7 +116,7 @@ class Operand:
 
 
 class Staging:
-    """The operands of a contraction in a nest that is being built."""
+    """Operands of a contraction in a nest that is being built."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Staging:
         staged = kernel.kernel.values
         self.numbers = [staged.index(v) if v in staged else -1 for v in values]
         self.sources = [self._sources(operand) for operand in self.operands]
-        """What operands are computed of, by the numbers of the inputs; None if that is unknown."""
+        """Sources of computed operands, by the numbers of the inputs; None if unknown."""
 
     def _sources(self, operand: Operand) -> Mapping[int, Operand] | None:
         if self.kernel.kernel.axes is not None:
@@ -141,23 +141,23 @@ class Staging:
         return None if found is None else {v.index: Operand(v, a) for v, a in found.items()}
 
     def stages_of(self, operand: int) -> tuple[Stage, ...]:
-        """The stages of an operand, the outermost first."""
+        """Stages of an operand, the outermost first."""
         return self._stages(self.numbers[operand])
 
     def _stages(self, number: int) -> tuple[Stage, ...]:
-        """The stages of one of the kernel's values."""
+        """Stages of one of the kernel's values."""
         own = [s for s in self.kernel.schedule.stages if s.operand == number]
         return tuple(sorted(own, key=lambda s: (place_of(s, self.kernel.levels), not s.local)))
 
     def _tiled(self) -> Iterator[tuple[int, Operand]]:
-        """What may have tiles: operands, and what they are computed of, with their numbers."""
+        """Operands and their sources, which may have tiles, with their numbers."""
         yield from zip(self.numbers, self.operands, strict=True)
         for own in self.sources:
             yield from (own or {}).items()
 
     @property
     def unstaged_names(self) -> frozenset[str]:
-        """The steps that move operands which are read where the schedule's loops alone say."""
+        """Steps in the accesses of operands that are not staged."""
         return frozenset(
             name
             for k in range(len(self.operands))
@@ -168,17 +168,17 @@ class Staging:
         )
 
     def _read_in_memory(self, k: int) -> Iterable[Operand]:
-        """What is read where it lies for an operand that is not staged."""
+        """Operands that are read from memory for one that is not staged."""
         own = self.sources[k]
         if own is None:
             return (self.operands[k],)
         return (source for number, source in own.items() if not self._stages(number))
 
     def needs_tests(self, operand: int) -> bool:
-        """Whether it must be tested that an operand is read inside.
+        """Whether the reads of an operand need bounds tests.
 
-        Not if it is staged and adds nothing outside, nor if another one that is read at the same
-        places does not.
+        Not if it is staged and adds nothing outside, nor if another one with the same access does
+        not.
         """
         own = self.operands[operand]
         alike = (k for k, other in enumerate(self.operands) if _are_read_alike(own, other))
@@ -187,11 +187,11 @@ class Staging:
         )
 
     def absorbed(self, first: int, guarded: int | None = None) -> dict[int, int]:
-        """The accesses that need no test as their operand is staged, and before which level it is.
+        """Accesses that need no test as their operand is staged, with the level before which it is.
 
         They are numbered as the accesses of an index space, ``first`` being the first operand's
-        first axis. What is not staged is read before level ``guarded``, with tests, if that is
-        given.
+        first axis. Operands that are not staged are read before level ``guarded``, with tests, if
+        that is given.
         """
         found: dict[int, int] = {}
         for k, operand in enumerate(self.operands):
@@ -204,7 +204,7 @@ class Staging:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """Tiles that are copied inside are forgotten afterwards."""
+        """Scope of tiles: those copied inside are forgotten afterwards."""
         before = [(operand, list(operand.tiles)) for _, operand in self._tiled()]
         yield
         for operand, tiles in before:
@@ -213,7 +213,7 @@ class Staging:
     # -- copying ---------------------------------------------------------------------------
 
     def copy(self, k: int) -> None:
-        """The copies that are made before level ``k``."""
+        """Make the copies before level ``k``."""
         for number, operand in self._tiled():
             for stage in self._stages(number):
                 if place_of(stage, self.kernel.levels) == k:
@@ -246,11 +246,12 @@ class Staging:
         )
 
     def _vector(self, stage: Stage, extent: int) -> int:
-        """How many neighbours a copy moves at once: what is asked for, if it divides the rows."""
+        """Number of neighbours that a copy moves at once: the requested one, if it divides the
+        rows."""
         return stage.vector if extent % stage.vector == 0 else 1
 
     def _copy_alone(self, source: Operand, tile: Tile) -> None:
-        """The copy of a box by one work-item."""
+        """Copy a box by one work-item."""
         in_memory = not source.tiles and not source.to_compute
         plain = in_memory and tile.stage.local and not tile.stage.rotate
         order = source.order(tile.box)
@@ -272,7 +273,7 @@ class Staging:
     def _row(
         self, source: Operand, tile: Tile, position: Mapping[int, Expr], d: int
     ) -> tuple[Expr, int]:
-        """Where a row along a dimension begins on its axis, in parts of it, and where that ends."""
+        """Start of a row along a dimension on its axis, in elements, and the length of the axis."""
         dimension = tile.box.dimensions[d]
         if source.tiles or dimension.stride != 1:
             return Expr(), dimension.extent
@@ -282,8 +283,7 @@ class Staging:
     def _move_square(
         self, source: Operand, tile: Tile, position: Mapping[int, Expr], row: int, size: int
     ) -> None:
-        """Neighbours along two dimensions, of which ``row`` is along memory, the last along the
-        tile's."""
+        """Move a square of two dimensions: ``row`` is along memory, the last one along the tile."""
         column = len(position) - 1
         memory, shape = self.kernel.memory(source.value), static_shape(source.value)
         rows: list[SSAValue] = []
@@ -296,7 +296,7 @@ class Staging:
             self.nest.store(value, tile.buffer, place)
 
     def _copy_together(self, source: Operand, tile: Tile) -> None:
-        """The copy of a box by all work-items of the group."""
+        """Copy a box by all work-items of the group."""
         order = source.order(tile.box)
         extents = [tile.box.extents[d] for d in order] or [1]
         width = self._vector(tile.stage, extents[-1])
@@ -314,7 +314,7 @@ class Staging:
             self._move(source, tile, dict(zip(order, position, strict=False)))
 
     def _coordinates(self, tile: Tile, position: Mapping[int, Expr]) -> list[Expr]:
-        """Where in the operand the element at a position in a tile's box is."""
+        """Coordinates in the operand of a position in a tile's box."""
         coordinates = [self.kernel.expr(base) for base in tile.box.base]
         for d, dimension in enumerate(tile.box.dimensions):
             coordinates[dimension.axis] += position[d] * dimension.stride
@@ -332,7 +332,7 @@ class Staging:
         self.nest.store(value, tile.buffer, tile.place(place))
 
     def _computed_or_neutral(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
-        """The element of an operand that is computed, at coordinates that may lie outside."""
+        """Element of a computed operand, at coordinates that may lie outside."""
         inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
         inside = simplify_condition(inside, self.nest.env)
         value = self._computed(operand, coordinates, inside)
@@ -345,14 +345,14 @@ class Staging:
     def _computed(
         self, operand: Operand, coordinates: Sequence[Expr], inside: Condition
     ) -> SSAValue:
-        """The element of an operand that is computed in the kernel; any value if not ``inside``."""
+        """Element of an operand that is computed in the kernel; any value if not ``inside``."""
         elements = Elements(self.nest, self.kernel.memory, tuple(coordinates), inside)
         return elements.at(operand.value)
 
     # -- reading ---------------------------------------------------------------------------
 
     def read(self, number: int) -> SSAValue:
-        """The element of an operand at the loops being built, from the nearest tile."""
+        """Element of an operand at the loops being built, from the nearest tile."""
         operand = self.operands[number]
         if not operand.to_compute:
             return self._read(operand)
@@ -368,7 +368,7 @@ class Staging:
         return _converted(self.nest, self.nest.load(memory, place), t)
 
     def location(self, number: int) -> Location:
-        """Where the element of an operand at the loops being built is, in the nearest tile."""
+        """Location of the element of an operand at the loops being built, in the nearest tile."""
         return self._location(self.operands[number])
 
     def _location(self, operand: Operand) -> Location:
@@ -381,7 +381,7 @@ class Staging:
         return tile.buffer, tile.place(position), ALWAYS
 
     def _element(self, operand: Operand, coordinates: Sequence[Expr]) -> SSAValue:
-        """The element at coordinates that may lie outside, then neutral."""
+        """Element at coordinates that may lie outside, then neutral."""
         if not operand.tiles:
             inside = self.kernel.in_bounds(coordinates, static_shape(operand.value))
             return self._load(operand, self.kernel.memory(operand.value), coordinates, inside)
@@ -415,13 +415,13 @@ class Staging:
 
 
 def _are_read_alike(operand: Operand, other: Operand) -> bool:
-    """Whether two operands are read at the same places, and have as many."""
+    """Whether two operands have the same access and shape."""
     is_alike = operand.access == other.access
     return is_alike and static_shape(operand.value) == static_shape(other.value)
 
 
 def as_bits(nest: NestBuilder, value: SSAValue) -> SSAValue:
-    """A real of 16 bits, or a vector of them, as i16; any other value as it is."""
+    """Bits of a short float, or of a vector of them, as i16; any other value as it is."""
     if isinstance(value.type, VectorType):
         t = VectorType(i16, value.type.get_shape())
         return _converted(nest, value, t) if value.type.element_type in SHORT_FLOATS else value
@@ -429,7 +429,7 @@ def as_bits(nest: NestBuilder, value: SSAValue) -> SSAValue:
 
 
 def _converted(nest: NestBuilder, value: SSAValue, t: Attribute) -> SSAValue:
-    """The same bits as type ``t``."""
+    """Reinterpret the bits of a value as type ``t``."""
     if value.type == t:
         return value
     result = nest.emit(arith.BitcastOp(value, t))
@@ -438,7 +438,7 @@ def _converted(nest: NestBuilder, value: SSAValue, t: Attribute) -> SSAValue:
 
 
 def digits(number: Expr, extents: Sequence[int]) -> list[Expr]:
-    """The digits of a number in mixed radix, the most significant first, which has no limit."""
+    """Digits of a number in mixed radix, the most significant first, which has no limit."""
     found: list[Expr] = []
     for extent in reversed(extents[1:]):
         found.insert(0, mod(number, extent))

@@ -1,4 +1,4 @@
-"""tile-to-nest: scheduled kernels to nests in a `gpu.module`, and functions to host functions."""
+"""tile-to-nest: lower scheduled kernels to nests in a `gpu.module`, functions to host functions."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from tiledialect.schedule.instructions import find, refusal
 
 @dataclass
 class HostFunction:
-    """Builds the host's side of a function: allocations, launches, and what is returned."""
+    """Builds the host's side of a function: allocations, launches, and the return."""
 
     source: func.FuncOp
     module_name: str
     launches: dict[Hashable, KernelLaunch] = field(default_factory=dict[Hashable, KernelLaunch])
-    """The kernels by what they do: those that are alike are made once."""
+    """Launches by structural hash: identical kernels are made once."""
     kernels: list[KernelOp] = field(default_factory=list[KernelOp])
-    """What they are made of."""
+    """Sources of the launched kernels."""
 
     def __post_init__(self):
         types = [buffer_type(arg.type) for arg in self.source.body.block.args]
@@ -67,13 +67,13 @@ class HostFunction:
             new.name_hint = old.name_hint
             self.buffers[old] = new
         self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
-        """The allocation, or argument, behind each buffer."""
+        """Allocation, or argument, behind each buffer."""
         self.constants: dict[int, SSAValue] = {}
         self.start = cache(start_of)
-        """As which input a kernel's result starts."""
+        """Number of the input that is a kernel's initial value."""
 
     def build(self) -> func.FuncOp:
-        """The host function."""
+        """Build the host function."""
         last_uses = self._last_uses()
         for op in self.source.body.block.ops:
             if isinstance(op, KernelOp):
@@ -127,11 +127,11 @@ class HostFunction:
 
     @property
     def functions(self) -> list[gpu.FuncOp]:
-        """The kernels."""
+        """Kernel functions."""
         return [launch.function for launch in self.launches.values()]
 
     def kernel_name(self, hint: str) -> str:
-        """What the next kernel is called."""
+        """Name of the next kernel."""
         return sanitized(f"{self.source.sym_name.data}_{len(self.functions)}_{hint}")
 
     def _reshape(self, op: ReshapeOp) -> None:
@@ -164,9 +164,9 @@ class HostFunction:
     # -- lifetimes -------------------------------------------------------------------------
 
     def _last_uses(self) -> dict[Operation, list[SSAValue]]:
-        """After which op each value that is not returned is dead.
+        """Values, not returned, whose last use is an op.
 
-        Views keep their source alive, and so do results that are written over what they start as.
+        Views keep their source alive, and so do results that are written over their initial value.
         """
         source: dict[SSAValue, SSAValue] = {}
         last: dict[SSAValue, Operation] = {}
@@ -201,7 +201,7 @@ class HostFunction:
         return self.finish(returned)
 
     def finish(self, returned: Sequence[SSAValue]) -> func.FuncOp:
-        """The host function, which returns these buffers."""
+        """Finish the host function, which returns these buffers."""
         self.builder.insert(func.ReturnOp(*returned))
         types = FunctionType.from_lists(self.block.arg_types, [v.type for v in returned])
         function = func.FuncOp(self.source.sym_name.data, types, Region(self.block))
@@ -212,9 +212,9 @@ class HostFunction:
 
 
 def overwritten(kernel: KernelOp, number: int | None) -> SSAValue | None:
-    """The input of that number, as which a kernel's result starts, if the kernel can write over it.
+    """Initial value of a kernel, its input of that number, if the kernel can write over it.
 
-    It can if nobody else needs it.
+    It can if there are no other uses.
     """
     if number is None:
         return None
@@ -225,7 +225,7 @@ def overwritten(kernel: KernelOp, number: int | None) -> SSAValue | None:
 def _attributes(
     given: ArrayAttr[DictionaryAttr] | None, types: ArrayAttr[Attribute]
 ) -> ArrayAttr[DictionaryAttr]:
-    """The name of each argument or result, and its element type where its sign would be lost."""
+    """Name of each argument or result, and its element type where its sign would be lost."""
     entries: list[DictionaryAttr] = []
     for k, t in enumerate(types):
         assert isinstance(t, TensorType)
@@ -238,7 +238,7 @@ def _attributes(
 
 
 def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
-    """The kernels' module and the host function of a function of scheduled kernels."""
+    """Lower a function of scheduled kernels to the kernels' module and the host function."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
     module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
@@ -246,7 +246,7 @@ def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
 
 
 def kernel_module(name: str, kernels: Sequence[Operation], bits: int) -> gpu.ModuleOp:
-    """A module of kernels whose index arithmetic has a width."""
+    """Build a module of kernels with a width of index arithmetic."""
     module = gpu.ModuleOp(SymbolRefAttr(name), Region(Block(kernels)))
     module.properties["sym_name"] = StringAttr(name)
     width = DataLayoutEntryAttr(IndexType(), IntegerAttr(bits, i32))
@@ -267,10 +267,11 @@ def _check_instructions(function: func.FuncOp, platform: str | None, capability:
 class TileToNestPass(ModulePass):
     """Lowers functions of scheduled kernels to nests in `gpu.module`s, and host functions.
 
-    Functions on tensors whose types are not all known stay, if there are others. A kernel becomes
-    a `gpu.func` that holds a nest; one that leaves elements of its output unwritten writes over its
-    default, or a copy of that where it is needed elsewhere. What does not fit the module's device,
-    as its DLTI target spec describes it, is refused: too large work-groups, too much local memory.
+    Functions on tensors whose types are not all known stay, if there are others. A kernel becomes a
+    `gpu.func` that holds a nest; one that leaves elements of its output unwritten writes over its
+    default, or a copy of that where it is needed elsewhere. Kernels that do not fit the module's
+    device, as its DLTI target spec describes it, are refused: too large work-groups, too much local
+    memory.
     """
 
     name = "tile-to-nest"

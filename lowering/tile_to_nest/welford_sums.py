@@ -1,14 +1,15 @@
-"""Sums of deviations over a row whose mean is not known yet, in the pass that finds it.
+"""Welford sums: sums of deviations over a row, in the pass that finds its mean.
 
-A work-item's, and a lane's, sums are those of `x - p` for a guess `p`: at first the first number
-that it reads, then after each step of its loop the mean of those so far. At the end they become
-those for the mean of all, before the sums of lanes and work-items are joined.
+A work-item's, and a lane's, sums are those of `x - p` for a running mean `p`: at first the first
+number that it reads, then after each step of its loop the mean of the numbers so far. At the end
+they are shifted to the mean of all, before lanes and work-items are reduced.
 
-What is added to a sum where `p` moves is exact but for rounding, and small: the guess is among the
-numbers at first, so that the square of how far it is from the mean is no larger than their sum of
-squares, and is nearer by each step. So the sums are as near as those that begin with the mean.
-That is Welford's method (1962), a step of a loop in the place of a number, and how Chan, Golub and
-LeVeque ("Algorithms for Computing the Sample Variance", 1983) move sums to another mean.
+The correction of a sum where `p` moves is exact but for rounding, and small: `p` is among the
+numbers at first, so that the square of its distance from the mean is no larger than their sum of
+squares, and it is nearer by each step. So the sums are as near as those that begin with the mean.
+That is Welford's method (1962), a step of a loop in the place of a number, and the update of Chan,
+Golub and LeVeque ("Algorithms for Computing the Sample Variance", 1983) that moves sums to another
+mean.
 
 Weights are added up for that, too: where one of them, or their sum, is infinite, a sum of weighted
 deviations may be NaN that would be infinite, or a number, with the mean first.
@@ -36,7 +37,7 @@ from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places
 
 
 class Guesses:
-    """What work-items and lanes hold of the deviations of a pass over a row."""
+    """Running means and sums of deviations of work-items and lanes in a pass over a row."""
 
     def __init__(self, sums: Moments, own: Mapping[ContractionOp, Accumulator], points: int | None):
         self.moments = list(sums.values())
@@ -45,7 +46,7 @@ class Guesses:
         some = own[self.moments[0].op]
         self.places, self.nest, self.type = some.places, some.nest, some.type
         self.points = points
-        """How many points of each there are in a step; None where some have tests: they count."""
+        """Number of points of each lane in a step; None where some have tests: they are counted."""
         lone = {m.deviations[0].value: own[m.op] for m in self.moments if is_alone(m)}
         self.hidden = {v: self._new("deviation") for v in self.deviations if v not in lone}
         self.sums = {**lone, **self.hidden}
@@ -66,30 +67,30 @@ class Guesses:
         return Accumulator(places or self.places, self.type, 0, add, hint)
 
     def _has_weight(self, moment: Moment) -> bool:
-        """Whether a sum changes by another one where a guess moves."""
+        """Whether a sum changes by a sum of weights where the mean moves."""
         return len(moment.deviations) == 1 and self.own[moment.op] not in self.sums.values()
 
     # -- what is done where ------------------------------------------------------------------
 
     def start(self) -> None:
-        """Set all to nothing."""
+        """Set all to 0."""
         for found in (self.guess, self.hidden_weights, self.hidden, {None: self.count}):
             for accumulator in found.values():
                 accumulator.start()
 
     def guess_first(self, deviation: Deviation, x: SSAValue) -> None:
-        """Guess that the mean is the number at the loops being built."""
+        """Initialize a running mean with the number at the loops being built."""
         self._store(x, self.guess[deviation.value])
 
     def difference(self, deviation: Deviation, x: SSAValue) -> SSAValue:
-        """The deviation of a number from the guess at the loops being built."""
+        """Deviation of a number from the running mean at the loops being built."""
         guess = self._load(self.guess[deviation.value])
         return self.nest.scalars.apply("tile.sub", [x, guess], self.type)
 
     def add(
         self, difference: Callable[[SSAValue], SSAValue], weight: Callable[[Moment], SSAValue]
     ) -> None:
-        """Count what is here, and add it to the sums that are no results."""
+        """Count the point, and add it to the sums that are no results."""
         for value, total in self.hidden.items():
             total.add(difference(value))
         for moment in self.moments:
@@ -99,7 +100,7 @@ class Guesses:
             self.count.add(self.nest.scalars.constant(1, self.type))
 
     def move(self) -> None:
-        """Guess anew, after a step of the points."""
+        """Update the running means, after a step of the points."""
         s, t = self.nest.scalars, self.type
         if self.points is not None:
             self.count.add(s.constant(self.points, t))
@@ -118,7 +119,7 @@ class Guesses:
             self._shift(by)
 
     def finish(self, mean: Callable[[Deviation], SSAValue]) -> None:
-        """Make them the sums of the deviations from what are the means."""
+        """Shift the sums to the final means."""
         with self.loops():
             s, t = self.nest.scalars, self.type
             by = {
@@ -134,7 +135,7 @@ class Guesses:
                     self.own[moment.op].add(nothing)
 
     def _shift(self, by: Mapping[SSAValue, SSAValue]) -> None:
-        """Make all sums those for guesses that are so much greater."""
+        """Shift all sums to means that are greater by so much."""
         s, t = self.nest.scalars, self.type
         before = {value: self._load(total) for value, total in self.sums.items()}
         count = self._count()
@@ -153,7 +154,7 @@ class Guesses:
                 self._fall(moment, [(by[a], before[b]), (by[b], after[a])])
 
     def _fall(self, moment: Moment, products: Iterable[tuple[SSAValue, SSAValue]]) -> None:
-        """Subtract products from a sum; not from squares beyond all numbers, which remain that."""
+        """Subtract products from a sum; not from infinite squares, which remain infinite."""
         s, t, total = self.nest.scalars, self.type, self.own[moment.op]
         old = self._load(total)
         first, *others = (s.apply("tile.mul", [*factors], t) for factors in products)
@@ -165,15 +166,15 @@ class Guesses:
         self._store(new, total)
 
     def loops(self) -> AbstractContextManager[None]:
-        """The loops over all that a work-item has."""
+        """Build the loops over all accumulators of a work-item."""
         return self.places.kernel.loops([*self.places.moving, *self.places.lanes])
 
     def _count(self) -> SSAValue:
-        """Of how many points the sums of the loops being built are."""
+        """Number of points in the sums of the loops being built."""
         return self._load(self.count) if self.points is None else self.count.total()
 
     def _load(self, accumulator: Accumulator) -> SSAValue:
-        """That of the loops being built."""
+        """Load the accumulator of the loops being built."""
         return self.nest.load(accumulator.buffer, self.places.here())
 
     def _store(self, value: SSAValue, accumulator: Accumulator) -> None:
