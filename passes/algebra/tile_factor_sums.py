@@ -1,4 +1,4 @@
-"""tile-factor-sums: what is constant along a row leaves the sums over it, which wait for less."""
+"""tile-factor-sums: row-constant factors leave the sums over rows, which then wait for less."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 
 MOST_TERMS = 64
-"""How many terms a sum is taken apart into at most: `a + a` has twice as many each time."""
+"""Maximum terms of a sum that is taken apart: `a + a` doubles them each time."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A part of what is summed: a product for each point, times what is the same for a row."""
+    """Term of a sum: a product for each point, times factors that are constant along a row."""
 
     cores: tuple[SSAValue, ...]
     factors: tuple[tuple[type[MulOp | DivOp], SSAValue], ...] = ()
-    """What it is multiplied by, or divided by."""
+    """Factors that multiply or divide the term."""
     negative: bool = False
 
 
@@ -43,26 +43,26 @@ Key = tuple[SSAValue, tuple[int, ...]]
 
 
 class Sums:
-    """The sums of a function, and what they wait for."""
+    """Sums of a function, and the aggregates that they wait for."""
 
     def __init__(self, function: func.FuncOp):
         self.waits: dict[SSAValue, int] = {}
-        """How many aggregates have to be known, one after another, before a value is."""
+        """Number of aggregates that a value waits for, one after another."""
         self.known: dict[Key, ContractionOp] = {}
-        """The sums that are there, with axes of size 1 where they sum."""
+        """Existing sums, with axes of size 1 where they sum."""
         self.dropping: dict[Key, ContractionOp] = {}
-        """Those that have no axes where they sum."""
+        """Existing sums without the axes that they sum over."""
         self.products: dict[frozenset[SSAValue], SSAValue] = {}
-        """The products that are there."""
+        """Existing products."""
         self.scales: set[SSAValue] = set()
-        """What elementwise ops compute of the greatest or least of something."""
+        """Results of elementwise ops of a greatest or least element."""
         self.replaced: dict[SSAValue, SSAValue] = {}
-        """What the results of sums have become that are no more: terms may still name these."""
+        """Replacements of the results of erased sums: terms may still name these."""
         for op in list(function.body.block.ops):
             self._enter(op)
             if isinstance(op, ContractionOp) and is_sum_of_rows(op):
                 self._factor(op)
-        # What the sums alone needed.
+        # Operands of the old sums alone.
         region_dce(function.body)
 
     def _enter(self, op: Operation) -> None:
@@ -79,7 +79,7 @@ class Sums:
             there.setdefault(_key(op, op.inputs[0]), op)
 
     def _factor(self, op: ContractionOp) -> SSAValue:
-        """Replace a sum by sums that wait for less, if there are such; what is there now."""
+        """Replace a sum by sums that wait for less, if there are such; its new value."""
         (value,) = op.inputs
         terms = Row(op, self.waits, self.scales).terms(value)
         if terms is None or not any(t.factors for t in terms):
@@ -104,14 +104,14 @@ class Sums:
         return total
 
     def _add(self, place: ContractionOp, op: Operation) -> SSAValue:
-        """The result of a new op, before another one: what is known has been computed there."""
+        """Insert an op before another one, after all known values; its result."""
         op.location = place.location
         Rewriter.insert_op(op, InsertPoint.before(place))
         self._enter(op)
         return op.results[0]
 
     def _replace(self, op: ContractionOp, by: SSAValue) -> None:
-        """Let a sum be something else."""
+        """Replace a sum by another value."""
         op.result.replace_all_uses_with(by)
         self.replaced[op.result] = by
         for there in (self.known, self.dropping):
@@ -120,20 +120,20 @@ class Sums:
         Rewriter.erase_op(op)
 
     def _part(self, op: ContractionOp, term: Term) -> SSAValue:
-        """The sum of a term: that of its cores' product, times what is constant."""
+        """Sum of a term: the sum of its cores' product, times its constant factors."""
         core, *others = map(self._now, term.cores)
         mean = _mean_of_deviations(op, core) if not others else None
         if mean is None:
             part = self._of_product(op, core, others)
         else:
-            # Nothing but roundings would remain; what is no number, or infinite, makes a NaN.
+            # Nothing but roundings would remain; NaN and infinity make a NaN.
             part = self._add(op, SubOp.make(mean, mean))
         for kind, factor in term.factors:
             part = self._add(op, kind.make(part, self._now(factor)))
         return part
 
     def _of_product(self, op: ContractionOp, core: SSAValue, others: list[SSAValue]) -> SSAValue:
-        """The sum of a product."""
+        """Sum of a product."""
         for other in others:
             factors = frozenset((core, other))
             if factors not in self.products:
@@ -143,18 +143,18 @@ class Sums:
         if total is None:
             total = _with_axes(op, core)
             self._add(op, total)
-            # Before others are known that stand behind it.
+            # Factored before sums behind it are known.
             return self._factor(total)
         return total.result
 
     def _now(self, value: SSAValue) -> SSAValue:
-        """What a value that a term names is now."""
+        """The current value for a value that a term names."""
         while value in self.replaced:
             value = self.replaced[value]
         return value
 
     def _kept(self, key: Key) -> ContractionOp | None:
-        """A sum that is there without axes where it sums, now with them."""
+        """An existing sum without the axes that it sums over, changed to keep them."""
         if (op := self.dropping.get(key)) is None:
             return None
         total = _with_axes(op, op.inputs[0])
@@ -166,7 +166,7 @@ class Sums:
 
 
 class Row:
-    """What is summed over the rows of a tensor, taken apart."""
+    """Terms of a sum over the rows of a tensor."""
 
     def __init__(self, op: ContractionOp, waits: dict[SSAValue, int], scales: set[SSAValue]):
         (value,) = op.inputs
@@ -180,7 +180,7 @@ class Row:
         self.known: dict[SSAValue, list[Term] | None] = {}
 
     def constant(self, value: SSAValue) -> SSAValue | None:
-        """What a value is in all of a row; None if it is not constant there."""
+        """The value that a tensor has all along a row; None if it is not constant there."""
         if isinstance(value.owner, ConstantOp):
             return value
         if tensor_type(value).element_type != self.type:
@@ -193,7 +193,7 @@ class Row:
         return value if missing >= 0 and is_constant else None
 
     def terms(self, value: SSAValue) -> list[Term] | None:
-        """A value as a sum of terms; None if a part of it is constant, or of another shape."""
+        """Terms whose sum is a value; None if a part of it is constant, or of another shape."""
         # Operands come first: a long chain would be too deep a recursion.
         pending = [value]
         while pending:
@@ -209,7 +209,7 @@ class Row:
         return shape_of(tensor_type(value)) == self.shape and self.constant(value) is None
 
     def _parts(self, value: SSAValue) -> Sequence[SSAValue]:
-        """The operands that the terms of a value come of; none if it is a term itself.
+        """Operands that contribute the terms of a value; none if it is a term itself.
 
         A sum that waits for fewer aggregates stays as it is: so a mean that is subtracted does, as
         without it the sum would lose its precision.
@@ -251,10 +251,10 @@ class Row:
     def _scaled(
         self, value: SSAValue, kind: type[MulOp | DivOp], by: SSAValue
     ) -> list[Term] | None:
-        """The terms of a value, each times something that is constant; None if that is not.
+        """Terms of a value, each times a factor; None if the factor is not constant.
 
-        What is divided by the greatest element stays so: without that it may be too large to be
-        summed, or too small.
+        Division by the greatest element stays in the sum: without it terms may overflow or
+        underflow.
         """
         factor, found = self.constant(by), self.known[value]
         if factor is None or found is None or factor in self.scales:
@@ -262,9 +262,9 @@ class Row:
         return [replace(t, factors=(*t.factors, (kind, factor))) for t in found]
 
     def _product(self, a: SSAValue, b: SSAValue) -> list[Term] | None:
-        """The terms of a product, of which one factor is constant, or each is a single term.
+        """Terms of a product with a constant factor, or of two single terms.
 
-        What is squared keeps its factors: `(x / s)**2` is near 1 where `x**2` may be 0 or infinite.
+        Squares keep their factors: `(x / s)**2` is near 1 where `x**2` may be 0 or infinite.
         """
         if found := self._scaled(a, MulOp, b) or self._scaled(b, MulOp, a):
             return found
@@ -280,7 +280,9 @@ class Row:
 
 
 def is_sum_of_rows(op: ContractionOp) -> bool:
-    """Whether an op sums over axes of a tensor of real numbers: these have size 1 then, or go."""
+    """Whether an op sums over axes of a tensor of real numbers, which are dropped or have size 1
+    then.
+    """
     if not op.is_static or op.aggregation.data is not Aggregation.add or len(op.inputs) != 1:
         return False
     if op.constraints.data or op.default is not None or not _summed(op):
@@ -299,13 +301,13 @@ def _is_extreme(op: Operation) -> bool:
 
 
 def _drops_axes(op: ContractionOp) -> bool:
-    """Whether the result has the other axes of what is summed alone."""
+    """Whether the result has exactly the operand's axes that are not summed."""
     summed = _summed(op)
     return [e for e in op.accesses.data[0].data if e.variable not in summed] == [*op.output.data]
 
 
 def _with_axes(op: ContractionOp, value: SSAValue) -> ContractionOp:
-    """The sum of another tensor over the axes of a sum, which have size 1 in its result."""
+    """Sum of another tensor over the axes of a sum, which have size 1 in its result."""
     access, summed = op.accesses.data[0].data, _summed(op)
     output = [IndexExpr() if e.variable in summed else e for e in access]
     sizes = zip(shape_of(tensor_type(value)) or (), access, strict=True)
@@ -317,7 +319,7 @@ def _with_axes(op: ContractionOp, value: SSAValue) -> ContractionOp:
 
 
 def _without_axes(op: ContractionOp, total: SSAValue) -> ReshapeOp:
-    """A sum with axes of size 1 in the shape of a sum without them."""
+    """A sum with axes of size 1, in the shape of a sum without them."""
     return ReshapeOp.of(total, shape_of(tensor_type(op.result)) or ())
 
 
@@ -336,14 +338,14 @@ def _spreads(op: ContractionOp) -> bool:
 
 
 def _keeps_axes(more: Sequence[IndexExpr], fewer: Sequence[IndexExpr]) -> bool:
-    """Whether accesses have the same indices, each once, but where the second has 0."""
+    """Whether accesses have the same indices, each once, except for zeros in the second."""
     names = [e.variable for e in more if e != IndexExpr()]
     plain = len(more) == len(fewer) and None not in names and len(set(names)) == len(names)
     return plain and all(b in (a, IndexExpr()) for a, b in zip(more, fewer, strict=True))
 
 
 def _mean_of_deviations(op: ContractionOp, value: SSAValue) -> SSAValue | None:
-    """The mean of a row that is subtracted from its elements, if that is what an op sums.
+    """The row mean that is subtracted from the elements that an op sums, if any.
 
     Their sum is 0 then.
     """
@@ -363,7 +365,7 @@ def _mean_of_deviations(op: ContractionOp, value: SSAValue) -> SSAValue | None:
 
 
 def _total_and_count(mean: SSAValue) -> tuple[ContractionOp | None, float]:
-    """What a value is the quotient of: the aggregate, perhaps in another shape, and the number."""
+    """Aggregate and number whose quotient is a value; the aggregate may be reshaped."""
     op = _reshaped(mean).owner
     constant = constant_of(op.operands[1]) if isinstance(op, DivOp) else None
     if not isinstance(op, DivOp) or constant is None:
@@ -373,7 +375,7 @@ def _total_and_count(mean: SSAValue) -> tuple[ContractionOp | None, float]:
 
 
 def _reshaped(value: SSAValue) -> SSAValue:
-    """What a value is in another shape, or itself."""
+    """Source of a chain of reshapes, or the value itself."""
     while isinstance(value.owner, ReshapeOp):
         value = value.owner.operands[0]
     return value
@@ -384,7 +386,7 @@ def _summed(op: ContractionOp) -> set[str]:
 
 
 def _key(op: ContractionOp, value: SSAValue) -> Key:
-    """What sums of a value have in common if they are the same."""
+    """Key that equal sums of a value share."""
     summed = _summed(op)
     axes = (k for k, e in enumerate(op.accesses.data[0].data) if e.variable in summed)
     return value, tuple(axes)
@@ -394,13 +396,12 @@ class TileFactorSumsPass(ModulePass):
     """Takes factors that are the same in all of a row out of sums over rows.
 
     The sum of `x / s`, where `s` has one element for each row, is the sum of `x`, divided by `s`;
-    and a sum of several such terms is the sum of theirs, also where products are contractions. That
-    is done where what remains to be summed waits for fewer aggregates, one after another: the
-    gradients of a softmax or a layer normalization then read their rows in fewer phases. What is
-    added to an element, such as a mean that is subtracted, stays in the sum; so does what keeps
-    numbers near 1, such as a greatest element that is divided by, or a factor of what is squared.
-    A term of deviations from a row's own mean sums to 0, or to NaN if the mean is not finite.
-    Types are f32 and f64.
+    and a sum of several such terms is the sum of their sums, also where products are contractions.
+    A sum is rewritten where the new sums wait for fewer aggregates, one after another: the
+    gradients of a softmax or a layer normalization then read their rows in fewer phases. Summands,
+    such as a mean that is subtracted, stay in the sum; so do factors that keep numbers near 1, such
+    as a greatest element that divides, or a factor of a square. A term of deviations from a row's
+    own mean sums to 0, or to NaN if the mean is not finite. Types are f32 and f64.
     """
 
     name = "tile-factor-sums"

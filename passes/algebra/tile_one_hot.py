@@ -30,33 +30,33 @@ from tiledialect.schedule.cost.device import Device, Kind, device_of
 Names = tuple[str, ...]
 
 EXACT = {2: 1 << 8, 4: 1 << 24, 8: 1 << 31}
-"""Up to how many rows reals of so many bytes tell from one another."""
+"""Number of rows that reals of so many bytes tell apart."""
 
 
 @dataclass(frozen=True)
 class OneHot:
-    """A sum over `rows[v] == indices[p…] ? values[…]`, of which all indices are plain names.
+    """Sum over `rows[v] == indices[p…] ? values[…]`, of which all indices are plain names.
 
-    Where nothing is taken, or a number, points are counted.
+    Without values, or with a number for them, points are counted.
     """
 
     op: ContractionOp
     sizes: dict[str, int]
-    """How many values each index has."""
+    """Size of the range of each index."""
     row: str
     """The index that the one-hot matrix picks."""
     counted: ew.IndexOp
-    """What counts the rows."""
+    """The op that counts the rows."""
     points: Names
-    """Where the indices are read."""
+    """Indices at which the row numbers are read."""
     indices: SSAValue
     taken: Names
-    """Where the values are read."""
+    """Indices at which the values are read."""
     output: Names
 
     @staticmethod
     def of(op: ContractionOp) -> OneHot | None:
-        """What a contraction sums, if that is of this form."""
+        """The one-hot sum of a contraction, if it is one."""
         is_compared = op.combination.data in (Combination.cond, Combination.eq)
         is_sum = op.aggregation.data is Aggregation.add and is_compared
         if not is_sum or not op.is_static or op.default is not None:
@@ -100,7 +100,7 @@ class OneHot:
 
     @property
     def is_count(self) -> bool:
-        """Whether a number is added for each point."""
+        """Whether one number is added for each point."""
         return not self.taken and not self.rest and bool(self.points)
 
     @property
@@ -111,24 +111,24 @@ class OneHot:
 
 
 def _names(access: Sequence[IndexExpr]) -> Names | None:
-    """The names that an access consists of, if it does, each once."""
+    """Names of an access that consists of plain names, each once."""
     names = tuple(e.variable for e in access if e.variable is not None)
     return names if len(set(names)) == len(access) else None
 
 
 def _taken(op: ContractionOp) -> Names | None:
-    """Where values are read; nowhere if a number is taken, of which the sums are exact."""
+    """Indices at which values are read; none if a number is taken, whose sums are exact."""
     if op.combination.data is Combination.eq:
         return ()
     if isinstance(op.inputs[2].owner, ew.ConstantOp):
-        # Of 16 bits it would be rounded before it is added up.
+        # A number of 16 bits would be rounded before it is added up.
         is_own = accumulator_type(op) == tensor_type(op.result).element_type
         return () if is_own else None
     return _names(op.accesses.data[2].data)
 
 
 def _is_index(value: SSAValue) -> bool:
-    """Whether elements may name rows: integers, or reals, of which whole ones do."""
+    """Whether elements may name rows: integers, or reals, whose whole numbers do."""
     t = tensor_type(value).element_type
     return _is_integer(value) or (et.is_float(t) and not isinstance(value.owner, ew.ConstantOp))
 
@@ -139,7 +139,7 @@ def _is_integer(value: SSAValue) -> bool:
 
 
 def _sizes(op: ContractionOp) -> dict[str, int] | None:
-    """The range of each index, if the tensors' sizes alone say it, and agree."""
+    """Range of each index, if the tensors' sizes alone determine it, and agree."""
     found: dict[str, int] = {}
     values = (*op.inputs, op.result)
     for value, access in zip(values, (*op.accesses, op.output), strict=True):
@@ -152,7 +152,7 @@ def _sizes(op: ContractionOp) -> dict[str, int] | None:
 
 
 class Rewrite:
-    """The ops that take the place of a contraction; the last one's result is its result."""
+    """Ops that replace a contraction; the last one's result is its result."""
 
     def __init__(self, found: OneHot):
         self.found = found
@@ -187,7 +187,7 @@ class Rewrite:
         return self.finish(result, (found.row, *found.rest))
 
     def values(self) -> SSAValue:
-        """What is added to rows: for each point, or a number."""
+        """Addends of the rows: a value for each point, or a number."""
         found, op = self.found, self.found.op
         t = accumulator_type(op)
         if not found.is_count:
@@ -199,7 +199,7 @@ class Rewrite:
         return self.as_type(op.inputs[2], t)
 
     def indices(self) -> SSAValue:
-        """The indices as integers; -1 where a real is no whole number, or no row's."""
+        """Indices as integers; -1 for a real that is no whole number, or names no row."""
         found, value = self.found, self.found.indices
         if not et.is_float(tensor_type(value).element_type):
             return value
@@ -214,7 +214,7 @@ class Rewrite:
         return self.as_type(place, et.CONCRETE["i32"])
 
     def finish(self, result: SSAValue, names: Names) -> list[Operation]:
-        """The result with its axes as the contraction has them."""
+        """Result with its axes in the contraction's order."""
         self.moved(result, names, self.found.output)
         for new in self.made:
             new.location = self.found.op.location
@@ -241,27 +241,28 @@ class Rewrite:
         return value if same else self.add("converted", ew.CastOp.to(value, t))
 
     def add(self, name: str, op: Operation) -> SSAValue:
-        """Another op."""
+        """Append an op; its first result."""
         self.made.append(op)
         op.results[0].name_hint = name
         return op.results[0]
 
 
 COMPARISON = 60.0
-"""As many multiplications and additions a GPU does in the time of a comparison of what is read for
-it."""
+"""Multiplications and additions that a GPU does in the time of one comparison of loaded values."""
 ADDED = 10 / 7
-"""Which share of the latency a group of a GPU takes to add to memory."""
+"""Share of the latency that a work-group of a GPU takes to add to memory."""
 SLABS = 1024
-"""Among how many work-groups the rows of a scatter are divided, at most."""
+"""Maximum work-groups that the rows of a scatter are divided among."""
 READ = 4 * SLABS / 1.4
-"""As many bytes memory moves in the time in which all of them read an index, from the last cache:
-a nanosecond on an H100."""
+"""Bytes that memory moves while every work-group reads an index from the last cache: a nanosecond
+on an H100.
+"""
 FEWEST = 8
-"""From how many rows on a CPU adds where the indices say, not each row what is its own."""
+"""Minimum rows on a CPU for additions at the indices instead of sums of each row."""
 COUNTED = 1.7
 """The same for each lane of its vectors, where points are only counted: 100003 points to 100 rows
-take 30 us, not 112, with AVX-512, but 10^6 to 10 rows would take 300, not 106."""
+take 30 us, not 112, with AVX-512, but 10^6 to 10 rows would take 300, not 106.
+"""
 
 
 def pays(found: OneHot, device: Device | None) -> bool:
@@ -279,26 +280,26 @@ def pays(found: OneHot, device: Device | None) -> bool:
 
 
 class TileOneHotPass(ModulePass):
-    """Makes gathers and scatters of sums over a one-hot matrix, which then is never visited.
+    """Makes gathers and scatters of sums over a one-hot matrix, which then is never computed.
 
     `+(rows[v] == indices[p] ? table[v, r])`, where `rows` counts an axis, takes a row of the table
     for each index, and 0 for an index that names none. `+(rows[v] == indices[p] ? values[p, r])`
-    adds values to the rows that the indices name. The values are added in the order of the
-    indices, so the result is the same at every run. A histogram, `+(rows[v] == indices[p])`, adds
-    ones. So do sums of what elementwise ops choose where two tensors are equal, if it is 0
-    elsewhere. Reals name rows where they are whole numbers. Where the rows are so few that the
-    scatter would leave the device idle, or take longer than comparing, the contraction stays.
+    adds values to the rows that the indices name. The values are added in the order of the indices,
+    so the result is the same at every run. A histogram, `+(rows[v] == indices[p])`, adds ones. Sums
+    of elementwise selections where two tensors are equal, and 0 elsewhere, are rewritten alike.
+    Reals name rows where they are whole numbers. Where the rows are so few that the scatter would
+    leave the device idle, or take longer than comparing, the contraction stays.
     """
 
     name = "tile-one-hot"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Replace every such contraction."""
+        """Replace every one-hot contraction."""
         device = device_of(op)
         for contraction in ops_of(op, ContractionOp):
             if isinstance(contraction.parent_op(), KernelOp):
                 continue
-            # What elementwise ops choose is as good as a contraction that chooses.
+            # An elementwise selection is as good as a contraction that selects.
             chosen = comparing(contraction)
             found = OneHot.of(chosen or contraction)
             made = _made(found, device) if found is not None else None
@@ -312,7 +313,7 @@ class TileOneHotPass(ModulePass):
 
 
 def _made(found: OneHot, device: Device | None) -> list[Operation] | None:
-    """The ops that take the place of a contraction, if they pay."""
+    """Ops that replace a contraction, if they pay."""
     if found.is_gather:
         return Rewrite(found).gather()
     return Rewrite(found).scatter() if found.is_scatter and pays(found, device) else None

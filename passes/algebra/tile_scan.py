@@ -27,11 +27,11 @@ from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
 FEWEST = 8
-"""How many elements a scan is worth while for: fewer are summed anew for each result."""
+"""Minimum elements of a scan: fewer are summed anew for each result."""
 
 
 class ScanContraction(RewritePattern):
-    """A cumulative contraction becomes a scan of what lands on each place of an axis."""
+    """Replace a cumulative contraction by a scan of the aggregates at each place of an axis."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
@@ -57,13 +57,13 @@ def is_scan(op: ContractionOp, found: Prefix) -> bool:
         return False
     if found.factors and not (is_sum and op.combination.data is Combination.mul):
         return False
-    # Where nothing lands on a place there is a 0, which changes sums alone nothing.
+    # A place without points has a 0, which is neutral in sums alone.
     is_plain = is_sum and op.default is None
     return is_plain or sets.covers_output(found.source)
 
 
 def as_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
-    """The ops that take a cumulative contraction's place; the last one's result is its result."""
+    """Ops that replace a cumulative contraction; the last one's result is its result."""
     made: list[Operation] = []
     combination, terms = _terms(op, found)
     factors = [op.inputs[k] for k in found.factors]
@@ -89,13 +89,13 @@ def as_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
 
 
 def _terms(op: ContractionOp, found: Prefix) -> tuple[Combination, list[SSAValue]]:
-    """What is aggregated: the inputs but for the factors, and their combination."""
+    """Combination and inputs of the aggregated terms: all inputs but the factors."""
     terms = [v for k, v in enumerate(op.inputs) if k not in found.factors]
     return op.combination.data if len(terms) > 1 else Combination.none, terms
 
 
 def _is_input(space: IndexSpace, value: SSAValue) -> bool:
-    """Whether what a space takes from its only input is that input, element by element."""
+    """Whether a space copies its only input, element by element."""
     same = space.inputs == (space.output,) and space.output_shape == shape_of(tensor_type(value))
     return same and not needed_constraints(space)
 
@@ -124,16 +124,16 @@ def _contraction(
 
 
 class TileScanPass(ModulePass):
-    """Makes scans of cumulative contractions, so that their work grows with the size alone.
+    """Makes scans of cumulative contractions, so that their work is linear in the size.
 
-    A contraction is cumulative along an axis of its result if what lands on an element is what
-    lands on all places of another axis up to it, or from it on: `O[i] = +(I[k]), 0 <= i - k`, and
-    all that a change of indices makes such. What is combined, and aggregated over other indices,
-    becomes a contraction before the scan; shifts, strides, and factors that sums have in common,
-    one after it. Below 8 elements the contraction stays.
+    A contraction is cumulative along an axis of its result if the points of an element are those of
+    all places of another axis up to it, or from it on: `O[i] = +(I[k]), 0 <= i - k`, and any change
+    of indices of that form. Terms that are combined, and aggregated over other indices, become a
+    contraction before the scan; shifts, strides, and factors that sums have in common, one after
+    it. Below 8 elements the contraction stays.
 
-    What is counted or added up where an element equals a running maximum or minimum, as in the
-    gradient of that, becomes a scan of the runs in which the extreme stays the same.
+    A count or sum over elements equal to a running maximum or minimum, as in the gradient of that,
+    becomes a scan of the runs in which the extreme stays the same.
     """
 
     name = "tile-scan"

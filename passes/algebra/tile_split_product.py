@@ -29,11 +29,11 @@ Access = tuple[IndexExpr, ...]
 
 FACTORS = 3
 TYPES = (f32, f64, i32, i64)
-"""Of what the inner products may be kept in memory without a loss that the sum does not have."""
+"""Types whose inner products are kept in memory without a loss that the sum does not have."""
 
 
 def is_plain(op: ContractionOp) -> bool:
-    """Whether a contraction, in no kernel yet, sums products of three at all their indices."""
+    """Whether a contraction outside kernels sums products of three factors at all their indices."""
     if op.aggregation.data is not Aggregation.add or op.combination.data is not Combination.mul:
         return False
     if len(op.inputs) != FACTORS or op.constraints.data or op.default is not None:
@@ -48,7 +48,7 @@ def is_plain(op: ContractionOp) -> bool:
 
 
 def split(op: ContractionOp, pair: tuple[int, ...]) -> tuple[ContractionOp, ContractionOp]:
-    """The product of two of the factors, summed over what they alone have, and the rest."""
+    """The product of two factors, summed over their own indices, and the outer sum."""
     assert op.domain is not None
     ranges = op.domain.ranges
     factors = [(v, a.data) for v, a in zip(op.inputs, op.accesses, strict=True)]
@@ -68,7 +68,7 @@ def split(op: ContractionOp, pair: tuple[int, ...]) -> tuple[ContractionOp, Cont
 
 
 def best_split(op: ContractionOp, device: Device) -> tuple[ContractionOp, ContractionOp] | None:
-    """The fastest of the splits, if the cost model says that it is faster than the whole."""
+    """The fastest split, if the cost model says that it is faster than the whole."""
     least = GAIN * best_seconds(contraction_facts(op), device)
     best = None
     for pair in combinations(range(FACTORS), 2):
@@ -97,22 +97,22 @@ def _names(access: Access) -> set[str]:
 class TileSplitProductPass(ModulePass):
     """Computes sums of products of three factors as two sums of products of two.
 
-    What two of the factors alone are indexed by is summed first, and their products are kept in
-    memory: `A[i, k] * W[k, l] * B[j, l]`, summed over `k` and `l`, is two matrix products. The cost
-    model says which factors are first, and if that is faster at all, for the device of the module's
-    DLTI target spec. It is done where all indices stand alone and no constraint is left, for f32,
-    f64, i32 and i64.
+    The indices that two of the factors alone have are summed first, and the inner products are kept
+    in memory: `A[i, k] * W[k, l] * B[j, l]`, summed over `k` and `l`, is two matrix products. The
+    cost model chooses the first two factors, and whether to split at all, for the device of the
+    module's DLTI target spec. Products are split where all indices stand alone and no constraint is
+    left, for f32, f64, i32 and i64.
     """
 
     name = "tile-split-product"
 
     first: tuple[str, ...] = ()
-    """The factors that are multiplied first, without the `%`; by default the cost model says."""
+    """The factors that are multiplied first, without the `%`; by default the cost model chooses."""
     keep: tuple[str, ...] = ()
-    """Results that the cost model leaves whole, and what they are computed from elementwise."""
+    """Results that the cost model leaves whole, directly or as elementwise functions of them."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Split every product that is meant, or faster so."""
+        """Split every product that is named, or faster when split."""
         device = device_of(op)
         plain = [x for x in ops_of(op, ContractionOp) if is_plain(x)]
         for product in self._named(plain) if self.first else plain:
@@ -122,7 +122,7 @@ class TileSplitProductPass(ModulePass):
     def _split(
         self, op: ContractionOp, device: Device | None
     ) -> tuple[ContractionOp, ContractionOp] | None:
-        """The two sums that take a product's place; None if it stays."""
+        """The two sums that replace a product; None if it stays."""
         if self.first:
             return split(op, self._places(op))
         if device is None or not results_with(op).isdisjoint(self.keep):
@@ -130,14 +130,14 @@ class TileSplitProductPass(ModulePass):
         return best_split(op, device)
 
     def _places(self, op: ContractionOp) -> tuple[int, ...]:
-        """Which factors of a product are first."""
+        """Numbers of the factors of a product that are multiplied first."""
         return tuple(k for k, v in enumerate(op.inputs) if v.name_hint in self.first)
 
     def _named(self, plain: list[ContractionOp]) -> list[ContractionOp]:
-        """The products that have these factors."""
+        """The products that have the two named factors."""
         names = " and ".join(self.first)
         if len(self.first) != 2:
-            raise TileError(f"two factors are first, not {len(self.first)} ({names})")
+            raise TileError(f"`first` must name 2 factors, got {len(self.first)} ({names})")
         if found := [op for op in plain if len(self._places(op)) == 2]:
             return found
-        raise TileError(f"{names} are no two factors of a sum of products of three")
+        raise TileError(f"`first` must name two factors of a sum of products of three, got {names}")

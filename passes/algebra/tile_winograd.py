@@ -25,38 +25,39 @@ from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.search.choice import best_seconds
 
 GAIN = 0.85
-"""What share of the time the sums take at most: both times are estimates."""
+"""Maximum share of the direct time that the sums may take: both times are estimates."""
 LEAST_GAIN = 1.5
-"""How many launches must be saved: the host starts five kernels in place of one."""
+"""Minimum saving in launches: the host starts five kernels instead of one."""
 SAVED = 1 - 16 / 36
-"""The share of the products that is saved."""
+"""Share of the products that is saved."""
 
 
 @dataclass(frozen=True)
 class TileWinogradPass(PassWithFlags):
     """Computes sums of products over windows of 3 x 3 with 2.25 times fewer products.
 
-    Convolutions by 3 x 3 weights with stride 1, and both of their gradients, are sums of products
-    of matrices then, by Winograd's minimal filtering: 16 numbers that are sums of places, taps or
-    pixels take the place of windows of 4 x 4 places, 3 x 3 weights and tiles of 2 x 2 pixels. All
-    of that are contractions, which other passes split, fuse and tile. It is done on GPUs, for f32
-    with the precision `f32`, where the cost model says that it is faster, for the device of the
-    module's DLTI target spec. Results are as exact as the sums' but for about two bits; where a
-    place is infinite or NaN, all four pixels of a tile may become NaN. With the precision `exact`
-    sums stay as they are written.
+    Convolutions by 3 x 3 weights with stride 1, and both of their gradients, become sums of
+    products of matrices by Winograd's minimal filtering: 16 sums of places, taps or pixels replace
+    windows of 4 x 4 places, 3 x 3 weights and tiles of 2 x 2 pixels. All of them are contractions,
+    which other passes split, fuse and tile. They are rewritten on GPUs, for f32 with the precision
+    `f32`, where the cost model says that it is faster, for the device of the module's DLTI target
+    spec. Results are as exact as the sums' but for about two bits; where a place is infinite or
+    NaN, all four pixels of a tile may become NaN. With the precision `exact` sums stay as they are
+    written.
     """
 
     name = "tile-winograd"
 
     contraction: str | None = None
-    """The result of the contraction, without the `%`; by default, what the cost model says."""
+    """The result of the contraction, without the `%`; by default the cost model chooses."""
     keep: tuple[str, ...] = ()
-    """Results that the cost model leaves as they are, or those of elementwise ops of them."""
+    """Results that the cost model leaves as they are, directly or as elementwise functions of them.
+    """
     explain: bool = False
-    """Whether to say what the cost model weighed against what."""
+    """Whether to print the alternatives that the cost model weighed."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite every contraction that is meant, or faster so."""
+        """Rewrite every contraction that is named, or faster so."""
         if self.contraction is not None:
             found = self._named(op, self.contraction)
             made = Rewrite(found).ops()
@@ -66,7 +67,9 @@ class TileWinogradPass(PassWithFlags):
             print(reason, file=sys.stderr)
 
     def choose(self, module: ModuleOp) -> list[str]:
-        """Rewrite what the module's device computes faster so; with `explain`, why."""
+        """Rewrite contractions that the module's device computes faster so; with `explain`, the
+        reasons.
+        """
         device = device_of(module)
         if device is None or device.kind is not Kind.GPU or precision_of(module) != "f32":
             return []
@@ -84,13 +87,13 @@ class TileWinogradPass(PassWithFlags):
             if op.result.name_hint == name.removeprefix("%"):
                 if (found := Sliding.of(op)) is not None:
                     return found
-                reason = "is no sum of products of f32 over windows of 3 x 3 with stride 1"
+                reason = "is not a sum of products of f32 over windows of 3 x 3 with stride 1"
                 raise TileError.at(op, f"{name_of(op.result)} {reason}")
         raise TileError(f"there is no contraction {name.removeprefix('%')}")
 
 
 def _choose(found: Sliding, device: Device) -> str:
-    """Rewrite a contraction if the device computes it faster so; why, or why not."""
+    """Rewrite a contraction if the device computes it faster so; the reason for either."""
     op, name = found.op, name_of(found.op.result)
     saved = 2e-9 * contraction_facts(op).points * SAVED / device.arithmetic
     launches = LEAST_GAIN * device.launch * 1e-6
@@ -110,9 +113,9 @@ def _choose(found: Sliding, device: Device) -> str:
 
 
 def _fastest(ops: Sequence[Operation], device: Device) -> float:
-    """The seconds that contractions take one after another, each split if that is better.
+    """Seconds of contractions one after another, each split if that is better.
 
-    All but the first are in the queue before they can run, and begin at once.
+    All but the first are enqueued before they can run, and begin at once.
     """
     sums = [
         op

@@ -1,4 +1,4 @@
-"""Reads that their author may not expect: of a part of a tensor, of nothing, or clamped."""
+"""Warnings of reads: of a part of a tensor, of nothing, or clamped."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tiledialect.ir.signature import argument_dims
 from tiledialect.passes.diagnostics.value_warnings import placed
 
 AxisNames = tuple[str | None, ...]
-"""A program's names for the dimensions of a tensor; None where one has no name."""
+"""Names of the dimensions of a tensor in the program; None for one without a name."""
 
 
 def header_names(function: func.FuncOp) -> dict[SSAValue, AxisNames]:
-    """The names that a header gives the dimensions of its tensors; numbers are none."""
+    """Names that a header gives the dimensions of its tensors; numbers are none."""
     return {
         argument: tuple(None if dim.isdecimal() else dim for dim in dims)
         for argument, dims in zip(function.body.block.args, argument_dims(function), strict=False)
@@ -36,7 +36,7 @@ def header_names(function: func.FuncOp) -> dict[SSAValue, AxisNames]:
 
 
 def axis_names(op: Operation, known: Mapping[SSAValue, AxisNames]) -> AxisNames:
-    """The names of the dimensions of an op's result, by its sizes or its operands."""
+    """Names of the dimensions of an op's result, by its sizes or its operands."""
     if isinstance(op, ContractionOp | SizedOp):
         hints = (size.name_hint for size in op.sizes)
         shape = shape_of(tensor_type(op.result)) or ()
@@ -46,7 +46,7 @@ def axis_names(op: Operation, known: Mapping[SSAValue, AxisNames]) -> AxisNames:
 
 
 def _broadcast_names(op: ElementwiseOp, known: Mapping[SSAValue, AxisNames]) -> AxisNames:
-    """The names along the operands that are not repeated."""
+    """Names along the operands' axes that are not repeated."""
     shape = shape_of(tensor_type(op.results[0])) or ()
     names: list[str | None] = [None] * len(shape)
     for value in op.operands:
@@ -62,7 +62,7 @@ def _broadcast_names(op: ElementwiseOp, known: Mapping[SSAValue, AxisNames]) -> 
 
 @dataclass(frozen=True)
 class Read:
-    """A dimension of a tensor along which an index runs alone."""
+    """Dimension of a tensor along which an index runs alone."""
 
     operand: int
     tensor: SSAValue
@@ -76,19 +76,19 @@ class Read:
 
     @property
     def size(self) -> int:
-        """The number of places."""
+        """Number of places along the dimension."""
         return self.shape[self.axis]
 
     @property
     def places(self) -> str:
-        """The number of places along the dimension, and the word for them."""
+        """Number of places along the dimension, and the word for them."""
         return _places(self.shape, self.axis)
 
 
 def partly_read(op: ContractionOp, known: Mapping[SSAValue, AxisNames]) -> str | None:
-    """A warning of an index along two named dimensions of different sizes.
+    """Warning of an index along two named dimensions of different sizes.
 
-    A constraint on the index says that it is meant.
+    A constraint on the index declares it intended.
     """
     constrained = {name for c in op.constraints.data for name in c.data.expr.names}
     by_index: dict[str, list[Read]] = {}
@@ -99,7 +99,7 @@ def partly_read(op: ContractionOp, known: Mapping[SSAValue, AxisNames]) -> str |
         index = from_hint(name)
         least = min(reads, key=lambda read: read.size)
         for read in reads:
-            # Along both axes of one tensor it takes the diagonal.
+            # An index along both axes of one tensor takes the diagonal.
             if read.size > least.size and read.operand != least.operand:
                 of = f"{name_of(read.tensor)}'s {read.places} ({read.name})"
                 other = f"{name_of(least.tensor)} has {least.places} ({least.name})"
@@ -126,10 +126,10 @@ def _lone_reads(
 
 
 def lands_nowhere(op: ContractionOp, written: ContractionOp) -> str | None:
-    """A warning of a contraction whose indices fit nowhere, though no tensor is empty.
+    """Warning of a contraction whose indices fit nowhere, though no tensor is empty.
 
-    ``written`` is the contraction with its sizes open. A bound that dimensions make 0 is no
-    surprise: nothing was to be read.
+    ``written`` is the contraction with its sizes open. A bound that dimensions make 0 is
+    intended: nothing was to be read.
     """
     space = op.space()
     if not all((*space.output_shape, *(n for shape in space.input_shapes for n in shape))):
@@ -150,7 +150,7 @@ def lands_nowhere(op: ContractionOp, written: ContractionOp) -> str | None:
 
 
 def _reason(op: ContractionOp, constraints: tuple[Constraint, ...]) -> str:
-    """Why the indices of a contraction fit nowhere."""
+    """Reason for which the indices of a contraction fit nowhere."""
     accesses = zip(op.inputs, (a.data for a in op.accesses.data), strict=True)
     for value, access in (*accesses, (op.result, op.output.data)):
         shape = shape_of(tensor_type(value)) or ()
@@ -170,7 +170,7 @@ def _outside(name: str, place: IndexExpr, shape: tuple[int, ...], axis: int) -> 
 
 
 def _places(shape: tuple[int, ...], axis: int) -> str:
-    """The number of places along an axis: those of matrices are rows and columns."""
+    """Number of places along an axis: rows and columns for matrices."""
     if len(shape) == 2:
         return count(shape[axis], *(("row", "rows") if axis == 0 else ("column", "columns")))
     places = count(shape[axis], "place", "places")
@@ -181,7 +181,7 @@ def _places(shape: tuple[int, ...], axis: int) -> str:
 
 
 def taken_outside(op: GatherOp | ScatterOp) -> str | None:
-    """A warning of places that are none: a mask, or a number outside of the tensor."""
+    """Warning of invalid places: a mask, or a number outside of the tensor."""
     tensor = op.tensor if isinstance(op, GatherOp) else op.like
     size = (shape_of(tensor_type(tensor)) or (0,))[0]
     function = op.name.removeprefix("tile.")

@@ -1,4 +1,4 @@
-"""Kernels that will take so long that their author may not have meant what is written."""
+"""Warnings of kernels that run for minutes and cannot be interrupted."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import estimated, modelled
 
 MANY_POINTS = 10**9
-"""Kernels of fewer points are not worth an estimate: no device takes a minute for them."""
+"""Minimum points worth an estimate: no device takes a minute for fewer."""
 LONG = 60.0
-"""Seconds from which on a kernel is mentioned: what runs that long cannot be interrupted."""
+"""Minimum seconds of a kernel that is warned of: such a kernel cannot be interrupted."""
 UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
 def endless(module: ModuleOp) -> list[str]:
-    """What to say of the scheduled kernels of a module that take longer than a minute."""
+    """Warnings of the scheduled kernels of a module that take longer than a minute."""
     device = device_of(module)
     if device is None:
         return []
@@ -38,12 +38,12 @@ def endless(module: ModuleOp) -> list[str]:
 
 
 def points(kernel: KernelOp) -> int:
-    """How many combinations of its indices a kernel has loops over."""
+    """Number of combinations of its indices that a kernel has loops over."""
     return prod(index.range.extent for index in kernel.indices)
 
 
 def seconds(kernel: KernelOp, device: Device) -> float:
-    """How long a kernel is thought to take by its schedule; 0 if it is short."""
+    """Estimated seconds of a kernel by its schedule; 0 if it is short."""
     if points(kernel) < MANY_POINTS or kernel.schedule is None:
         return 0.0
     facts = kernel_facts(kernel, device)
@@ -51,7 +51,7 @@ def seconds(kernel: KernelOp, device: Device) -> float:
 
 
 def duration(taken: float) -> str:
-    """Seconds as people say them."""
+    """Seconds as text, in minutes, hours or days."""
     unit, name = next((u, n) for u, n in UNITS if taken >= 2 * u or u == UNITS[-1][0])
     count = max(1, round(taken / unit))
     return f"{count} {name}{'s' if count > 1 else ''}"

@@ -1,4 +1,4 @@
-"""Why a kernel has its schedule, for people to read."""
+"""Explanation of the schedule chosen for a kernel, as text for the user."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.choice import NEIGHBOUR, Candidate, misfits
 
 GIVEN = "given"
-"""What the family of a schedule is called that the user gave."""
+"""Family of a schedule that the user gave."""
 SHOWN = 3
-"""How many of the fastest candidates are shown, beside the fastest of each other family."""
+"""Number of the fastest candidates that are shown, beside the fastest of each other family."""
 LEVEL = 0.05
-"""Schedules of which one takes so many percent more are shown as equal."""
+"""Percentage below which a slower schedule is shown as equal."""
 UNRANKED = {
     "tensor cores": "products on tensor cores come before all others, unweighed",
     "scan": "scans have one schedule",
     "scatter": "scatters have one schedule",
 }
-"""The families whose schedules are taken as they are, and why."""
+"""Families whose schedules are taken unranked, with the reason."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A number of an estimate."""
+    """Column of the table: a number of an estimate."""
 
     title: str
     value: Callable[[Estimate], float]
     digits: int = 0
 
     def of(self, estimate: Estimate) -> str:
-        """The number of an estimate, as wide as the column."""
+        """The number of an estimate, padded to the column's width."""
         return f"{self.value(estimate):{self.width}.{self.digits}f}"
 
     @property
@@ -71,7 +71,7 @@ COLUMNS = (
 def explained(
     name: str, kernel: KernelOp, facts: Facts, device: Device, weighed: Sequence[Candidate]
 ) -> str:
-    """What was weighed for a kernel against what, the chosen one first, and why that won."""
+    """Candidates weighed for a kernel, the chosen one first, and the reason for the choice."""
     if weighed[0].family in UNRANKED and len(weighed) == 1:
         lines = (f"{name}: {UNRANKED[weighed[0].family]}", f"  loops: {_loops(facts)}")
         return "\n".join((*lines, f"     {schedule_text(kernel)}"))
@@ -102,7 +102,7 @@ def explained(
 
 
 def described_device(device: Device) -> str:
-    """What the model divides by, and the limits of schedules."""
+    """Rates that the model divides by, and the limits of schedules."""
     return (
         f"device: {device.compute_units} compute units, {device.arithmetic:.0f} GFLOP/s, "
         f"{device.bandwidth:.0f} GB/s, {device.launch:.0f} us to start a kernel; a group has at "
@@ -112,7 +112,7 @@ def described_device(device: Device) -> str:
 
 
 def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
-    """The fastest ones, and the fastest of each family that is not among them."""
+    """The fastest candidates, and the fastest of each family that is not among them."""
     seen = set[str]()
     for place, candidate in enumerate(weighed):
         if place < SHOWN or candidate.family not in seen:
@@ -129,14 +129,14 @@ def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
 
 
 def _computes(kernel: KernelOp) -> Iterator[str]:
-    """The contraction that the loops are of, if there is one."""
+    """The contraction that the loops iterate, if there is one."""
     op = kernel.contraction
     if op is not None and kernel.axes is None:
         yield f"  computes: {computed(op)}"
 
 
 def _loops(facts: Facts) -> str:
-    """The indices, and how many values each has."""
+    """Indices with their extents."""
 
     def of(names: Sequence[str]) -> str:
         return ", ".join(f"{name} < {facts.extents[name]}" for name in names) or "none"
@@ -146,7 +146,7 @@ def _loops(facts: Facts) -> str:
 
 
 def _least(facts: Facts, device: Device) -> str:
-    """What every schedule must do, and what that takes at the device's rates."""
+    """Work that every schedule must do, and its time at the device's rates."""
     elements = prod(facts.extents[n] for n in facts.output_indices)
     operations = facts.points * facts.operations + elements * facts.operations_after
     return (
@@ -157,7 +157,7 @@ def _least(facts: Facts, device: Device) -> str:
 
 
 def _comparison(shown: Sequence[Candidate]) -> str:
-    """How a schedule that is given compares with the best of the others."""
+    """Comparison of a given schedule with the best of the others."""
     if shown[1].family in UNRANKED:
         return "where 2 would be chosen"
     given, best = (candidate.estimate.seconds for candidate in shown[:2])

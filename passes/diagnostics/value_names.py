@@ -1,4 +1,4 @@
-"""What values are called where choices are explained: their names, or what they are made of."""
+"""Text for values, as explanations show it: their names, or the expressions that compute them."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from tiledialect.language.text import (
 )
 
 DEEPEST = 3
-"""How many ops of a value without a name are told: those that have none are of few."""
+"""Maximum ops in the text of a value without a name: such values are made of few."""
 REST = Text("…")
 
 
 def told(value: SSAValue, depth: int = DEEPEST) -> str:
-    """The name of a value; of one that has none, as in gradients, what it is: ``DO / sqrt(V)``."""
+    """Name of a value; for one without, as in gradients, its expression: ``DO / sqrt(V)``."""
     return str(_text(value, depth))
 
 
 def computed(op: ContractionOp) -> str:
-    """A contraction as Tile has it: ``O[x] = >(I[2*x + k])``."""
+    """A contraction as Tile text: ``O[x] = >(I[2*x + k])``."""
     operands = [
         f"{_text(value, DEEPEST).within(ATOM)}[{', '.join(map(str, access.data))}]"
         for value, access in zip(op.inputs, op.accesses, strict=True)
@@ -54,12 +54,12 @@ def computed(op: ContractionOp) -> str:
 
 
 def size_told(size: SSAValue) -> str:
-    """A size as Tile has it: its name, or how it is computed, as in ``N - M``."""
+    """A size as Tile text: its name, or its expression, as in ``N - M``."""
     return str(size_text(size))
 
 
 def size_text(size: SSAValue) -> Text:
-    """The text of a size."""
+    """Text of a size, with its binding strength."""
     op = size.owner
     if (number := constant_integer(size)) is not None:
         return literal(number)

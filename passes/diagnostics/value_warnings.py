@@ -1,4 +1,4 @@
-"""What a program does that its author may not expect: integers wrap, quotients are 0."""
+"""Warnings of values: integers that wrap, quotients that are 0, accesses that are never whole."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from tiledialect.passes.diagnostics.value_names import size_text
 
 NARROW = ("int8", "int16", "uint8", "uint16")
 WARNINGS = "tile.warnings"
-"""The module's attribute that holds what the author of the program may not expect."""
+"""The module's attribute that holds the warnings for the author of the program."""
 
 
 def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
-    """Add to what there is to warn of in a module, each once."""
+    """Add warnings to a module, each once."""
     if added := tuple(map(StringAttr, texts)):
         given = module.attributes.get(WARNINGS)
         before = given.data if isinstance(given, ArrayAttr) else ()
@@ -47,7 +47,7 @@ def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
 
 
 def warn(surprises: Iterable[str]) -> None:
-    """Issue a TileWarning for each, where the user's code is: the first frame that is not ours."""
+    """Issue a TileWarning for each text at the first stack frame outside of the package."""
     level, frame = 1, currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tiledialect"):
         level, frame = level + 1, frame.f_back
@@ -56,7 +56,7 @@ def warn(surprises: Iterable[str]) -> None:
 
 
 def sum_that_wraps(op: TileOp) -> str | None:
-    """What to say of a sum of integers of 8 or 16 bits, whose types are known."""
+    """Warning of a sum of integers of 8 or 16 bits, whose types are known."""
     (result,) = op.results
     dtype = NUMPY_TYPES.get(tensor_type(result).element_type)
     if dtype is None or dtype.name not in NARROW or not _sums(op) or not result.uses:
@@ -81,7 +81,7 @@ def _sums(op: TileOp) -> bool:
 
 
 def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
-    """What to say of a quotient of sizes that is cut off to 0, and multiplied with a tensor."""
+    """Warning of a quotient of sizes that is cut off to 0, and multiplied with a tensor."""
     quotient = op.size.owner
     if not isinstance(quotient, arith.DivSIOp) or sizes[op.size] or not sizes[quotient.lhs]:
         return None
@@ -99,10 +99,10 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
 
 
 def cut_off_mean(op: DivOp, terms: Mapping[SSAValue, int]) -> str | None:
-    """What to say of a sum of integers that is divided by how many they are, and cut off.
+    """Warning of an integer mean: a sum of integers divided by their number, and cut off.
 
-    ``terms`` has how many elements sums add up. Where all that takes the quotient asks for
-    integers by a cast, they are meant.
+    ``terms`` has the number of elements that sums add up. Where all users of the quotient cast it
+    to integers, they are intended.
     """
     divisor, t = constant_of(op.rhs), tensor_type(op.result).element_type
     added = terms.get(_before_copies(op.lhs), 0)
@@ -141,7 +141,7 @@ def real_bits(op: TileOp) -> int:
 
 
 def terms_of(op: TileOp) -> int:
-    """How many elements, or comparisons, a sum adds up into each of its own; 0 of what is none."""
+    """Number of elements, or comparisons, that a sum adds into each result; 0 for other ops."""
     if isinstance(op, SumToOp):
         sizes = size_of(op.operand), size_of(op.result)
         return sizes[0] // sizes[1] if sizes[1] else 0
@@ -159,14 +159,14 @@ def terms_of(op: TileOp) -> int:
 
 
 def _before_copies(value: SSAValue) -> SSAValue:
-    """What copies and reshapes make a value of."""
+    """Source of a chain of copies and reshapes."""
     while isinstance(value.owner, IdentOp | ReshapeOp):
         value = value.owner.operand
     return value
 
 
 def never_whole(op: ContractionOp) -> str | None:
-    """What to say of an access of a contraction that no indices make whole, as `i + 5/2`."""
+    """Warning of an access of a contraction that no indices make whole, as `i + 5/2`."""
     accesses = zip(op.inputs, (a.data for a in op.accesses.data), strict=True)
     for value, access in ((op.result, op.output.data), *accesses):
         for place in access:
@@ -183,7 +183,7 @@ def never_whole(op: ContractionOp) -> str | None:
 
 
 def placed(op: Operation, text: str) -> str:
-    """A text after the place of an op in its source, if that is known."""
+    """Text after the source location of an op, if that is known."""
     place = op.location
     if not isinstance(place, FileLineColLoc):
         return text

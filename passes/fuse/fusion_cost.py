@@ -1,8 +1,8 @@
-"""What fusing kernels saves and what it costs, counted in bytes that could be moved meanwhile.
+"""Cost model of fusion: savings and costs in bytes that could be moved meanwhile.
 
-A kernel costs the bytes that it moves, and a launch at least. Fusing saves what one kernel writes
-and the other one reads, and a launch. It costs operations that are done again wherever an element
-is read. A kernel over rows has no more work-groups than there are rows, which leaves a part of the
+A kernel costs the bytes that it moves, and a launch at least. Fusing saves the bytes that one
+kernel writes and the other one reads, and a launch. It costs operations that are repeated wherever
+an element is read. A kernel over rows has no more work-groups than rows, which leaves a part of the
 device idle if they are few; and rows that are too long to be kept are read once for each phase.
 """
 
@@ -26,14 +26,14 @@ from tiledialect.schedule.cost.counts import SECTOR
 from tiledialect.schedule.cost.device import Device, Kind
 
 KEEPING = 0.625
-"""Which share of the registers of a work-group hold a row."""
+"""Share of the registers of a work-group that hold a row."""
 NEAR_RATE = 8.0
-"""How much faster what is near is read again than memory."""
+"""Rate of repeated reads from near caches, relative to memory."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What fusion must know of a device."""
+    """Parameters of a device that fusion depends on."""
 
     operations: float = 10.0
     """Simple operations done while a byte is moved."""
@@ -44,18 +44,19 @@ class Machine:
     lanes: int = 32
     """Neighbours that a work-group takes where memory is fetched in whole lines."""
     near: int = 1 << 16
-    """Bytes that a work-group can keep near it, in registers, local memory or a cache."""
+    """Bytes that a work-group can keep nearby, in registers, local memory or a cache."""
     line: int = 1
-    """Bytes that a work-group fetches together, where it is by itself: groups of a GPU, which run
-    at the same time, share them."""
+    """Bytes that a work-group fetches together on a CPU; 1 on GPUs, where concurrent groups share
+    lines.
+    """
     nearest: int = 1 << 14
-    """Bytes that a work-group still has, with the rest of their lines, a row later."""
+    """Bytes of lines that are still cached when a work-group takes the next row."""
     bandwidth: float = 200.0
     """GB/s."""
 
     @staticmethod
     def of(device: Device | None) -> Machine:
-        """What a device is for fusion; a common one if it is not known."""
+        """Parameters of a device; common ones if it is not known."""
         if device is None:
             return Machine()
         cpu, most = device.kind is Kind.CPU, device.max_work_group_size
@@ -73,11 +74,11 @@ class Machine:
         )
 
     def time(self, moved: float) -> float:
-        """How long a kernel takes that moves so many bytes, on a busy device."""
+        """Time of a kernel that moves so many bytes, on a busy device."""
         return max(moved, self.launch)
 
     def traffic(self, kernel: KernelOp) -> Traffic:
-        """What a kernel moves, and how long that takes."""
+        """Bytes that a kernel moves, and their time."""
         if kernel.axes is None:
             once = moved(kernel)
             return Traffic(once, self.time(once), self.groups)
@@ -90,9 +91,9 @@ class Machine:
         return Traffic(again, self.time(again * max(1.0, busy)), groups)
 
     def _moved_again(self, kernel: KernelOp, rows: int, groups: int) -> float:
-        """The bytes that a row kernel moves: for each phase anew where rows are not kept near.
+        """Bytes that a row kernel moves: for each phase anew where rows are not kept near.
 
-        Of rows in short pieces these are whole lines, the rest of which comes again from near, too.
+        Rows in short pieces move whole lines, the rest of which is read again from near, too.
         """
         pairs = zip(kernel.inputs, kernel.block.args, strict=True)
         own = {a: bytes_of(v) for v, a in pairs if size_of(v) > rows}
@@ -109,9 +110,9 @@ class Machine:
     def _lines(
         self, kernel: KernelOp, own: Mapping[SSAValue, int], rows: int
     ) -> Mapping[SSAValue, int]:
-        """The bytes of the lines that rows of tensors of so many bytes lie in.
+        """Bytes of the lines that rows of tensors of so many bytes lie in.
 
-        They count as whole ones if they are many until the next row takes the rest of them. Sums of
+        Whole lines count if too many are fetched until the next row takes the rest of them. Sums of
         pieces that do not divide lines are as slow by themselves.
         """
         piece = _piece(kernel)
@@ -123,7 +124,7 @@ class Machine:
         return lines if sum(lines.values()) > self.nearest * rows else own
 
     def merging(self, kernels: Iterable[KernelOp], kernel: KernelOp, again: float = 0.0) -> Gain:
-        """What kernels cost, and one in their place, which does some operations again."""
+        """Gain of one kernel over several, if it repeats some operations."""
         both, note = self.traffic(kernel), ""
         if both.groups < self.groups:
             note = f", with {both.groups} work-groups where {self.groups} keep the device busy"
@@ -136,7 +137,7 @@ class Machine:
         again: float = 0.0,
         note: str = "",
     ) -> Gain:
-        """What kernels cost, and those in their place, which do some operations again."""
+        """Gain of some kernels over others, if they repeat some operations."""
         apart, together = [*apart], [*together]
         less, more = (in_millions(sum(t.moved for t in side)) for side in (together, apart))
         why = f"moving {less} MB instead of {more} MB" + note
@@ -146,45 +147,47 @@ class Machine:
         return Gain(sum(t.time for t in apart), taken, why)
 
     def microseconds(self, time: float) -> str:
-        """Bytes that could be moved as the time that moving them takes."""
+        """Time in bytes that could be moved, as text in microseconds."""
         return f"{time / self.bandwidth / 1e3:.1f} us"
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a kernel moves, and how long that takes."""
+    """Bytes that a kernel moves, and their time."""
 
     moved: float
     """Bytes."""
     time: float
-    """The same, or more: in bytes that could be moved meanwhile on a busy device."""
+    """Time in bytes that could be moved meanwhile on a busy device: `moved` or more."""
     groups: int
-    """Work-groups; of kernels that own no rows as many as keep the device busy."""
+    """Work-groups; for kernels without rows as many as keep the device busy."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What two kernels cost, and the kernel of both, in bytes that could be moved meanwhile."""
+    """Costs of two kernels, and of their fusion, in bytes that could be moved meanwhile."""
 
     apart: float
     together: float
     why: str
-    """What the times come from."""
+    """Explanation of the costs."""
 
     @property
     def saved(self) -> float:
-        """By how much the kernel of both is faster."""
+        """Time that the fused kernel saves."""
         return self.apart - self.together
 
 
 def in_millions(count: float) -> str:
-    """A number for people to read, in millions: three digits, or all that are before the point."""
+    """A number as text in millions: three digits, or all that are before the point."""
     millions = count / 1e6
     return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
 
 
 def _piece(kernel: KernelOp) -> int:
-    """How many neighbours of a row lie together, where other rows are between them, else 0."""
+    """Number of neighbours of a row that lie together, where other rows are between them,
+    else 0.
+    """
     assert kernel.axes is not None
     ranges, reduced = kernel.axes.ranges, kernel.reduced
     axes = [(r.extent, n in reduced) for n, r in reversed(ranges.items()) if r.extent > 1]
@@ -194,14 +197,14 @@ def _piece(kernel: KernelOp) -> int:
 
 
 def bytes_of(value: SSAValue) -> int:
-    """How many bytes a tensor takes."""
+    """Size of a tensor in bytes."""
     return size_of(value) * element_bytes(tensor_type(value).element_type)
 
 
 def operations(ops: Iterable[Operation]) -> float:
-    """How many simple operations elementwise ops are for an element.
+    """Number of simple operations of elementwise ops for an element.
 
-    A load is one, too: what is read again is in a cache.
+    A load is one, too: repeated reads hit a cache.
     """
     ops = [op for op in ops if isinstance(op, ElementwiseOp) and not isinstance(op, ConstantOp)]
     loaded = {v for op in ops for v in op.operands if isinstance(v, BlockArgument)}
@@ -209,5 +212,5 @@ def operations(ops: Iterable[Operation]) -> float:
 
 
 def moved(kernel: KernelOp) -> int:
-    """The bytes that a kernel moves if it reads every element of its inputs once."""
+    """Bytes that a kernel moves if it reads every element of its inputs once."""
     return sum(map(bytes_of, (*kernel.inputs, *kernel.outputs)))

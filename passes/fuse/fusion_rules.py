@@ -1,4 +1,4 @@
-"""The rules by which two kernels become one: how, which ones, and what both take."""
+"""Fusion rules: the merge of two kernels, the pairs to try, and the gain."""
 
 from __future__ import annotations
 
@@ -21,61 +21,63 @@ from tiledialect.passes.fuse.rules.row_kernels import may_have_rows, over_rows, 
 from tiledialect.passes.fuse.rules.stencil_fusion import at_parts, at_taps, in_parts, tap_gain
 
 Order = dict[Operation, int]
-"""Where the ops of a block stand."""
+"""Positions of the ops of a block."""
 Partners = Callable[[KernelOp, Order], Iterator[KernelOp]]
-"""The kernels before one that may become one with it, the last one first."""
+"""Earlier kernels that may fuse with one, the last one first."""
 
 
 def producers(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """The kernels that make a kernel's inputs."""
+    """Producers of a kernel's inputs."""
     found = {v.owner for v in kernel.inputs if isinstance(v.owner, KernelOp)}
     yield from sorted(found, key=order.__getitem__, reverse=True)
 
 
 def readers_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """The kernels that read the inputs that it reads."""
+    """Kernels that read an input of a kernel."""
     readers = {use.operation for v in kernel.inputs for use in v.uses}
     before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
     yield from sorted(before, key=order.__getitem__, reverse=True)
 
 
 def contractions_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """Those with contractions, of one with contractions."""
+    """Kernels with contractions that read an input of a kernel with contractions."""
     if kernel.contractions:
         yield from (op for op in readers_of_the_same(kernel, order) if op.contractions)
 
 
 def siblings(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """The elementwise ones, of an elementwise one."""
+    """Elementwise kernels that read an input of an elementwise one."""
     if is_elementwise(kernel):
         yield from filter(is_elementwise, readers_of_the_same(kernel, order))
 
 
 def every(kernel: KernelOp) -> bool:
-    """No kernel is left out."""
+    """True for every kernel."""
     return True
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A way to make one kernel of two."""
+    """A way to fuse two kernels."""
 
     merge: Callable[[KernelOp, KernelOp], KernelOp | None]
-    """The kernel, not in the block yet; None if there is none."""
+    """Merge of two kernels, not in the block yet; None if there is none."""
     gain: Callable[[KernelOp, KernelOp, KernelOp, Machine], Gain]
-    """From the two, the kernel of both and the device: what they take."""
+    """Gain by the two kernels, the fused one and the device."""
     text: str
-    """What happens to the first kernel, in words, with the name of the other."""
+    """Explanation of the first kernel's place, with the name of the other."""
     partners: tuple[Partners, ...] = (producers,)
-    """The first kernels that are tried with a second one, some after the others."""
+    """Enumerations of first kernels that are tried with a second one, one after the other."""
     may_merge: Callable[[KernelOp], bool] = every
-    """Whether its partners need be looked at: they may be all of a program."""
+    """Whether a kernel's partners need be tried: they may be all of a program."""
     saves_launch: bool = False
-    """Whether one kernel is better than two that take as long."""
+    """Whether one kernel is better than two of the same time."""
     is_last: bool = False
-    """Whether it is tried when others have merged, computed again, and made rows of windows."""
+    """Whether the rule is tried after other fusions, recomputation and window fusion."""
     of_equals: bool = False
-    """Whether neither kernel takes from the other: one that is kept apart is no second one."""
+    """Whether neither kernel takes from the other: a kernel that is kept apart is not second
+    then.
+    """
 
 
 AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
@@ -95,7 +97,7 @@ COUNTED = Rule(
     with_count,
     tap_gain,
     "in one kernel with {}, which counts what equals it",
-    # Windows that do not meet are rows, by then.
+    # Disjoint windows are rows by then.
     is_last=True,
 )
 BESIDE = Rule(
@@ -103,7 +105,7 @@ BESIDE = Rule(
     sibling_gain,
     "in one kernel with {}, which reads the same",
     partners=(siblings,),
-    # A kernel of two is taken by others less often.
+    # A fused kernel fits fewer other rules.
     is_last=True,
     of_equals=True,
 )

@@ -1,4 +1,4 @@
-"""Which kernels become one: pairs that a rule can merge, where the cost says that it pays."""
+"""Fusion of the kernels of a block: pairs that a rule can merge, where the cost model gains."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from tiledialect.passes.fuse.rules.window_fusion import (
 )
 
 WHY = "fused"
-"""The attribute of a kernel that says why it is what it is."""
+"""Attribute of a kernel with the explanations of its fusion."""
 
 
 def notes_of(kernel: KernelOp) -> tuple[str, ...]:
-    """Why a kernel was merged, or not, as far as that was explained."""
+    """Explanations of the fusion of a kernel, as far as there are any."""
     notes = kernel.attributes.get(WHY)
     given = notes if isinstance(notes, ArrayAttr) else ()
     return tuple(note.data for note in given if isinstance(note, StringAttr))
@@ -51,31 +51,32 @@ def notes_of(kernel: KernelOp) -> tuple[str, ...]:
 
 @dataclass
 class Fusion:
-    """Merges the kernels of a block."""
+    """Fusion of the kernels of a block."""
 
     block: Block
     machine: Machine
     forced: dict[Rule, bool | None]
-    """For each rule, in the order in which they are tried: True to merge whatever can be, False
-    to merge nothing, None to ask the cost."""
+    """Choice for each rule, in the order of trial: True to merge wherever possible, False never,
+    None by cost.
+    """
     again: bool | None = None
-    """The same for what several kernels take, and is computed again in each."""
+    """The same choice for recomputation in each kernel that takes a result."""
     apart: Collection[str] = ()
-    """The names of results that stay in memory, and whose kernels merge with no later one."""
+    """Names of results that stay in memory, and whose kernels merge with no later one."""
     given: Collection[KernelOp] = ()
-    """Kernels that somebody has made already: they stay as they are."""
+    """Kernels that were given in the input: they stay as they are."""
     explains: bool = False
-    """Whether notes name what has no name by what it is made of."""
+    """Whether notes describe values without names by their expressions."""
     notes: dict[KernelOp, list[str]] = field(default_factory=dict[KernelOp, list[str]])
 
     def __post_init__(self):
         self.order = order_of(self.block)
-        """Where the ops stand: a kernel of both where one of the two did."""
+        """Positions of the ops: a fused kernel has the position of one of the two."""
 
     def run(self) -> None:
-        """Merge kernels by the rules, compute some again, and merge those that share windows.
+        """Merge kernels by the rules, recompute some, and merge those that share windows.
 
-        What is computed again needs no windows to be in one kernel with what takes it.
+        Recomputed kernels need no windows to share a kernel with their users.
         """
         self._apply(rule for rule in self.forced if not rule.is_last)
         if self.again is not False:
@@ -93,17 +94,17 @@ class Fusion:
                 self._merge(rule, kernels_in(self.block), partners)
 
     def _recompute_all(self) -> None:
-        """Compute kernels again where their results are taken, if that pays."""
+        """Recompute kernels where their results are taken, if that pays."""
         before = set(kernels_in(self.block))
-        # The last ones first: what makes their operands may then be computed again, too.
+        # The last ones first: their producers may then be recomputed, too.
         for kernel in reversed(kernels_in(self.block)):
             self._recompute(kernel)
-        # Those that compute themselves what they took may cost less to compute again.
+        # Kernels with recomputed operands may cost less to recompute.
         for kernel in reversed([k for k in kernels_in(self.block) if k not in before]):
             self._recompute(kernel)
         new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
         self._merge(OVER_ROWS, new, producers)
-        # What each computed again, one does but once.
+        # One kernel computes common values once.
         for kernel in [k for k in kernels_in(self.block) if k not in before]:
             cse(kernel.body)
 
@@ -119,7 +120,7 @@ class Fusion:
                 last = self._merged(rule, last, partners)
 
     def _merge_windows(self, last: KernelOp) -> None:
-        """Merge a kernel with those that make its inputs over the same windows, if that pays."""
+        """Merge a kernel with producers of its inputs over the same windows, if that pays."""
         members, found, refused = [last], None, set[KernelOp]()
         while (first := self._joining(members, refused)) is not None:
             more = sorted([first, *members], key=self.order.__getitem__)
@@ -138,7 +139,7 @@ class Fusion:
     def _joining(
         self, members: Sequence[KernelOp], refused: Collection[KernelOp]
     ) -> KernelOp | None:
-        """A kernel that makes inputs of some, and whose other results can wait for the last one."""
+        """A producer of inputs of some kernels, whose other results can wait for the last one."""
         for member in reversed(members):
             for first in producers(member, self.order):
                 is_new = first not in refused and first not in members and first not in self.given
@@ -149,7 +150,9 @@ class Fusion:
     def _over_windows(
         self, first: KernelOp, members: Sequence[KernelOp], without: Together | KernelOp
     ) -> Together | None:
-        """A row kernel of some kernels, if it is faster than one of all but the first, and that."""
+        """A row kernel of some kernels, if it is faster than the one without the first, and that
+        one.
+        """
         if self._is_apart(first):
             return None
         if (both := over_windows(members)) is None:
@@ -167,9 +170,9 @@ class Fusion:
         return None
 
     def _recompute(self, kernel: KernelOp) -> None:
-        """Compute an elementwise kernel again where its results are taken, if that pays.
+        """Recompute an elementwise kernel where its results are taken, if that pays.
 
-        Of a kernel with contractions, its elementwise end.
+        In a kernel with contractions, the elementwise end is recomputed.
         """
         users = users_of(kernel)
         if self._is_apart(kernel) or not users.isdisjoint(self.given) or kernel in self.given:
@@ -184,7 +187,7 @@ class Fusion:
                 return
 
     def _recompute_parted(self, kernel: KernelOp, parted: Parted | None) -> bool:
-        """Compute a kernel again, or what is parted off it, if that pays; whether it did."""
+        """Recompute a kernel, or its elementwise end, if that pays; whether it was done."""
         first = parted.end if parted is not None else kernel
         found = recomputed(first, self.order, self.machine)
         if found and self._again_pays(kernel, first, found, parted):
@@ -204,7 +207,7 @@ class Fusion:
     def _again_pays(
         self, kernel: KernelOp, first: KernelOp, found: Sequence[Again], parted: Parted | None
     ) -> bool:
-        """Whether kernels that compute another one's results again are faster; they get notes."""
+        """Whether kernels that recompute another one's results are faster; they get notes."""
         gain = recomputing_gain(first, found, self.machine, parted)
         name, worth = self._told(first), self._worth(gain)
         if gain.saved <= 0 and not self.again:
@@ -220,7 +223,7 @@ class Fusion:
         return True
 
     def explain(self) -> None:
-        """Write down in each kernel why it was merged, or not."""
+        """Store the explanations of its fusion in each kernel."""
         for kernel in kernels_in(self.block):
             if self.notes.get(kernel):
                 kernel.attributes[WHY] = ArrayAttr(map(StringAttr, self.notes[kernel]))
@@ -231,7 +234,7 @@ class Fusion:
         kernel: KernelOp,
         partners: Partners,
     ) -> KernelOp | None:
-        """What a kernel becomes with one of its partners; None if it stays."""
+        """Fusion of a kernel with one of its partners; None if it stays."""
         for first in list(partners(kernel, self.order)):
             if first in self.given or self._is_apart(first):
                 continue
@@ -257,16 +260,16 @@ class Fusion:
         return None
 
     def _told(self, kernel: KernelOp) -> str:
-        """What a kernel is called in notes."""
+        """Name of a kernel in notes."""
         value = kernel.outputs[0]
         return told(value) if self.explains else name_of(value)
 
     def _is_apart(self, kernel: KernelOp) -> bool:
-        """Whether nothing else is computed with what a kernel makes."""
+        """Whether a kernel is kept apart from later kernels."""
         return any(v.name_hint in self.apart for v in kernel.outputs)
 
     def _worth(self, gain: Gain) -> str:
-        """What was weighed against what."""
+        """Text of the costs that were compared."""
         together, apart = map(self.machine.microseconds, (gain.together, gain.apart))
         return f"{together} instead of {apart} apart, {gain.why}"
 
@@ -277,7 +280,7 @@ def kernels_in(block: Block) -> list[KernelOp]:
 
 
 def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None:
-    """Where a kernel of both could stand: after all that they need, before all that need them."""
+    """Possible position of a fused kernel: after all of its operands, before all of its users."""
     if all(order[user] > order[second] for user in users_of(first) - {second} if user in order):
         return second
     owners = {v.owner for v in second.inputs if isinstance(v.owner, Operation)} - {first}

@@ -1,4 +1,4 @@
-"""Putting one kernel in the place of two."""
+"""Merge of two kernels, and its insertion in their place."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import outer_operands
 
 MAX_ARGUMENTS = 100
-"""How many buffers a kernel gets at most; OpenCL grants every kernel 1024 bytes of arguments."""
+"""Maximum buffers of a kernel; OpenCL grants every kernel 1024 bytes of arguments."""
 
 
 def order_of(block: Block) -> dict[Operation, int]:
-    """The positions of a block's ops."""
+    """Positions of a block's ops."""
     return {op: k for k, op in enumerate(block.ops)}
 
 
 def put_in_order(block: Block) -> None:
-    """Put every op after those that make its operands, otherwise as they stand."""
+    """Sort the ops of a block topologically, otherwise in their order."""
     placed, waiting = set[Operation](), set[Operation]()
     pending = [*reversed(block.ops)]
     while pending:
@@ -46,17 +46,17 @@ def put_in_order(block: Block) -> None:
 
 
 def users_of(kernel: KernelOp) -> set[Operation]:
-    """The ops that take what a kernel makes."""
+    """Users of a kernel's results."""
     return {use.operation for v in kernel.outputs for use in v.uses}
 
 
 def merged(
     first: KernelOp, second: KernelOp, kept: Sequence[SSAValue] | None = None
 ) -> KernelOp | None:
-    """A kernel, not in the block yet, that computes what two do; None if it has too many arguments.
+    """A kernel, not in the block yet, with the ops of two; None if it has too many arguments.
 
-    Its results are those of the first that are ``kept``, by default what others take, then those of
-    the second.
+    Its results are the first one's ``kept`` results, by default those with other users, then the
+    second one's.
     """
     kept = taken_elsewhere(first, second) if kept is None else kept
     inputs = dict.fromkeys((*first.inputs, *second.inputs))
@@ -85,7 +85,7 @@ def merged(
 
 
 def _share_casts(body: Block) -> None:
-    """Convert once what both kernels converted."""
+    """Merge equal conversions of the two kernels."""
     found: dict[tuple[SSAValue, Attribute], SSAValue] = {}
     for op in [x for x in body.ops if isinstance(x, CastOp)]:
         first = found.setdefault((op.operand, op.result.type), op.result)
@@ -96,7 +96,7 @@ def _share_casts(body: Block) -> None:
 def merged_if(
     first: KernelOp, second: KernelOp, is_fit: Callable[[KernelOp], bool]
 ) -> KernelOp | None:
-    """A kernel of both, if it is fit."""
+    """The merged kernel, if it is fit."""
     kernel = merged(first, second)
     if kernel is None or is_fit(kernel):
         return kernel
@@ -105,7 +105,7 @@ def merged_if(
 
 
 def pruned(kernel: KernelOp) -> KernelOp:
-    """The kernel without what it computes and takes for nothing; the old one is erased."""
+    """The kernel without unused ops and arguments; the old one is erased."""
     region_dce(kernel.body)
     used = [k for k, argument in enumerate(kernel.block.args) if argument.uses]
     if len(used) == len(kernel.inputs):
@@ -121,12 +121,12 @@ def pruned(kernel: KernelOp) -> KernelOp:
 
 
 def taken_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:
-    """What the first kernel makes that not only the second one takes."""
+    """Results of the first kernel with other users than the second."""
     return [v for v in first.outputs if any(use.operation is not second for use in v.uses)]
 
 
 def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp) -> None:
-    """Put a merged kernel where one of the two stands."""
+    """Insert a merged kernel in the place of one of the two."""
     taken = [*taken_elsewhere(first, second), *second.outputs]
     Rewriter.insert_op(kernel, InsertPoint.before(place))
     for old, new in zip(taken, kernel.outputs, strict=True):
@@ -137,7 +137,7 @@ def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp
 
 
 def drop_fills(body: Region) -> None:
-    """Forget what copies begin as where other copies leave nothing of it, in place."""
+    """Drop defaults of copies whose elements other copies overwrite, in place."""
     for kernel in [op for op in body.block.ops if isinstance(op, KernelOp)]:
         if kernel.axes is None and kernel.contraction is None and kernel.schedule is None:
             _drop_fills(kernel)

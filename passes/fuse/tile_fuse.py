@@ -60,17 +60,17 @@ class Group:
     shape: Shape
     ops: list[Operation] = field(default_factory=list[Operation])
     needs: set[Group] = field(default_factory=set["Group"])
-    """The groups that make operands of this one."""
+    """Groups that produce operands of this one."""
     users: set[Group] = field(default_factory=set["Group"])
-    """The groups that need this one."""
+    """Groups that need this one."""
     open: bool = True
     """Whether elementwise ops may join."""
     contracts: bool = False
     """Whether there is a contraction, a scan or a scatter."""
     read: set[SSAValue] = field(default_factory=set[SSAValue])
-    """The values from outside that the ops take."""
+    """Values from outside that the ops take."""
     made: set[SSAValue] = field(default_factory=set[SSAValue])
-    """The results that ops outside take, or that later ones may."""
+    """Results that ops outside take, or that later ones may."""
 
     def need(self, groups: set[Group]) -> None:
         """Take operands from other groups."""
@@ -79,18 +79,18 @@ class Group:
             group.users.add(self)
 
     def has_room(self, read: set[SSAValue], made: int) -> bool:
-        """Whether the kernel can take these values from outside, and make so many, besides."""
+        """Whether the kernel has room for these outer values, and for so many results."""
         return len(self.read | read) + len(self.made) + made <= MAX_ARGUMENTS
 
 
 class Grouping:
-    """The groups of a function, in an order in which they can run."""
+    """Groups of a function, in an order in which they can run."""
 
     def __init__(self, block: Block, apart: Collection[str] = ()):
         self.apart = apart
-        """The names of results that no later op may join."""
+        """Names of results that no later op may join."""
         self.copied = {op for op in block.ops if is_copied(op, apart)}
-        """The ops that are done in each kernel that takes what they give."""
+        """Ops that are repeated in each kernel that takes their results."""
         self.group_of: dict[SSAValue, Group] = {}
         self.groups: list[Group] = []
         for op in block.ops:
@@ -120,7 +120,7 @@ class Grouping:
             group = self._join(op, makers)
         if group is None:
             shape = shape_of(tensor_type(result)) or ()
-            # The sums of a scatter are there only once all is read.
+            # The sums of a scatter are complete after all reads.
             is_open = writes_everything(op) and not isinstance(op, ScatterOp)
             group = Group(len(self.groups), shape, open=is_open)
             group.contracts = isinstance(op, ContractionOp | ScanOp | ScatterOp)
@@ -135,21 +135,21 @@ class Grouping:
         group.made -= {v for v in op.operands if self._is_inner(v, group)}
 
     def _read_by(self, op: Operation, group: Group) -> set[SSAValue]:
-        """What a kernel of ``group`` takes from memory for ``op``."""
+        """Values that a kernel of ``group`` takes from memory for ``op``."""
         operands = [v for v in op.operands if v.owner not in self.copied]
         behind = (v.owner for v in op.operands if v.owner in self.copied)
         operands += [v for copied in behind if isinstance(copied, CastOp) for v in copied.operands]
         return {v for v in operands if self.group_of.get(v) is not group}
 
     def _is_inner(self, value: SSAValue, group: Group) -> bool:
-        """Whether only ops of ``group`` take a value that it makes."""
+        """Whether only ops of ``group`` take a value of it."""
         return self.group_of.get(value) is group and all(
             use.operation.results and self.group_of.get(use.operation.results[0]) is group
             for use in value.uses
         )
 
     def _join(self, op: ElementwiseOp, makers: set[Group]) -> Group | None:
-        """The last of the groups that make operands, if ``op`` can be part of it.
+        """The last group that produces an operand, if ``op`` can be part of it.
 
         Groups are numbered in running order, so that one of the others can be merged into it if
         everything else that needs it comes later.
@@ -168,7 +168,7 @@ class Grouping:
 
     def _merge(self, group: Group, target: Group) -> None:
         if group in target.needs:
-            # An op of the target reads other elements than its own, so they must be in memory.
+            # An op of the target reads elements of other places, so they must be in memory.
             return
         if any(g.number < target.number for g in group.users):
             return
@@ -193,9 +193,9 @@ class Grouping:
 
 
 def is_copied(op: Operation, apart: Collection[str] = ()) -> bool:
-    """Whether an op is done in each kernel that takes what it gives: nothing is computed for it.
+    """Whether an op is repeated in each kernel that takes its result: it computes nothing.
 
-    So are constants, and numbers of 16 bits in f32 of arguments.
+    Such are constants, and casts of arguments of 16 bits to f32.
     """
     if not isinstance(op, CastOp):
         return isinstance(op, ConstantOp)
@@ -208,7 +208,7 @@ def is_copied(op: Operation, apart: Collection[str] = ()) -> bool:
 
 
 def _is_loaded(use: Use) -> bool:
-    """Whether elements are taken where they are used: defaults of contractions are in memory."""
+    """Whether a use takes elements: defaults of contractions are in memory."""
     op = use.operation
     is_operand = isinstance(op, ContractionOp) and use.index < len(op.inputs)
     return is_operand or isinstance(op, ElementwiseOp)
@@ -265,9 +265,9 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
 
 
 def _compute_small_ones_early(block: Block) -> None:
-    """Put elementwise ops that larger ones may repeat right after what they need.
+    """Move elementwise ops that larger ones may repeat right after their operands.
 
-    An op joins the last group that makes an operand: that shall be one of its own shape.
+    An op joins the last group that produces an operand: that should be one of its own shape.
     """
     elementwise = [op for op in block.ops if isinstance(op, ElementwiseOp)]
     largest = max((size_of(op.results[0]) for op in elementwise), default=0)
@@ -339,63 +339,65 @@ def _make_kernel(group: Group, copied: Collection[Operation]) -> None:
 class TileFusePass(PassWithFlags):
     """Groups the ops of every function into kernels.
 
-    A contraction begins a kernel, in which the elementwise ops on its result's elements may
-    follow; chains of elementwise ops of one shape are one kernel. Constants go into each kernel
-    that uses them; reshapes stay outside. The domain of a contraction is widened where its loops
-    can visit every element of the result; one of few points that writes at a number of an axis, as
-    `O[i, 3]`, gets an index there. Each element must have one owner among the values of
-    the result's indices, which `tile-reduce` and `tile-defract` see to. A contraction that leaves
-    elements of its result unwritten is alone in its kernel, and writes over what another one has
-    filled with its default, or 0. So does one that takes as its default what nothing else does, as
-    in a concatenation, where no elementwise ops follow. Parts that are added, of which no two write
-    the same elements, become such; on GPUs the first one fills nothing that the others write. On
-    CPUs what is written along a diagonal, `[i, i]`, is chosen there where the result is filled, and
-    copies of half a tensor or more, as triangles, choose elements, too. In
-    gradients, what reads a part that the others leave alone reads past what masks these. Where
-    parts alone are taken of what elementwise ops make of arguments, these ops are done on parts of
-    the arguments, and of what is put together of arguments on the part alone.
+    A contraction begins a kernel, in which the elementwise ops on its result's elements may follow;
+    chains of elementwise ops of one shape are one kernel. Constants go into each kernel that uses
+    them; reshapes stay outside. The domain of a contraction is widened where its loops can visit
+    every element of the result; one of few points that writes at a number of an axis, as `O[i, 3]`,
+    gets an index there. Each element must have one owner among the values of the result's indices,
+    which `tile-reduce` and `tile-defract` ensure. A contraction that leaves elements of its result
+    unwritten is alone in its kernel, and writes over the default, or 0, with which another kernel
+    has filled the result. So does one whose default no other op takes, as in a concatenation, where
+    no elementwise ops follow. Parts that are added, of which no two write the same elements, become
+    such; on GPUs the first one does not fill the elements of the others. On CPUs elements along a
+    diagonal, `[i, i]`, are selected in the kernel that fills the result, and copies of half a
+    tensor or more, as triangles, select elements, too. In gradients, reads of a part that the
+    others leave alone read past their masks. Where elementwise ops of arguments are used in parts
+    alone, they are computed on parts of the arguments, and for concatenated arguments on the part
+    alone.
 
-    A contraction's kernel takes a tensor that it reads at several places once for each.
+    A contraction's kernel has an operand for each place at which it reads a tensor.
 
-    Then kernels become one where that pays. Contractions of few points an element, as
-    differences of neighbours, share a kernel, which computes them where elementwise ops take them.
-    On CPUs copies of them share it, too, and copies that take others as their defaults. Copies that
-    put a result together of parts of one shape join the kernel that computes these, which writes
-    each part where it belongs. What copies would begin as is forgotten where other copies in the
-    kernel leave nothing of it.
-    Elementwise ops whose results a contraction alone takes
-    are computed where it loads them; on CPUs rows that are gathered, too, where it takes each
-    element once and writes along rows. Kernels that read one another's results, or the same inputs,
-    along the same rows become a row kernel: contractions that aggregate over the same axes, and
-    elementwise ops before, between and after them, as in softmax or layer normalization. Its
-    indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
-    take are computed again in each, where that takes less than to write and to read what they make,
-    by one kernel for contractions over the same rows;
+    Then kernels are fused where that pays. Contractions of few points an element, as differences of
+    neighbours, share a kernel, which computes them where elementwise ops take them. On CPUs copies
+    of them share it, too, and copies that take others as their defaults. Copies that compose a
+    result of parts of one shape join the kernel that computes these, which writes each part in its
+    place. Initial values of copies are dropped where other copies in the kernel overwrite all of
+    them. Elementwise ops whose results a contraction alone takes are computed where it loads them;
+    on CPUs gathered rows, too, where it takes each element once and writes along rows. Kernels that
+    read one another's results, or the same inputs, along the same rows become a row kernel:
+    contractions that aggregate over the same axes, and elementwise ops before, between and after
+    them, as in softmax or layer normalization. Its indices are the axes of the largest shape, `d0,
+    d1, …`. Elementwise ops that several kernels take are recomputed in each, where that takes less
+    than to write and to read their results, by one kernel for contractions over the same rows;
     those at the end of a contraction go to the row kernel that alone takes them, if that moves
-    less. Then kernels that read or write windows that do not meet, as `X[4*i + k]` with
-    `0 <= k < 4`, become row kernels over shapes in which `i` and `k` have axes of their own;
-    reshapes stand around them. A maximum or minimum over other windows, which meet, shares a kernel
-    with the count of their elements that equal it.
+    less. Then kernels that read or write disjoint windows, as `X[4*i + k]` with `0 <= k < 4`,
+    become row kernels over shapes in which `i` and `k` have axes of their own; reshapes stand
+    around them. A maximum or minimum over overlapping windows shares a kernel with the count of the
+    elements that equal it.
     """
 
     name = "tile-fuse"
 
     loads: bool | None = None
     """Whether elementwise ops join the contraction that reads them, and contractions of few points
-    what takes them, or what makes the parts that they write; by default, if that pays."""
+    their users, or the kernels of the parts that they write; by default, if that pays.
+    """
     rows: bool | None = None
     """Whether contractions over the same rows, or windows, share a kernel; by default, if that
-    pays."""
+    pays.
+    """
     again: bool | None = None
     """Whether elementwise ops that several kernels take are computed in each; by default, if that
-    pays."""
+    pays.
+    """
     beside: bool | None = None
-    """Whether elementwise kernels that read a tensor both share a kernel; by default, if that
-    pays."""
+    """Whether elementwise kernels with a common operand share a kernel; by default, if that
+    pays.
+    """
     apart: tuple[str, ...] = ()
-    """The names of results that are written to memory, and that nothing is computed with."""
+    """Names of results that are written to memory, and whose kernels no later op joins."""
     explain: bool = False
-    """Whether each kernel gets an attribute that says why it was merged, or not."""
+    """Whether each kernel gets an attribute that explains its fusion."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse every function."""
@@ -410,7 +412,7 @@ class TileFusePass(PassWithFlags):
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
-                # Neighbours of which some are in other parts are no wide access of a GPU.
+                # Neighbours in several parts are no wide access of a GPU.
                 taps = AT_TAPS if gpu else AT_PARTS
                 loads, rows = self.loads, self.rows
                 rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads}

@@ -47,7 +47,7 @@ from tiledialect.passes.specialize.types.float_widths import RealWidths
 
 @dataclass(frozen=True)
 class Gradient:
-    """One differentiation: by which inputs, and whether the outputs are kept."""
+    """One differentiation: the inputs to differentiate by, and whether the outputs are kept."""
 
     wrt: tuple[str, ...]
     with_outputs: bool = False
@@ -65,7 +65,7 @@ class Gradient:
 
 
 def cotangent_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
-    """`D` + name for each, with a number behind it where that is taken."""
+    """Names `D` + name, with a number behind where the name is taken."""
     used = set(taken)
     result: list[str] = []
     for name in names:
@@ -78,7 +78,7 @@ def cotangent_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ..
 
 
 def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse names that are no inputs, and repeated ones."""
+    """Refuse names that are not inputs, and repeated ones."""
     for name in wrt:
         if name not in inputs:
             raise TileError(
@@ -91,9 +91,9 @@ def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
 def specialize_gradient(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
 ) -> tuple[str, ...]:
-    """Bind the inputs' types, then make the function its gradient, as often as asked, in place.
+    """Bind the inputs' types, then differentiate the function as often as asked, in place.
 
-    Returns what ``specialize`` does.
+    Returns the warnings of ``specialize``.
     """
     count = len(function.body.block.args)
     if not gradients:
@@ -119,7 +119,7 @@ def specialize_gradient(
 def cotangent_types(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
 ) -> list[TensorType[Attribute]]:
-    """The types of the cotangents that the gradient takes besides inputs of ``types``."""
+    """Types of the cotangents that the gradient takes besides inputs of ``types``."""
     function = function.clone()
     specialize(function, types)
     for step in gradients[:-1]:
@@ -127,14 +127,14 @@ def cotangent_types(
     block = function.body.block
     added: list[SSAValue] = [*block.args[len(types) :]]
     if gradients:
-        # The last ones have the types of what is returned then: no need to differentiate for them.
+        # The last ones have the types of the function's results: no need to differentiate.
         assert block.last_op is not None
         added.extend(block.last_op.operands)
     return [v.type for v in added if isinstance(v.type, TensorType)]
 
 
 def _apply(function: func.FuncOp, step: Gradient, *, is_last: bool) -> None:
-    """Make a specialized function its gradient, in place."""
+    """Differentiate a specialized function, in place."""
     args = zip(argument_names(function), function.body.block.args, strict=True)
     reals = {name for name, a in args if et.may_be_float(tensor_type(a).element_type)}
     wrt = tuple(n for n in step.wrt if n in reals) if step.only_reals else step.wrt
@@ -175,7 +175,7 @@ def differentiated(
     gradients: Sequence[Gradient],
     types: Sequence[TensorType[Attribute]] = (),
 ) -> func.FuncOp:
-    """A function of a copy of a module, differentiated like this and canonicalized.
+    """Function of a copy of a module, differentiated by ``gradients`` and canonicalized.
 
     With the types of its inputs, a function of patterns becomes one of tensors.
     """
@@ -260,9 +260,9 @@ class _Differentiator:
     with_outputs: bool
     cotangents: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     shaped_as: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """What each cotangent is one of."""
+    """Value whose cotangent, and shape, each cotangent has."""
     active: set[SSAValue] = field(default_factory=set[SSAValue])
-    """The values that depend on the inputs in question."""
+    """Values that depend on the inputs to differentiate by."""
     origins: Origins = field(default_factory=Origins)
 
     def run(self) -> None:
@@ -297,14 +297,14 @@ class _Differentiator:
         self.active -= unfelt(self.active)
 
     def _add_cotangents(self, returned: func.ReturnOp) -> tuple[str, ...]:
-        """An argument for the cotangent of each output; their names."""
+        """Add an argument for the cotangent of each output; their names."""
         block = self.function.body.block
         added = cotangent_names(result_names(self.function), argument_names(self.function))
         b = self._builder(returned)
         for output, name in zip(returned.operands, added, strict=True):
             argument = block.insert_arg(output.type, len(block.args))
             argument.name_hint = to_hint(name)
-            # That of an output of integers is not used.
+            # The cotangent of an output of integers is not used.
             if can_flow(output):
                 self._accumulate(b, output, argument)
         return added
@@ -338,7 +338,7 @@ class _Differentiator:
         self.shaped_as.setdefault(share, value)
 
     def _result(self, k: int, name: str, b: TensorBuilder) -> SSAValue:
-        """The cotangent of an input, in the input's own type."""
+        """Cotangent of an input, in the input's own type."""
         argument = self.function.body.block.args[k]
         result = self.cotangents.get(argument)
         if result is None:
@@ -381,12 +381,12 @@ def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:
 
 
 def _cotangent(name: str, of: str) -> DictionaryAttr:
-    """The attributes of an argument or result that is the cotangent of another."""
+    """Attributes of an argument or result that is the cotangent of another."""
     return DictionaryAttr({"tile.name": StringAttr(name), "tile.cotangent_of": StringAttr(of)})
 
 
 def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValue | None]:
-    """The cotangents that a custom gradient's body makes of the result's."""
+    """Cotangents that a custom gradient's body computes from the result's."""
     own, found = tensor_type(op.result).element_type, tensor_type(g).element_type
     if et.any_type not in (own, found) and own != found:
         g = b.insert(CastOp.to(g, own))
@@ -404,7 +404,7 @@ def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValu
 
 
 def _named(attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]) -> list[DictionaryAttr]:
-    """The attributes of a function's arguments or results, each with its name."""
+    """Attributes of a function's arguments or results, each with its name."""
     given = [entry.data for entry in attrs] if attrs is not None else [{} for _ in names]
     return [
         DictionaryAttr({"tile.name": StringAttr(name), **entry})
@@ -423,9 +423,9 @@ class TileGradientPass(PassWithFlags):
     name = "tile-gradient"
 
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """The function to differentiate; optional if there is only one."""
     wrt: tuple[str, ...] = ()
-    """By which inputs to differentiate; all that hold reals, or whose type is open, if left out."""
+    """Inputs to differentiate by; by default all that hold reals, or whose type is open."""
     with_outputs: bool = False
     """Whether the gradient function also returns the function's own outputs, first."""
 

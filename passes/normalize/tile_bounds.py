@@ -23,11 +23,11 @@ from tiledialect.passes.normalize.rewrites.change_indices import set_domain, unb
 
 
 class BoundContraction(RewritePattern):
-    """Gives a static contraction its domain and drops the constraints that are implied."""
+    """Give a static contraction its domain, and drop the constraints that are implied."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
-        """Add the domain, unless it is there."""
+        """Add the domain, unless the contraction has one."""
         if op.domain is not None or not op.is_static:
             return
         space = op.space()
@@ -59,7 +59,9 @@ def check_single_valued(op: ContractionOp, space: IndexSpace) -> None:
 
 
 def needed_constraints(space: IndexSpace) -> list[int]:
-    """Which of the user's constraints do not follow from the tensors and from one another."""
+    """Numbers of the user's constraints that do not follow from the tensors and from one
+    another.
+    """
     first = len(space.accesses)
     numbers = range(len(space.constraints))
     dropped = implied(space, range(first, first + len(numbers)))
@@ -67,10 +69,10 @@ def needed_constraints(space: IndexSpace) -> list[int]:
 
 
 class TileBoundsPass(ModulePass):
-    """Finds the range of each index of every static contraction, and what is wrong with them.
+    """Finds the range of each index of every static contraction, and refuses invalid ones.
 
-    Adds the `domain`, drops constraints that are implied, and ends in an error where nothing
-    bounds an index or `assign` would write an element twice.
+    Adds the `domain`, drops constraints that are implied, and ends in an error where nothing bounds
+    an index or `assign` would write an element twice.
     """
 
     name = "tile-bounds"

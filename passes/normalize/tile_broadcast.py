@@ -1,4 +1,4 @@
-"""tile-broadcast: contractions that only repeat a tensor are left to the ops that take it."""
+"""tile-broadcast: contractions that only repeat a tensor are left to the ops that broadcast it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tiledialect.ir.ops_in import ops_of
 
 
 def repeats(op: ContractionOp) -> bool:
-    """Whether each element of a contraction's result is the one that broadcasting puts there."""
+    """Whether a contraction's result is its operand, broadcast."""
     if len(op.inputs) != 1 or op.constraints.data or op.default is not None or not op.is_static:
         return False
     (source,), (access,), zero = op.inputs, op.accesses, IndexExpr()
@@ -49,7 +49,7 @@ PRODUCTS: dict[Combination, type[ElementwiseOp]] = {
 
 
 def _of_elements(op: ContractionOp) -> list[Operation] | None:
-    """The elementwise ops that a contraction is which sums one product for each element.
+    """Elementwise ops for a contraction with one product for each element.
 
     One operand has all elements, in their places. Others may be repeated along axes of size 1,
     or along such that they lack, by contractions of their own. Such ops join others of their shape.
@@ -76,7 +76,7 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
         return None
     made: list[Operation] = []
     operands: list[SSAValue] = []
-    # First those that have all elements, so that either order makes the same op.
+    # Operands with all elements first, so that either order makes the same op.
     inputs = zip(reads, op.inputs, stretched, strict=True)
     for read, value, one in sorted(inputs, key=lambda r: r[0] != names):
         if read != names and not one:
@@ -96,8 +96,8 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
 def _spread(
     value: SSAValue, read: Sequence[str | None], names: Sequence[str | None], whole: tuple[int, ...]
 ) -> ContractionOp:
-    """A tensor with the axes that are read, repeated along all others."""
-    # Names by place, so that whatever repeats the same alike is the same op.
+    """Tensor with the axes that are read, repeated along all others."""
+    # Names by place, so that equal repetitions are the same op.
     places = {name: IndexExpr.of(f"i{k}") for k, name in enumerate(names)}
     access = [places[name] for name in read]
     return ContractionOp(
@@ -108,7 +108,7 @@ def _spread(
 def _is_stretched(
     access: Sequence[IndexExpr], value: SSAValue, output: Sequence[IndexExpr], whole: Sequence[int]
 ) -> bool:
-    """Whether broadcasting reads a tensor so: it has all axes, some of them of size 1."""
+    """Whether an access broadcasts a tensor that has all axes, some of them of size 1."""
     shape = shape_of(tensor_type(value)) or ()
     if len(shape) != len(whole):
         return False
@@ -126,10 +126,10 @@ def _are_places(
 
 
 def _row_of(op: ContractionOp) -> ReshapeOp | None:
-    """An input of the function that a contraction repeats along axes that it lacks, with these.
+    """Input of the function that a contraction repeats along other axes, reshaped to have these.
 
-    They have size 1. What is computed keeps its place among the axes, as a reshape of it would part
-    it from the elementwise ops that make it.
+    The added axes have size 1. Computed tensors keep their axes, as a reshape would separate them
+    from the elementwise ops that compute them.
     """
     if len(op.inputs) != 1 or op.constraints.data or op.default is not None or not op.is_static:
         return None
@@ -154,7 +154,7 @@ def _is_given(value: SSAValue) -> bool:
 
 
 def _give(value: SSAValue, source: SSAValue) -> None:
-    """Let the ops that take a value take what it repeats, where they broadcast it."""
+    """Let the users of a repeated value take its source, where they broadcast it."""
     made: list[tuple[ElementwiseOp, ElementwiseOp]] = []
     # A long chain would be too deep a recursion.
     pending = [(use, source) for use in reversed([*value.uses])]
@@ -171,14 +171,14 @@ def _give(value: SSAValue, source: SSAValue) -> None:
             made.append((_computed_before(op, use.index, source), op))
             first = made[-1][0].res
             pending += [(later, first) for later in reversed([*op.res.uses])]
-    # What was come to twice is there once.
+    # An op that was reached twice is erased once.
     for op in dict.fromkeys(op for pair in reversed(made) for op in pair):
         if not op.res.uses:
             Rewriter.erase_op(op)
 
 
 def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> ElementwiseOp:
-    """What an op makes of the copies before there are any, for those that broadcast it.
+    """Compute an op on the source of a repeated operand, for users that broadcast the result.
 
     Its other operands are repeated along some of the same axes, or constants.
     """
@@ -197,7 +197,7 @@ def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> Element
 
 
 def _take_elements(function: func.FuncOp) -> None:
-    """Give elementwise products elementwise ops."""
+    """Replace elementwise products by elementwise ops."""
     found = False
     for contraction in ops_of(function, ContractionOp):
         within = isinstance(contraction.parent_op(), KernelOp)
@@ -209,12 +209,12 @@ def _take_elements(function: func.FuncOp) -> None:
 
 
 class TileBroadcastPass(ModulePass):
-    """Lets elementwise ops broadcast what contractions have repeated along other axes.
+    """Lets elementwise ops broadcast tensors that contractions repeat along other axes.
 
     The gradient of a sum is such a contraction: `add(%DS[0, c]) -> [r, c]`. An op with another
-    operand of the whole shape takes `%DS` itself, and then needs no kernel of its own. A number,
-    or what lacks the first axes alone, is taken as it is; inputs of the function that lack others
-    are reshaped for that.
+    operand of the whole shape takes `%DS` itself, and then needs no kernel of its own. A number, or
+    a tensor without the first axes alone, is taken as it is; inputs of the function without other
+    axes are reshaped for that.
 
     A contraction that has one point for each element is a product, or sum, of elements, if an
     operand has all elements: `add(%W[r] mul %X[r, c]) -> [r, c]`. Others take part in its kernel.
@@ -223,13 +223,13 @@ class TileBroadcastPass(ModulePass):
     name = "tile-broadcast"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Give the ops what is repeated."""
+        """Let users broadcast the repeated tensors."""
         for function in ops_of(op, func.FuncOp):
             _take_elements(function)
         for contraction in ops_of(op, ContractionOp):
             kernel = contraction.parent_op()
             if isinstance(kernel, KernelOp) and kernel.schedule is not None:
-                # The schedule may stage what would go.
+                # The schedule may stage the repeated tensor.
                 continue
             if repeats(contraction):
                 _give(contraction.result, contraction.inputs[0])

@@ -1,4 +1,4 @@
-"""tile-decompose: ops that are contractions in disguise become contractions."""
+"""tile-decompose: scatters, sums over broadcast axes and custom gradients become contractions."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
 
 MOST_OPS = 100
-"""How many ops are looked at for an argument as large as what they make."""
+"""Maximum ops of the search for an argument as large as their result."""
 
 
 def _argument_of(vector: SSAValue, length: int) -> SSAValue:
-    """An argument with as many elements that a vector is made of; the vector if there is none.
+    """An argument of so many elements that a vector depends on; the vector if there is none.
 
-    Whoever asks for the length alone need not have the vector computed.
+    A user of the length alone need not compute the vector.
     """
     found = [vector]
-    # What values are made of comes behind them.
+    # Operands are appended behind their users.
     for value in islice(found, MOST_OPS):
         if isinstance(value.owner, Operation):
             found += [v for v in value.owner.operands if v not in found]
@@ -49,14 +49,14 @@ def _argument_of(vector: SSAValue, length: int) -> SSAValue:
 
 
 def _size(t: TensorType[Attribute]) -> int | None:
-    """How many elements a tensor has, if that is known."""
+    """Number of elements of a tensor, if known."""
     return None if DYNAMIC_INDEX in t.get_shape() else prod(t.get_shape())
 
 
 class DecomposeScatter(RewritePattern):
     """Scatter as a sum: each element of the result adds up the updates whose index names it.
 
-    So that every element has one owner, and no atomics are needed.
+    So every element has one owner, and no atomics are needed.
     """
 
     @op_type_rewrite_pattern
@@ -95,16 +95,16 @@ class DecomposeScatter(RewritePattern):
 
 
 def _named(op: ScatterOp) -> tuple[list[Operation], SSAValue]:
-    """The rows that updates go to, as integers, and what makes them so."""
+    """Rows that updates go to, as integers, and the ops for them."""
     if isinstance(tensor_type(op.indices).element_type, IntegerType):
         return [], op.indices
-    # A number, which has no type of its own yet.
+    # A number has no type of its own yet.
     cast = CastOp.to(op.indices, et.CONCRETE["i64"])
     return [cast], cast.result
 
 
 def _column(op: ScatterOp, like: Shape) -> tuple[list[Operation], SSAValue]:
-    """A tensor with as many rows as the result, if possible of one axis, and what makes it."""
+    """Tensor with as many rows as the result, if possible of one axis, and the ops for it."""
     rows = like[0] if len(like) else DYNAMIC_INDEX
     if rows == DYNAMIC_INDEX:
         return [], op.like
@@ -125,7 +125,7 @@ def _column(op: ScatterOp, like: Shape) -> tuple[list[Operation], SSAValue]:
 
 
 class DecomposeSumTo(RewritePattern):
-    """A sum over broadcast axes as a contraction; nothing where no axis was."""
+    """A sum over broadcast axes as a contraction; the operand where no axis was broadcast."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SumToOp, rewriter: PatternRewriter) -> None:
@@ -148,7 +148,7 @@ class DecomposeSumTo(RewritePattern):
 
 
 class CastDefault(RewritePattern):
-    """A default of another element type than the result's is converted first."""
+    """Convert a default of another element type than the result's first."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
@@ -167,7 +167,7 @@ class CastDefault(RewritePattern):
 
 
 class DropCustomGradient(RewritePattern):
-    """A value with a gradient of its own is the value, once nothing is differentiated any more."""
+    """Replace a value with a custom gradient by the value, after differentiation."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CustomGradientOp, rewriter: PatternRewriter) -> None:
@@ -181,19 +181,19 @@ class DropCustomGradient(RewritePattern):
 
 
 class TileDecomposePass(ModulePass):
-    """Replaces `tile.scatter` and `tile.sum_to` by the contractions that they are.
+    """Replaces `tile.scatter` and `tile.sum_to` by contractions.
 
-    The default of a contraction gets the result's element type. Of what a scatter is like, only the
-    length is asked for: it is that of an argument, if there is one.
-    `tile.custom_gradient` becomes its value, so nothing can be differentiated after this pass;
-    what only its gradient needed goes.
+    The default of a contraction gets the result's element type. A scatter needs only the length of
+    its `like` operand: an argument of that length replaces it, if there is one.
+    `tile.custom_gradient` becomes its value, so nothing can be differentiated after this pass; ops
+    for the gradient alone are erased.
     """
 
     name = "tile-decompose"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Decompose every such op."""
-        # First the custom gradients, as what is in their bodies need not be decomposed.
+        # Custom gradients first, as their bodies need not be decomposed.
         drop = PatternRewriteWalker(DropCustomGradient(), apply_recursively=False)
         if drop.rewrite_module(op):
             for function in op.walk():

@@ -11,11 +11,11 @@ from tiledialect.passes.normalize.rewrites.change_indices import change_indices,
 
 
 class TileDefractPass(ModulePass):
-    """Splits indices so that every coefficient is an integer and nothing is tested for that.
+    """Splits indices so that every coefficient is an integer and needs no test.
 
     Where an output index becomes a sum of several variables, constraints keep them digits of a
-    mixed radix, so that each element still has one owner. A contraction marked
-    `no_defract` is no exception: kernels have no fractions.
+    mixed radix, so that each element still has one owner. A contraction marked `no_defract` is no
+    exception: kernels have no fractions.
     """
 
     name = "tile-defract"

@@ -17,11 +17,11 @@ from tiledialect.schedule.output_box import Ranges, visited
 
 
 def is_in_digits(op: ContractionOp) -> bool:
-    """Whether a contraction writes elements whose places are made of several indices, as digits.
+    """Whether a contraction writes elements whose places have several indices as digits.
 
-    Each element has one owner then, and knows the indices of what it is made of; those of a single
-    variable would be quotients, which loops must search for unless `tile-defract` splits it again
-    into all of the digits.
+    Each element has one owner then, and determines the indices of its operands; for a single
+    variable these would be quotients, which loops must search for unless `tile-defract` splits it
+    again into all of the digits.
     """
     if op.domain is None:
         return False
@@ -38,23 +38,23 @@ def is_in_digits(op: ContractionOp) -> bool:
 
 
 def _searches(space: IndexSpace) -> bool:
-    """Whether loops search for some index of a point, though the elements' places tell all."""
+    """Whether loops search for some index of a point, though the elements' places determine all."""
     return _places_tell(space) and not _places_tell(defract(reduce(space).space).space)
 
 
 def _places_tell(space: IndexSpace) -> bool:
-    """Whether all indices of several values are in the places of the output."""
+    """Whether the places of the output determine all indices of several values."""
     names = {name for e in space.output for name in e.names}
     return all(name in names or r.extent == 1 for name, r in ranges(space).items())
 
 
 def _is_whole(space: IndexSpace) -> bool:
-    """Whether all places that operands are read at are so for any values of the indices."""
+    """Whether all places of reads are whole numbers for any values of the indices."""
     return all(e.denominator == 1 for access in space.inputs for e in access)
 
 
 def _always_holds(constraint: Constraint, domain: Ranges) -> bool:
-    """Whether indices of these ranges satisfy a constraint whatever they are."""
+    """Whether a constraint holds for all indices of these ranges."""
     low, high = interval(constraint.expr, domain)
     if constraint.bound.names:
         return False
@@ -65,8 +65,8 @@ class TileReducePass(ModulePass):
     """Takes the output's index expressions as new variables, as far as they are independent.
 
     Every output index that can be is a single variable afterwards; the inputs' index expressions
-    may have fractional coefficients, which `tile-defract` removes. Where output indices are made of
-    several variables as digits are, as in the Kronecker product `K[2*i + k] = =(A[i] * B[k])`, and
+    may have fractional coefficients, which `tile-defract` removes. Where output indices have
+    several variables as digits, as in the Kronecker product `K[2*i + k] = =(A[i] * B[k])`, and
     would become quotients, they stay: each element has one owner already.
     """
 

@@ -33,15 +33,15 @@ from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.search.candidates.memory import ACCESS
 
 SHORT = 8
-"""Rows of so many vectors have an end that fills no vector, and a loop's beginning, too often."""
+"""Number of vectors of a row below which its remainder and the loop's start cost too much."""
 SHORT_ON_GPU = 8
-"""An axis that is shorter has no tile of a work-item on a GPU."""
+"""Minimum size of an axis for a tile of a work-item on a GPU."""
 SHORT_ROW_ON_GPU = 128
-"""Rows of a product's result that are shorter fill no tile of a work-group."""
+"""Minimum size of a product's rows for a tile of a work-group."""
 
 
 def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
-    """The kernel with two axes as one, not in the block yet; None if that is no kernel."""
+    """The kernel with two axes as one, not in the block yet; None if that is invalid."""
     body = kernel.body.clone()
     made = dict(zip(_values(kernel.block), _values(body.block), strict=True))
     joint = replace(found, dropped={made[v]: k for v, k in found.dropped.items() if v in made})
@@ -93,7 +93,7 @@ def _values(block: Block) -> list[SSAValue]:
 
 
 def put(new: KernelOp, kernel: KernelOp) -> None:
-    """Put a kernel of fewer axes, and the reshapes around it, where another one stands."""
+    """Replace a kernel by one of fewer axes, with reshapes around it."""
     before = [v.owner for v in new.inputs if isinstance(v.owner, ReshapeOp) and not v.owner.parent]
     after: list[Operation] = []
     results: list[SSAValue] = []
@@ -112,27 +112,27 @@ def put(new: KernelOp, kernel: KernelOp) -> None:
 class TileJoinAxesPass(ModulePass):
     """Lets kernels run over two axes as one, where the second one is short.
 
-    Pictures whose channels come before their rows, say, then have rows of height * width elements,
-    which fill vectors. On GPUs kernels of elementwise ops alone do so where wide accesses do not
-    divide rows: all but the last one of a tensor are wide then; in row kernels axes that are summed
-    over are one, of which work-items have equal parts. On CPUs, of a row kernel, or of one
-    of elementwise ops alone, the last two axes are joined, where all tensors have both, next to one
-    another, or none of them. So are two indices of a contraction, both summed over or neither,
-    wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`, `cd` and `e`, and a
-    convolution by one point at a time is a product of matrices, as its gradients are. Reshapes,
-    which cost nothing, stand around the kernel then. On CPUs a product also reads the last axes of
-    a factor as one where they are whole indices, all summed over or none, though its loops stay as
-    they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies have long rows, and a diagonal
-    `X[i, i]` that goes along an axis of the result is `X[(N + 1)*i]`. On GPUs indices of a
-    contraction become one where the second fills no tile. Kernels that write parts of a result
-    beside one another have the same axes joined, or none. What gets a schedule over the axes as
-    they are stays.
+    Images whose channels come before their rows, say, then have rows of height * width elements,
+    which fill vectors. On GPUs axes of kernels of elementwise ops alone are joined where wide
+    accesses do not divide rows: all but the last one of a tensor are wide then; in row kernels the
+    axes that are summed over are joined, of which work-items have equal parts. On CPUs the last two
+    axes of a row kernel, or of a kernel of elementwise ops alone, are joined, where all tensors
+    have both, next to one another, or none of them. So are two indices of a contraction, both
+    summed over or neither, wherever they stand: those of `A[a, b, c, d] * B[c, d, e]` are `ab`,
+    `cd` and `e`, and a convolution by one point at a time is a product of matrices, as its
+    gradients are. Reshapes, which cost nothing, stand around the kernel then. On CPUs a product
+    also reads the last axes of a factor as one where they are whole indices, all summed over or
+    none, though its loops stay as they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies
+    have long rows, and a diagonal `X[i, i]` that goes along an axis of the result is `X[(N +
+    1)*i]`. On GPUs indices of a contraction become one where the second fills no tile. Kernels that
+    write parts of a result side by side have the same axes joined, or none. Kernels that get a
+    schedule over the original axes stay.
     """
 
     name = "tile-join-axes"
 
     schedules: tuple[str, ...] = ()
-    """The schedules that kernels get, by the names of their results."""
+    """Schedules that kernels get, by the names of their results."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Join the axes of every kernel."""
@@ -156,8 +156,8 @@ class TileJoinAxesPass(ModulePass):
     def _join(
         self, kernels: Sequence[KernelOp], device: Device, given: Sequence[str | None]
     ) -> None:
-        """Join axes of the kernels that write parts of a result, of all of them the same."""
-        # Each time there is an axis less.
+        """Join the same axes of all kernels that write parts of a result."""
+        # Each round removes an axis.
         for _ in kernels[0].indices:
             new: list[KernelOp] = []
             for kernel, text in zip(kernels, given, strict=True):
@@ -175,7 +175,7 @@ class TileJoinAxesPass(ModulePass):
 
 
 def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
-    """How long a second axis is that stays one."""
+    """Minimum size of a second axis that stays separate."""
     op = kernel.contraction
     if device.kind is Kind.CPU or op is None:
         least = _least_row(kernel, device)
@@ -186,9 +186,9 @@ def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
 
 
 def _least_row(kernel: KernelOp, device: Device) -> int:
-    """The same of rows, or without contractions: on GPUs what wide accesses divide stays.
+    """The same for rows, or without contractions: on GPUs rows that wide accesses divide stay.
 
-    What rows are summed over is one axis there, of which work-items have equal parts.
+    Summed axes of rows are one axis there, of which work-items have equal parts.
     """
     if device.kind is Kind.CPU:
         return SHORT * device.native_vector_width
@@ -203,7 +203,7 @@ def _least_row(kernel: KernelOp, device: Device) -> int:
 
 
 def _ordered(text: str | None, kernel: KernelOp) -> frozenset[int]:
-    """The inputs of a kernel whose axes, as they are, a schedule that it gets gives an order."""
+    """Inputs of a kernel whose original axes a given schedule orders."""
     try:
         stages = parse_schedule_text(text, kernel).stages if text is not None else ()
     except TileError:
@@ -213,7 +213,7 @@ def _ordered(text: str | None, kernel: KernelOp) -> frozenset[int]:
 
 
 def _runs_over_more(text: str, kernel: KernelOp, found: Joint) -> bool:
-    """Whether a schedule has loops over axes that would be gone, or is none."""
+    """Whether a schedule has loops over axes that would be gone, or is invalid."""
     try:
         levels = parse_schedule_text(text, kernel).levels
     except TileError:

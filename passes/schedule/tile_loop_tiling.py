@@ -50,25 +50,27 @@ ANOTHER = (
     'or f.with_schedules({"NAME": "<…>"}) in Python'
 )
 FUSED = 'to fuse otherwise: tile-fuse{apart=NAME}, or f.with_fusion(apart="NAME") in Python'
-"""How users decide otherwise."""
+"""Advice to users on other choices."""
 FOR_A_DEVICE = (
     "to have schedules chosen for a device: tile-opt --device ID, or a dlti.target_system_spec "
     "on the module; f.explanation(…) in Python and tile-run --explain say it for theirs"
 )
-"""How users describe one."""
+"""Advice to users on the description of a device."""
 NO_KERNELS = "there is no kernel to schedule: tile-fuse makes them"
-"""What is said where there is nothing to explain."""
+"""Message where there is nothing to explain."""
 
 
 def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
-    """A work-item for each element of the output, in work-groups of at most ``local_size``."""
+    """Schedule with a work-item for each element of the output, in work-groups of at most
+    ``local_size``.
+    """
     if kernel.scan is not None:
         return ScheduleAttr(scan_schedule_of(kernel.scan, None))
     return ScheduleAttr(Schedule(default_levels(kernel.indices, local_size)))
 
 
 def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
-    """The schedule of a kernel with a scan; without a device, one that all can run by."""
+    """Schedule of a kernel with a scan; without a device, one that all can run."""
     shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
     if device is None:
         return scan_schedule(shape, gpu=False, most_items=1)
@@ -79,18 +81,18 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
 
 
 ONLY = ("scan", "scatter")
-"""The families beside which there is no other."""
+"""Families without alternatives."""
 
 
 def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
-    """What a kernel has by its kind, whatever the cost model says of others."""
+    """Schedule that a kernel has by its kind, whatever the cost model estimates for others."""
     if kernel.scan is not None:
         family, schedule = "scan", scan_schedule_of(kernel.scan, device)
     elif kernel.scatter is not None:
         shape = shape_of(tensor_type(kernel.scatter.result)) or ()
         family, schedule = "scatter", scatter_schedule(shape, kernel.scatter.row_axis, device)
     else:
-        # Nothing else comes near them, which the model does not know.
+        # Nothing else is nearly as fast, and the model does not cover tensor cores.
         family = "tensor cores"
         module = kernel.get_toplevel_object()
         precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
@@ -101,7 +103,7 @@ def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate |
 
 
 def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
-    """The candidates for a kernel, the best first; the default one is there, or the only one."""
+    """Candidates for a kernel, the best first; the default is one of them, or the only one."""
     facts = kernel_facts(kernel, device)
     first = unweighed_for(kernel, facts, device)
     if first is not None and first.family in ONLY:
@@ -117,7 +119,7 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
 
 
 def choose(kernel: KernelOp, device: Device) -> None:
-    """Give a kernel the best schedule that it can run by."""
+    """Give a kernel the best schedule that it can run."""
     facts = kernel_facts(kernel, device)
     first = unweighed_for(kernel, facts, device) or best_or_default(facts, device)
     if not _runs(kernel, first):
@@ -125,7 +127,7 @@ def choose(kernel: KernelOp, device: Device) -> None:
 
 
 def explained_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
-    """The same, with all that is weighed, the best first."""
+    """Candidates weighed for a kernel, the best first; the kernel gets the best that it can run."""
     weighed = weighed_for(kernel, device)
     while not _runs(kernel, weighed[0]) and len(weighed) > 1:
         weighed.pop(0)
@@ -133,8 +135,9 @@ def explained_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
 
 
 def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
-    """The schedule that a kernel was given, and what would be weighed without; nothing if that is
-    one alone."""
+    """The given schedule of a kernel, and the candidates without it; nothing if there is only
+    one.
+    """
     given = kernel.schedule
     others = explained_choice(kernel, device)
     kernel.schedule = given
@@ -145,14 +148,14 @@ def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
 
 
 def runnable(kernel: KernelOp, device: Device) -> Iterator[ScheduleAttr]:
-    """The schedules that a kernel can run by, the best first."""
+    """Schedules that a kernel can run, the best first."""
     for candidate in weighed_for(kernel, device):
         if _runs(kernel, candidate):
             yield ScheduleAttr(candidate.schedule)
 
 
 def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
-    """Give a kernel a schedule; whether it can run by it."""
+    """Give a kernel a schedule; whether it can run it."""
     kernel.schedule = ScheduleAttr(candidate.schedule)
     try:
         kernel.verify_()
@@ -162,7 +165,7 @@ def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
 
 
 def _in_frame(reasons: Sequence[str], op: ModuleOp) -> list[str]:
-    """Why kernels have their schedules, with what is said of all of them."""
+    """Explanations of kernels' schedules, with the lines common to all."""
     device = device_of(op)
     head = [described_device(device)] if device is not None else []
     tail = [FOR_A_DEVICE] if entries(op) is None else []
@@ -172,25 +175,25 @@ def _in_frame(reasons: Sequence[str], op: ModuleOp) -> list[str]:
 
 @dataclass(frozen=True)
 class TileLoopTilingPass(PassWithFlags):
-    """Gives kernels the schedules that are named, and chosen ones to those without.
+    """Gives kernels their named schedules, and chosen ones to the others.
 
     The cost model weighs the candidates for the device of the module's DLTI target spec. Without
     one, and where no candidate fits, each element of the output has a work-item, in work-groups of
     up to `local-size` items. Matrix products of f16 and bf16 run on tensor cores, where the device
-    has them and they fill its tiles; those of f32 do if the module's attribute `tile.precision` is
-    `"tf32"`, which rounds the factors to 10 bits. `explain` prints what was
-    weighed to the standard error. What a schedule stages in global memory, a kernel of its own
-    copies, which is scheduled like the others.
+    has them and they fill its tiles; products of f32 do if the module's attribute `tile.precision`
+    is `"tf32"`, which rounds the factors to 10 bits. `explain` prints the weighed candidates to the
+    standard error. Operands that a schedule stages in global memory are copied by kernels of their
+    own, which are scheduled like the others.
     """
 
     name = "tile-loop-tiling"
 
     local_size: int = LOCAL_SIZE
-    """How many work-items a work-group has at most by default."""
+    """Maximum work-items of a work-group by default."""
     schedules: tuple[str, ...] = ()
     """Schedules such as `C: <group.x 8*i : 4, …> stage <A local>`, by the kernels' results."""
     explain: bool = False
-    """Whether to say why each schedule was chosen."""
+    """Whether to print the reason for each schedule."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedule every kernel."""
@@ -200,20 +203,20 @@ class TileLoopTilingPass(PassWithFlags):
         keep_warnings(op, endless(op))
 
     def schedule(self, op: ModuleOp) -> list[str]:
-        """Schedule every kernel; with `explain`, why each has its schedule."""
+        """Schedule every kernel; with `explain`, the reason for each schedule."""
         if self.local_size < 1:
-            raise TileError(f"a work-group of {self.local_size} work-items cannot run")
+            raise TileError(f"`local-size` must be at least 1, got {self.local_size}")
         self._set_schedules(op)
         kernels = named_kernels(op)
         reasons = self._choose(kernels, op)
-        # Those that make the copies that chosen schedules read.
+        # Chosen schedules need kernels for their copies, too.
         stage_in_global(op)
         copies = {n: k for n, k in named_kernels(op).items() if n not in kernels}
         reasons += self._choose(copies, op)
         return _in_frame(reasons, op) if self.explain and reasons else []
 
     def _choose(self, kernels: Mapping[str, KernelOp], op: ModuleOp) -> list[str]:
-        """Schedule some kernels; with `explain`, why."""
+        """Schedule some kernels; with `explain`, the reasons."""
         device, reasons = device_of(op), list[str]()
         chosen: dict[Hashable, ScheduleAttr | None] = {}
         for name, kernel in kernels.items():
@@ -241,10 +244,10 @@ class TileLoopTilingPass(PassWithFlags):
         return reasons
 
     def _set_schedules(self, op: ModuleOp) -> None:
-        """Give kernels the schedules that are named, and split off what they stage."""
+        """Give kernels their named schedules, and split off the operands that they stage."""
         given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
         kernels = named_kernels(op)
         set_schedules(op, {n: text for n, text in given.items() if n in kernels})
         stage_in_global(op)
-        # What is left are those of the copies, which are there now.
+        # The other schedules are for the copies, which exist now.
         set_schedules(op, {n: text for n, text in given.items() if n not in kernels})

@@ -1,4 +1,4 @@
-"""tile-narrow-operands: what adds up numbers of 16 bits in f32 reads them as they are."""
+"""tile-narrow-operands: sums of numbers of 16 bits in f32 read the numbers without conversion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F32 = et.CONCRETE["f32"]
 
 
 def is_widened(value: SSAValue) -> bool:
-    """Whether a value is one of 16 bits in f32."""
+    """Whether a value is a number of 16 bits in f32."""
     op = value.owner
     if not isinstance(op, CastOp) or tensor_type(value).element_type != F32:
         return False
@@ -36,11 +36,11 @@ def _read(values: Sequence[SSAValue]) -> list[SSAValue]:
 
 
 class TileNarrowOperandsPass(ModulePass):
-    """Lets sums of products, scans and scatters read numbers of 16 bits as they are.
+    """Lets sums of products, scans and scatters read numbers of 16 bits directly.
 
-    They convert what they read to the type of their result, f32: what `tile.cast` makes f32 of f16
-    or bf16 they need not be given so. So products of matrices are recognized as those that tensor
-    cores compute. Other contractions take elements as the ops around them do, with which they may
+    These ops convert their operands to the type of their result, f32: a `tile.cast` from f16 or
+    bf16 to f32 before them is redundant. So products of matrices are recognized as products for
+    tensor cores. Other contractions take elements as the ops around them do, with which they may
     share a kernel.
     """
 

@@ -82,11 +82,11 @@ from tiledialect.passes.specialize.types.integer_ranges import IntegerRanges
 def specialize(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> tuple[str, ...]:
     """Bind the function's inputs to static ``types``, in place; everything else follows.
 
-    Sizes become numbers, symbols leave the contractions, and every type is static afterwards.
-    The cotangents that a gradient function takes must be of the types of the function's outputs,
-    if that is in the same module; those that it gives get the element types of its inputs. Raises
-    a TileError if the types do not fit the header or one another. Returns what the author of the
-    program may not expect of these types, for ``surprises.warn``.
+    Sizes become numbers, symbols leave the contractions, and every type is static afterwards. The
+    cotangents that a gradient function takes must be of the types of the function's outputs, if
+    that is in the same module; its results get the element types of its inputs. Raises a TileError
+    if the types do not fit the header or one another. Returns the warnings for the author of the
+    program, for ``reporting.warn``.
     """
     return _specialize(function, types, function.parent_block())
 
@@ -108,7 +108,7 @@ def _specialize(
 def real_widths(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], numbers: Collection[int]
 ) -> RealWidths:
-    """The widths that reals get in a copy of a function, some inputs of which have none."""
+    """Widths that reals get in a copy of a function, some inputs of which have none."""
     check_arguments(function, types)
     function = function.clone()
     specializer = _bound(function, types)
@@ -117,7 +117,7 @@ def real_widths(
 
 
 def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Specializer:
-    """Bind the inputs and infer all types; reals that have no width by what they meet are f32."""
+    """Bind the inputs and infer all types; reals without a width in their context are f32."""
     bind_sizes(function, argument_names(function), types)
     for argument, t in zip(list(function.body.block.args), types, strict=True):
         Rewriter.replace_value_with_new_type(argument, t)
@@ -127,7 +127,7 @@ def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Sp
 
 
 def check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
-    """Raise a TileError unless inputs of these types are those that a function takes."""
+    """Raise a TileError unless a function takes inputs of these types."""
     check_tensors(function)
     names = argument_names(function)
     if len(names) != len(types):
@@ -235,17 +235,17 @@ def _cast_cotangents(function: func.FuncOp, returned: func.ReturnOp) -> None:
 
 @dataclass
 class _Specializer:
-    """Goes through a function's ops in order, with the sizes known so far."""
+    """Visitor of a function's ops in order, with the sizes known so far."""
 
     sizes: dict[SSAValue, int]
     surprises: dict[str, None]
-    """What to warn of: each thing once, in order."""
+    """Warnings, each once, in order."""
     axes: dict[SSAValue, AxisNames]
-    """What the program calls the dimensions of its tensors."""
+    """Names of the dimensions of tensors in the program."""
     terms: dict[SSAValue, int]
-    """How many elements sums of integers add up."""
+    """Number of elements that sums of integers add up."""
     left_open: set[Operation] = field(default_factory=set[Operation])
-    """The ops whose results were declared without an element type."""
+    """Ops whose results were declared without an element type."""
     integers: IntegerRanges = field(default_factory=IntegerRanges)
 
     def run(self, function: func.FuncOp) -> None:
@@ -256,7 +256,7 @@ class _Specializer:
                 op.erase()
 
     def block(self, block: Block) -> list[Operation]:
-        """Visit the ops of a block; gives those that were there."""
+        """Visit the ops of a block; returns the original ops."""
         ops = list(block.ops)
         for op in ops:
             try:
@@ -266,7 +266,7 @@ class _Specializer:
         return ops
 
     def with_names(self, op: Operation, text: str) -> str:
-        """A text in which the shapes of an op's operands are told by name, too."""
+        """Text with the names of the operands' dimensions beside their shapes."""
         for value in op.operands:
             names = self.axes.get(value, ())
             if any(names) and (shape := shape_of(tensor_type(value))):
@@ -298,13 +298,13 @@ class _Specializer:
             self.finish(op)
 
     def pattern(self, op: LiftOp) -> None:
-        """A pattern, whose sizes are bound by now."""
+        """Verify a pattern, whose sizes are bound by now."""
         if isinstance(op, lift.SizeOp) and op.size.data.value is not None:
             self.sizes[op.result] = op.size.data.value
         op.verify_()
 
     def evaluate(self, op: Operation) -> int:
-        """The integer that an op on sizes computes."""
+        """Integer that an op on sizes computes."""
         if isinstance(op, tensor.DimOp):
             shape, axis = shape_of(tensor_type(op.source)) or (), self.sizes[op.index]
             if axis >= len(shape):
@@ -325,7 +325,7 @@ class _Specializer:
         raise TileError.at(op, f"{op.name} does not compute a size")
 
     def shape(self, op: ContractionOp | SizedOp) -> tuple[int, ...]:
-        """The result's shape, its open axes filled in."""
+        """Shape of the result, its open axes filled in."""
         declared = shape_of(tensor_type(op.result)) or ()
         sizes = iter(op.sizes)
         shape = tuple(self.sizes[next(sizes)] if d == DYNAMIC_INDEX else d for d in declared)
@@ -340,7 +340,7 @@ class _Specializer:
         return shape
 
     def substitute(self, op: ContractionOp) -> None:
-        """Bind the sizes of a contraction, and note what may surprise."""
+        """Bind the sizes of a contraction, and note warnings."""
         names, new = axis_names(op, self.axes), self.contraction(op)
         self.note(never_whole(new) or lands_nowhere(new, op) or partly_read(new, self.axes))
         self.replace(op, new)
@@ -357,7 +357,7 @@ class _Specializer:
         )
 
     def custom_gradient(self, op: CustomGradientOp) -> None:
-        """The body too, where sizes stay as long as the op does."""
+        """Visit the body of a custom gradient, whose sizes stay as long as the op."""
         if element_type(op.result) == et.any_type:
             self.left_open.add(op)
         Rewriter.replace_value_with_new_type(op.cotangent, op.inferred_type())
@@ -381,7 +381,7 @@ class _Specializer:
         self.note_sum(new)
 
     def note_sum(self, op: TileOp) -> None:
-        """Note a sum of integers, and that it wraps."""
+        """Note a sum of integers, and a warning if it wraps."""
         self.note(sum_that_wraps(op))
         if not et.may_be_float(tensor_type(op.results[0]).element_type):
             self.terms[op.results[0]] = terms_of(op)
@@ -391,7 +391,7 @@ class _Specializer:
             self.surprises[surprise] = None
 
     def infer(self, op: TileOp) -> None:
-        """Give the result its type; what has no width of its own becomes a constant."""
+        """Give the result its type; results without a width of their own become constants."""
         (result,) = op.results
         if element_type(result) == et.any_type:
             self.left_open.add(op)
@@ -419,7 +419,7 @@ class _Specializer:
                 Rewriter.replace_op(op, new)
 
     def finish(self, op: func.ReturnOp) -> None:
-        """Give returned integers that have no width of their own the type they stand for."""
+        """Give returned integers without a width of their own their default type."""
         for k, value in enumerate(op.operands):
             t = tensor_type(value).element_type
             if t == et.index:
@@ -436,7 +436,7 @@ class _Specializer:
 
 
 def _check_rank(op: TileOp, inferred: AnyTensor) -> None:
-    """Refuse a result that has another number of axes than was declared."""
+    """Refuse a result with another number of axes than declared."""
     (result,) = op.results
     declared, shape = shape_of(tensor_type(result)), shape_of(inferred)
     if declared is not None and shape is not None and len(declared) != len(shape):
@@ -458,15 +458,15 @@ class TileSpecializePass(ModulePass):
 
     `arguments` gives a type such as `2x9x9x5xf32` for each input; without it, the types that the
     inputs are declared with must be static, and everything else is inferred from them. Names of
-    sizes in `lift` become the numbers that the inputs tell.
+    sizes in `lift` become the numbers that the inputs determine.
     """
 
     name = "tile-specialize"
 
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """Name of the function; optional if there is only one."""
     arguments: tuple[str, ...] = ()
-    """The inputs' types, in order."""
+    """Types of the inputs, in order."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Specialize the function."""
@@ -479,7 +479,7 @@ class TileSpecializePass(ModulePass):
 
 
 def declared_type(name: str, t: Attribute) -> TensorType[Attribute]:
-    """The static type of an input; a TileError if it is declared without one."""
+    """Static type of an input; a TileError if it is declared without one."""
     if isinstance(t, TensorType) and t.has_static_shape() and t.element_type != et.any_type:
         return t
     raise TileError(f"give the type of {name}, which is declared as {t}")

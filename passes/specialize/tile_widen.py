@@ -1,4 +1,4 @@
-"""tile-widen: what is computed of numbers of types f16 and bf16 is computed in f32."""
+"""tile-widen: numbers of types f16 and bf16 are computed in f32."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LOOKED_AT: dict[type[Operation], tuple[int, ...]] = {
     IndexOp: (0,),
     ShapeOp: (0,),
 }
-"""The operands of ops that are asked for their shape alone."""
+"""Operands of ops that need their shape alone."""
 
 
 def is_short(value: SSAValue) -> bool:
@@ -71,9 +71,9 @@ def moves(op: Operation) -> bool:
 
 
 def is_computed_with(value: SSAValue, extreme: ContractionOp) -> bool:
-    """Whether the elements of which a contraction is the extreme go into elementwise ops.
+    """Whether the elements whose extreme a contraction takes go into elementwise ops.
 
-    These take them in f32: so should it, as they are likely to take the extreme from them.
+    These take the elements in f32: so should the extreme, which they are likely to subtract.
     """
     is_extreme = extreme.aggregation.data in EXTREMES
     return is_extreme and any(isinstance(use.operation, ElementwiseOp) for use in value.uses)
@@ -81,10 +81,10 @@ def is_computed_with(value: SSAValue, extreme: ContractionOp) -> bool:
 
 @dataclass
 class _Widener:
-    """Widens the ops of a function, in order."""
+    """Widening of the ops of a function, in order."""
 
     types: dict[SSAValue, Attribute] = field(default_factory=dict[SSAValue, Attribute])
-    """The types that the widened values had."""
+    """Original types of the widened values."""
     casts: dict[tuple[SSAValue, Attribute], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, Attribute], SSAValue]
     )
@@ -96,12 +96,12 @@ class _Widener:
     def visit(self, op: Operation) -> None:
         match op:
             case CustomGradientOp():
-                # Nothing is differentiated any more.
+                # Differentiation is over.
                 self.replace(op, op.value)
             case func.ReturnOp():
                 self.give_back(op)
             case CastOp():
-                # One that is written rounds.
+                # A cast in the program rounds.
                 pass
             case ContractionOp():
                 self.contraction(op)
@@ -113,14 +113,14 @@ class _Widener:
                 op.operands = [self.given(v) for v in op.operands]
 
     def widen(self, op: Operation) -> None:
-        """Let an op take numbers of 32 bits, and give such."""
+        """Let an op take and return numbers of 32 bits."""
         shapes = LOOKED_AT.get(type(op), ())
         if not isinstance(op, ConstantOp):
             op.operands = [v if k in shapes else self.wide(v) for k, v in enumerate(op.operands)]
         self.widened(op)
 
     def widened(self, op: Operation) -> None:
-        """Let the result of an op be of f32, where it is of 16 bits."""
+        """Change the result of an op to f32, if it has 16 bits."""
         (result,) = op.results
         if is_short(result):
             t = tensor_type(result)
@@ -135,7 +135,7 @@ class _Widener:
         if is_matrix_product(op) and all(self.was_short(v) for v in op.inputs):
             inputs = [self.wide(self.given(v)) for v in op.inputs]
         elif COMPARED.get(op.combination.data) == 2 and all(map(is_short, op.inputs[:2])):
-            # What is compared as it is, is found again.
+            # Unrounded comparison operands still equal their sources.
             inputs = [*op.inputs[:2], *map(self.wide, op.inputs[2:])]
         else:
             inputs = [self.wide(v) for v in op.inputs]
@@ -146,7 +146,7 @@ class _Widener:
         self.widened(op)
 
     def give_back(self, op: func.ReturnOp) -> None:
-        """Round what is returned."""
+        """Round the returned values."""
         for k, value in enumerate(op.operands):
             if value in self.types:
                 cast = CastOp.to(value, self.types[value])
@@ -155,7 +155,7 @@ class _Widener:
                 op.operands[k] = cast.result
 
     def replace(self, op: CustomGradientOp, value: SSAValue) -> None:
-        """Put the value in the place of an op."""
+        """Replace an op by the value."""
         if value.type != op.result.type and value not in self.types:
             value = self.cast(value, tensor_type(op.result).element_type)
         Rewriter.replace_op(op, [], [value])
@@ -168,12 +168,12 @@ class _Widener:
         return self.cast(value, F32) if is_short(value) else value
 
     def given(self, value: SSAValue) -> SSAValue:
-        """A value in the type that it had."""
+        """A value in its original type."""
         t = self.types.get(value)
         return value if t is None else self.cast(value, t)
 
     def cast(self, value: SSAValue, t: Attribute) -> SSAValue:
-        """A value in another type; made once, where the value is."""
+        """A value in another type; converted once, at its definition."""
         if (value, t) not in self.casts:
             cast = CastOp.to(value, t)
             owner = value.owner
@@ -190,14 +190,14 @@ class _Widener:
 
 
 class TileWidenPass(ModulePass):
-    """Computes in f32 what is computed of numbers of types f16 and bf16.
+    """Computes in f32 with numbers of types f16 and bf16.
 
-    Rounded to 16 bits are what a function returns, what is cast to such a type, and the factors of
-    products of matrices: the operands of a sum of products of two such tensors, each of which has
-    an index of the result that the other one lacks. Their sums are of f32. What only moves elements
-    leaves them as they are. It comes after `tile-gradient`, as a custom gradient becomes its value,
-    and needs types that are known. With the precision `exact` (the module's attribute
-    `tile.precision`) nothing changes: every op rounds its result.
+    Values are rounded to 16 bits where a function returns them, where they are cast to such a type,
+    and as factors of products of matrices: the operands of a sum of products of two such tensors,
+    each of which has an index of the result that the other one lacks. Their sums are of f32. Ops
+    that only move elements keep their types. The pass runs after `tile-gradient`, as a custom
+    gradient becomes its value, and needs types that are known. With the precision `exact` (the
+    module's attribute `tile.precision`) nothing changes: every op rounds its result.
     """
 
     name = "tile-widen"

@@ -34,44 +34,46 @@ from tiledialect.schedule.cost.device import Device, Kind, device_of
 class TileSplitReductionPass(PassWithFlags):
     """Splits a contraction into partial results and their aggregate.
 
-    The values of an index that is summed over (or whatever the aggregation is) are divided among
-    parts of equal size, but for the last. Each part has a result of its own, along a new first
-    axis; a second contraction aggregates those. So work-groups can share what is one element.
-    Elements on which nothing lands stay what they are; where that cannot be, the split is refused.
-    Sums and products of types f16 and bf16 have partial results of type f32.
+    The values of an index that is summed over (or aggregated otherwise) are divided among parts of
+    equal size, but for the last. Each part has a result of its own, along a new first axis; a
+    second contraction aggregates those. So several work-groups can compute one element. Elements on
+    which nothing lands keep their value; where that cannot be, the split is refused. Sums and
+    products of types f16 and bf16 have partial results of type f32.
 
     Without `index` the cost model chooses contractions, indices and parts, for the device of the
-    module's DLTI target spec: those are split of which the results alone would leave units of the
+    module's DLTI target spec: contractions are split whose results alone would leave units of the
     device idle.
     """
 
     name = "tile-split-reduction"
 
     index: str | None = None
-    """The index, as the contraction calls it."""
+    """Name of the index in the contraction."""
     parts: int | None = None
-    """Into how many parts its values are divided, at most."""
+    """Maximum number of parts that its values are divided into."""
     contraction: str | None = None
     """The result of the contraction, without the `%`; by default, all that sum over the index."""
     keep: tuple[str, ...] = ()
-    """Results that the cost model leaves whole, and what they are computed from elementwise."""
+    """Results that the cost model leaves whole, directly or as elementwise functions of them."""
     explain: bool = False
-    """Whether to say what the cost model weighed against what."""
+    """Whether to print the alternatives that the cost model weighed."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Split every contraction that is meant."""
+        """Split every contraction that is named, or faster when split."""
         if self.index is None:
             for reason in self.choose(op):
                 print(reason, file=sys.stderr)
             return
         if self.parts is None or self.parts < 2:
-            raise TileError(f"{self.parts or 0} are too few parts to split a contraction into")
+            raise TileError(f"`parts` must be at least 2, got {self.parts or 0}")
         for contraction in self._named(op, self.index):
             made = Split(contraction, self.index, self.parts).ops()
             Rewriter.replace_op(contraction, made, [made[-1].results[0]])
 
     def choose(self, module: ModuleOp) -> list[str]:
-        """Split what the module's device computes faster so; with `explain`, why."""
+        """Split contractions that the module's device computes faster so; with `explain`, the
+        reasons.
+        """
         if self.parts is not None or self.contraction is not None:
             raise TileError("tile-split-reduction needs the index to split at")
         device = device_of(module)
@@ -86,7 +88,7 @@ class TileSplitReductionPass(PassWithFlags):
             elif self.keep and not results_with(op).isdisjoint(self.keep):
                 found = "its schedule is given"
             elif op in rows:
-                found = "work-groups keep its rows for what is aggregated with it"
+                found = "work-groups keep its rows for other aggregates of them"
             else:
                 found = weighed_splits(op, device, precision_of(module))
             if self.explain:
@@ -96,7 +98,7 @@ class TileSplitReductionPass(PassWithFlags):
         return reasons
 
     def _named(self, module: ModuleOp, index: str) -> list[ContractionOp]:
-        """The contractions to split at an index."""
+        """Contractions to split at an index."""
         ops = ops_of(module, ContractionOp)
         if self.contraction is None:
             found = [op for op in ops if why_not_split(op, index) is None]
@@ -115,7 +117,7 @@ class TileSplitReductionPass(PassWithFlags):
 
 
 def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[ContractionOp]:
-    """The aggregates of rows that work-groups of a GPU keep, as some of them need others."""
+    """Aggregates of rows that work-groups of a GPU keep, as some of them need others."""
     if device.kind is not Kind.GPU:
         return set()
     groups = (group_of(op) for op in ops if not isinstance(op.parent_op(), KernelOp))
@@ -125,7 +127,7 @@ def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[Contracti
 
 
 def _explained(found: Weighed | str) -> str:
-    """What was weighed for a contraction, for people to read."""
+    """Explanation of the alternatives weighed for a contraction, for the user."""
     if isinstance(found, str):
         return f"not split into partial results, as {found}"
     if found.why:

@@ -1,4 +1,4 @@
-"""tile-split-rows: aggregates of rows that need one another, of parts of the rows together."""
+"""tile-split-rows: aggregates of rows that need one another, as merged aggregates of parts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 
 LONGEST = 1 << 14
-"""How many elements parts have at most, if there are divisors for that: work-groups keep them."""
+"""Maximum elements of parts, if there are divisors for that: work-groups keep them."""
 WAVES = 8
-"""How many parts each unit has at least, which it computes at the same time or in turns."""
+"""Minimum parts for each unit, which it computes at the same time or interleaved."""
 MANY = 4
-"""So many times as many parts as needed are taken if sums alone would be split into them."""
+"""Multiple of the needed parts that is taken if sums alone would be split into them."""
 FAR = 4
-"""Numbers of parts that are so many times as many as wanted are not taken, nor half as many."""
+"""Multiple of the wanted number of parts, or half, beyond which no number is taken."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,27 @@ class TileSplitRowsPass(ModulePass):
     """Aggregates parts of rows where some aggregates need others of the same row.
 
     A variance needs the mean, a sum of exponentials and the place of the maximum need the maximum.
-    Each part of a row has a mean or a maximum of its own, and all its aggregates are those for it:
-    so a kernel can find all of them at once. What the row's are follows from the parts' and from
-    what their means or maxima differ by from the row's. What is summed beside them of the same
-    tensors is, too.
+    Each part of a row has a mean or a maximum of its own, and all its aggregates use that: so one
+    kernel can compute all of them at once. The row's aggregates follow from the parts' and from the
+    differences of their means or maxima to the row's. Other sums of the same tensors are split,
+    too.
 
-    Without `parts` this is done where too few rows would leave units idle, so that the cost model
-    splits the sums anyway, and on GPUs where rows are longer than work-groups can keep, and would
-    be read again for what is chosen by comparison.
+    Without `parts` rows are split where too few of them would leave units idle, so that the cost
+    model splits the sums anyway, and on GPUs where rows are longer than work-groups can keep, and
+    would be read again for selections by comparison.
     """
 
     name = "tile-split-rows"
 
     parts: int | None = None
-    """Into how many parts rows are divided, at the first axis whose size that divides."""
+    """Number of parts of rows, at the first axis whose size it divides."""
     keep: tuple[str, ...] = ()
-    """Results that are left whole, and what they are computed from elementwise."""
+    """Results that are left whole, directly or as elementwise functions of them."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split all rows that gain by it."""
         if self.parts is not None and self.parts < 2:
-            raise TileError(f"{self.parts} are too few parts to split rows into")
+            raise TileError(f"`parts` must be at least 2, got {self.parts}")
         device = device_of(op)
         if self.parts is None and device is None:
             return
@@ -80,7 +80,7 @@ class TileSplitRowsPass(ModulePass):
     def _place(
         self, group: Group, leader: ContractionOp, device: Device | None, module: ModuleOp
     ) -> tuple[int, int] | None:
-        """At which axis to split rows, and into how many parts."""
+        """Axis at which to split rows, and the number of parts."""
         rows = group.rows
         if self.parts is not None:
             fit = (a for a in rows.summed if rows.shape[a] % self.parts == 0)
@@ -104,7 +104,7 @@ class TileSplitRowsPass(ModulePass):
 
 
 def _as_split(leader: ContractionOp, device: Device, precision: str) -> tuple[int, int] | None:
-    """The axis and the number of parts that the cost model splits a sum at, if it does."""
+    """Axis and number of parts at which the cost model splits a sum, if it does."""
     found = weighed_splits(leader, device, precision)
     if isinstance(found, str) or not found.ops:
         return None
@@ -118,9 +118,9 @@ def _as_split(leader: ContractionOp, device: Device, precision: str) -> tuple[in
 
 
 def _near(group: Group, axis: int, parts: int, device: Device) -> tuple[int, int] | None:
-    """The axis and so many parts of rows that a core's second cache holds what is read of one.
+    """Axis, and the parts of rows with which a core's second cache holds the reads of one part.
 
-    It is read once for the means or maxima, and once for what needs them.
+    A part is read once for the means or maxima, and once for the aggregates that need them.
     """
     read = sources_of((v for op in group.ops for v in op.inputs), group.rows)
     size = sum(group.rows.size * element_bytes(tensor_type(v).element_type) for v in read)
@@ -129,7 +129,7 @@ def _near(group: Group, axis: int, parts: int, device: Device) -> tuple[int, int
 
 
 def _as_too_long(group: Group, leader: ContractionOp, device: Device) -> tuple[int, int] | None:
-    """The same where rows would be read from memory once more for what is chosen by comparison."""
+    """The same where rows would be read from memory once more for selections by comparison."""
     rows = group.rows
     row = rows.length * element_bytes(tensor_type(leader.inputs[0]).element_type)
     is_long = rows.length > device.registers_unit
@@ -143,7 +143,7 @@ def _as_too_long(group: Group, leader: ContractionOp, device: Device) -> tuple[i
 
 
 def _divisor(extent: int, wanted: int, axis: int) -> tuple[int, int] | None:
-    """The axis and a number of parts near what is wanted that divides its size."""
+    """Axis, and a number of parts near the wanted one that divides its size."""
     near = range(max(2, ceil_div(wanted, 2)), min(extent, FAR * wanted) + 1)
     fit = [(abs(log(n / wanted)), n) for n in near if extent % n == 0]
     return (axis, min(fit)[1]) if fit else None

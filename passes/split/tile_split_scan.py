@@ -28,13 +28,13 @@ from tiledialect.rounding import ceil_div
 
 LEAST_BLOCK = 4096
 MOST_BLOCKS = 4096
-"""What the blocks come to is scanned by few, so there should not be too many."""
+"""Maximum number of blocks: few work-items scan the blocks' aggregates."""
 ROWS_OF_UNIT = {False: 4, True: 2}
-"""How many rows a compute unit, of a CPU or a GPU, needs to be busy."""
+"""Rows that a compute unit, of a CPU or a GPU, needs to be busy."""
 
 
 def block_for(op: ScanOp, units: int, gpu: bool) -> int | None:
-    """How long the blocks of a scan should be on a device; None if it is best as it is."""
+    """Length of the blocks of a scan on a device; None if it is best as it is."""
     shape = shape_of(tensor_type(op.result)) or ()
     rows = prod(size for axis, size in enumerate(shape) if axis != op.along)
     if rows >= ROWS_OF_UNIT[gpu] * units or op.size < 4 * LEAST_BLOCK:
@@ -43,7 +43,7 @@ def block_for(op: ScanOp, units: int, gpu: bool) -> int | None:
 
 
 class SplitScan:
-    """The ops that scan block by block; the last one's result is the scan's."""
+    """Ops that scan block by block; the last one's result is the scan's."""
 
     def __init__(self, op: ScanOp, block: int):
         self.op = op
@@ -53,7 +53,9 @@ class SplitScan:
         self.made: list[Operation] = []
 
     def ops(self) -> list[Operation]:
-        """What the blocks come to, what comes before each, and the scans that go on from there."""
+        """Aggregates of the blocks, their exclusive scan, and the scans of the blocks from
+        there.
+        """
         op, t = self.op, accumulator_type(self.op)
         aggregation, reverse = op.aggregation.data, op.reverse is not None
         operand = self._as_type(op.operand, t, "wide")
@@ -61,7 +63,7 @@ class SplitScan:
         if start != 0:
             self.made += filled(start, t, self._with_axis(self.blocks))
             default = self.made[-1].results[0]
-        # That of the block before each; so the running sums are what the blocks start with.
+        # Each reads the block before; so the running sums are the blocks' initial values.
         other = IndexExpr.of("block") + (1 if reverse else -1)
         sums = self._contraction(
             "sums",
@@ -104,7 +106,7 @@ class SplitScan:
         constraints: list[Constraint],
         default: SSAValue | None,
     ) -> SSAValue:
-        """A contraction with an element for each block of each row, read at a place of the row."""
+        """Contraction with an element for each block of each row, read at a place of the row."""
         along = self.op.along
         rows = [IndexExpr.of(f"i{axis}") for axis in range(len(self.shape))]
         output = [*rows[:along], IndexExpr.of("block"), *rows[along + 1 :]]
@@ -126,20 +128,20 @@ class SplitScan:
 class TileSplitScanPass(ModulePass):
     """Splits long scans of few rows into blocks that work-groups can scan at the same time.
 
-    First the blocks are aggregated, then what they come to is scanned; last, each block is scanned
-    from what comes before it. Sums and products of types f16 and bf16 are kept in f32 for
-    that. Without `block`, scans are split where the module's device needs it to be busy.
+    First the blocks are aggregated, then the aggregates are scanned; last, each block is scanned
+    from the aggregate of all blocks before it. Sums and products of types f16 and bf16 are kept in
+    f32 for that. Without `block`, scans are split where the module's device needs it to be busy.
     """
 
     name = "tile-split-scan"
 
     block: int | None = None
-    """How many elements a block has; scans of fewer stay."""
+    """Number of elements of a block; shorter scans stay."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split every scan that is long enough."""
         if self.block is not None and self.block < 1:
-            raise TileError(f"a block has 1 element at least, not {self.block}")
+            raise TileError(f"`block` must be at least 1, got {self.block}")
         units, gpu = limit(op, "compute_units", 1), is_gpu(op)
         for scan in ops_of(op, ScanOp):
             in_kernel = isinstance(scan.parent_op(), KernelOp)

@@ -27,21 +27,24 @@ from tiledialect.schedule.loops import PARALLEL, Role
 from tiledialect.schedule.scatters import row_index, scatter_schedule
 
 LEAST_INDICES = {Kind.CPU: 1 << 8, Kind.GPU: 1 << 12}
-"""On GPUs fewer are one block, which the work-items of a group search at once."""
+"""Minimum indices of a part: on GPUs fewer are one block, which a group's work-items search at
+once.
+"""
 TESTED, TAKEN = 2.5, 0.6
-"""How many nanoseconds a core takes for an index that may be another group's, and for one that is
-its own. On Zen 5 the former took 4.5 where nobody can foresee whose an index is; where indices are
-sorted, it must be less."""
+"""Nanoseconds of a core for an index that may be another group's, and for one of its own. On Zen 5
+the former took 4.5 where the owner of an index is unpredictable; where indices are sorted, it must
+be less.
+"""
 SEARCHED = 400.0
-"""How many indices all groups of a GPU search in a nanosecond."""
+"""Indices that all groups of a GPU search in a nanosecond."""
 ADDED = 1000.0
-"""How many nanoseconds it takes to load a value and to add it to a row, one after the other."""
+"""Nanoseconds to load a value and to add it to a row, one after the other."""
 MOVES = 3
-"""How often the results of a part are moved: begun with 0, added to, and summed."""
+"""Number of moves of a part's results: initialised with 0, added to, and summed."""
 
 
 def parts_for(op: ScatterOp, device: Device) -> int:
-    """Into how many parts to divide the indices.
+    """Number of parts to divide the indices into.
 
     Groups share out rows and parts. With more parts each searches fewer indices, and rows are
     added to at more places at the same time; but the results of all parts must be summed.
@@ -69,7 +72,7 @@ def parts_for(op: ScatterOp, device: Device) -> int:
 
 
 def split(op: ScatterOp, parts: int) -> list[Operation]:
-    """The scatter in parts, and the sum of these, which is the scatter's result."""
+    """The scatter in parts, and their sum, which is the scatter's result."""
     made = ScatterOp.make(*op.operands, properties={"parts": IntegerAttr(parts, IndexType())})
     shape = shape_of(tensor_type(op.result)) or ()
     places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
@@ -89,24 +92,24 @@ def split(op: ScatterOp, parts: int) -> list[Operation]:
 
 @dataclass(frozen=True)
 class TileSplitScatterPass(ModulePass):
-    """Splits scatters of many indices to few rows: parts of the indices, and the sum of theirs.
+    """Splits scatters of many indices to few rows into parts of the indices, and sums the parts.
 
-    Each work-group adds to rows of its own, and so looks through all indices of its part. In the
-    sum the parts follow one another, so the result is the same at every run. Without `parts`,
-    scatters are split where that is faster on the module's device.
+    Each work-group adds to rows of its own, and so searches all indices of its part. In the sum the
+    parts follow one another, so the result is the same at every run. Without `parts`, scatters are
+    split where that is faster on the module's device.
     """
 
     name = "tile-split-scatter"
 
     parts: int | None = None
-    """Into how many parts the indices are divided."""
+    """Number of parts that the indices are divided into."""
     keep: tuple[str, ...] = ()
     """Results that are left whole."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Split every scatter that gains by it."""
         if self.parts is not None and self.parts < 1:
-            raise TileError(f"a scatter has 1 part at least, not {self.parts}")
+            raise TileError(f"`parts` must be at least 1, got {self.parts}")
         device = device_of(op)
         for scatter in ops_of(op, ScatterOp):
             kept = scatter.parts is not None or scatter.result.name_hint in self.keep

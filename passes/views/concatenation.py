@@ -1,4 +1,4 @@
-"""Parts of a tensor that are written beside one another, each by its own contraction."""
+"""Parts of a tensor that are written side by side, each by its own contraction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tiledialect.schedule.output_box import always_lands, output_box
 
 
 def is_written_over(op: ContractionOp) -> bool:
-    """Whether a contraction can write into its default, which is in memory for it alone.
+    """Whether a contraction can write into its default, which no other op reads.
 
     Elementwise ops would join a kernel whose loops visit every element, and save more.
     """
@@ -39,14 +39,14 @@ def is_written_over(op: ContractionOp) -> bool:
 
 
 def add_beside(block: Block) -> None:
-    """Let a part that is added to others write where these are 0, in place."""
+    """Let a part that is added to others write in place where these are 0."""
     for op in list(block.ops):
         if not isinstance(op, AddOp):
             continue
         for base, part in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if (added := _beside(base, part, op)) is not None:
                 for written in (*_parts(base), added):
-                    # What is summed is one element.
+                    # Each sum has one term.
                     written.aggregation = AggregationAttr(Aggregation.assign)
                 added.detach()
                 Rewriter.insert_op(added, InsertPoint.before(op))
@@ -57,7 +57,7 @@ def add_beside(block: Block) -> None:
 
 
 def _beside(base: SSAValue, part: SSAValue, op: AddOp) -> ContractionOp | None:
-    """The contraction that makes a part, if it can write it over the base to make the sum."""
+    """Contraction of a part, if writing the part over the base gives the sum."""
     made = part.owner
     if not isinstance(made, ContractionOp) or made.default is not None or base is part:
         return None
@@ -70,7 +70,7 @@ def _beside(base: SSAValue, part: SSAValue, op: AddOp) -> ContractionOp | None:
 
 
 def is_completed(op: ContractionOp) -> bool:
-    """Whether what a contraction leaves unwritten is written by others before anything reads it."""
+    """Whether other contractions write a contraction's unwritten elements before any read."""
     parts = _with_later(op)
     if op.default is not None or len(parts) < 2 or len({p.result.type for p in parts}) > 1:
         return False
@@ -81,7 +81,9 @@ def is_completed(op: ContractionOp) -> bool:
 
 
 def completing(kernel: KernelOp) -> list[KernelOp]:
-    """A kernel, and those that write what its contraction leaves unwritten, where they do."""
+    """A kernel, and the kernels that write the elements its contraction leaves unwritten, if they
+    do.
+    """
     op = kernel.contraction
     if op is None or not _is_alone(op) or not is_completed(op):
         return [kernel]
@@ -90,7 +92,7 @@ def completing(kernel: KernelOp) -> list[KernelOp]:
 
 
 def _with_later(op: ContractionOp) -> list[ContractionOp]:
-    """A contraction, and those that write over its result one after the other."""
+    """A contraction, and the contractions that write over its result one after the other."""
     parts = [op]
     while (user := _goes_on(parts[-1])) is not None:
         parts.append(user)
@@ -98,7 +100,7 @@ def _with_later(op: ContractionOp) -> list[ContractionOp]:
 
 
 def _goes_on(op: ContractionOp) -> ContractionOp | None:
-    """The contraction, maybe in a kernel of its own, that alone takes a result, as its default."""
+    """Contraction, maybe in a kernel of its own, that alone takes a result, as its default."""
     result = op.result
     if _is_alone(op) and isinstance(kernel := op.parent_op(), KernelOp):
         result = kernel.outputs[0]
@@ -130,7 +132,7 @@ def _is_alone(op: ContractionOp) -> bool:
 
 
 def _parts(value: SSAValue) -> Iterator[ContractionOp]:
-    """The contractions that have written a value, the first one first."""
+    """Contractions that have written a value, the first one first."""
     if isinstance(op := value.owner, ContractionOp):
         if op.default is not None:
             yield from _parts(op.default)
@@ -146,7 +148,7 @@ def _are_apart(parts: Sequence[ContractionOp]) -> bool:
 
 
 def _is_copy(op: ContractionOp) -> bool:
-    """Whether each element that a contraction writes is made of one point."""
+    """Whether each element that a contraction writes has one point."""
     if op.domain is None or op.aggregation.data is Aggregation.assign:
         return op.domain is not None
     types = {tensor_type(v).element_type for v in (op.result, *op.inputs)}
@@ -162,7 +164,7 @@ def _is_copy(op: ContractionOp) -> bool:
 
 
 def _axes_of(a: ContractionOp, b: ContractionOp) -> Iterator[tuple[Axis, Axis]]:
-    """Where two contractions write along each axis."""
+    """Places that two contractions write along each axis."""
     first, second = (places(op.output.data, ranges_of(op)) for op in (a, b))
     return zip(first, second, strict=True)
 
@@ -177,6 +179,6 @@ def _fills(op: ContractionOp) -> bool:
 
 
 def _count(op: ContractionOp) -> int:
-    """How many elements a copy writes that fills what its indices reach."""
+    """Number of elements that a filling copy writes."""
     ranges = ranges_of(op)
     return prod(ranges[n].extent for n in names_in(op.output.data))

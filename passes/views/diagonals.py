@@ -1,4 +1,4 @@
-"""Diagonals that are written: what is repeated, where one axis says the place along another."""
+"""Written diagonals as selections of repeated elements where one axis equals another."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tiledialect.passes.views.initial_values import filled
 
 
 def choose_diagonals(block: Block) -> None:
-    """Choose elements of a diagonal among zeros, in the kernel that fills a result with these.
+    """Select elements of a diagonal among zeros, in the kernel that fills a result with these.
 
-    All of it is written once, as vectors, and elementwise ops may follow. Another kernel would
-    write lone elements into what the first one has filled.
+    The result is written once, as vectors, and elementwise ops may follow. Another kernel would
+    write single elements into the zeros of the first one.
     """
     for op in list(block.ops):
         if isinstance(op, ContractionOp) and (row := _row_of(op)) is not None:
@@ -31,7 +31,7 @@ def choose_diagonals(block: Block) -> None:
 
 
 def _row_of(op: ContractionOp) -> ReshapeOp | None:
-    """What a contraction writes along a diagonal, with an axis of size 1 where it has none.
+    """Elements that a contraction writes along a diagonal, with axes of size 1 for the others.
 
     None if the contraction does anything else.
     """
@@ -44,7 +44,7 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
         return None
     if set(op.index_names) != set(names) or given.element_type != t.element_type:
         return None
-    # A diagonal ends with the shorter of its axes, and with what is written.
+    # A diagonal ends with the shorter of its axes, and with the written elements.
     places = [*zip(names, shape_of(t) or (), strict=True)]
     places += zip(read, shape_of(given) or (), strict=True)
     sizes = dict(places)
@@ -57,7 +57,7 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
 
 
 def _chosen(op: ContractionOp, row: SSAValue) -> Iterator[Operation]:
-    """The ops that choose a row's elements on the diagonal that a contraction writes, else 0."""
+    """Ops that select a row's elements on the diagonal that a contraction writes, else 0."""
     t, names = tensor_type(op.result), [e.variable for e in op.output.data]
     made = filled(0, t.element_type, shape_of(t) or ())
     zeros = made[-1].results[0]

@@ -1,4 +1,4 @@
-"""What the results of contractions are before anything lands on them."""
+"""Initial values of contractions' results: the elements on which no point lands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tiledialect.schedule.output_box import leaves_unwritten
 
 
 def started(value: float | int, t: Attribute) -> ConstantOp:
-    """The number that results begin with."""
+    """The initial value as a constant."""
     number = ConstantOp.of(value, t)
     number.result.name_hint = "start"
     return number
 
 
 def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
-    """The ops that make a tensor of one number."""
+    """Ops that make a tensor of one number."""
     number = started(value, t)
     places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
     inputs: list[tuple[SSAValue, Sequence[IndexExpr]]] = [(number.result, ())]
@@ -36,9 +36,9 @@ def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
 
 
 def give_start(op: ContractionOp) -> None:
-    """Give a contraction that leaves elements of its result unwritten a tensor of what they are.
+    """Give a contraction that leaves elements of its result unwritten a tensor of initial values.
 
-    It is computed by a kernel of its own, over whose result the contraction's writes.
+    A kernel of its own computes the tensor, and the contraction's kernel writes over it.
     """
     if not leaves_unwritten(op.space(), ranges_of(op)):
         return
@@ -62,7 +62,7 @@ def give_start(op: ContractionOp) -> None:
 
 
 def set_default(op: ContractionOp, start: SSAValue) -> None:
-    """Let the elements on which nothing lands be those of a tensor."""
+    """Set the tensor of a contraction's initial values."""
     others = op.operands if op.default is None else op.operands[:-1]
     segments = [len(op.inputs), len(op.symbols), len(op.sizes), 1]
     op.operands = [*others, start]

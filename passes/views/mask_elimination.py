@@ -1,8 +1,8 @@
-"""Parts of a cotangent that contractions read past what masks it.
+"""Mask elimination: reads of a cotangent past a mask that keeps all of the read elements.
 
 The cotangent of a contraction's default is 0 where the contraction writes, and its output's
 elsewhere. A part of the default that lies elsewhere as a whole, as in a concatenation, has the
-output's cotangent, and nothing is to be counted or chosen for it.
+output's cotangent, and needs no count and no selection.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from tiledialect.index.expr import IndexExpr
 
 
 def read_past_masks(body: Region) -> None:
-    """Let contractions read what is masked where they read nothing that the mask makes 0."""
+    """Let contractions read past masks where they read no element that the mask makes 0."""
     for op in body.block.ops:
         if not isinstance(op, ContractionOp) or op.domain is None:
             continue
         for k, access in enumerate(op.accesses):
             while (source := _unmasked(op, op.inputs[k], access.data)) is not None:
                 op.operands[k] = source
-    # Masks that nothing takes any longer.
+    # Unused masks.
     region_dce(body)
 
 
 def _unmasked(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -> SSAValue | None:
-    """What a value is wherever a contraction reads it; None if that is not known."""
+    """Tensor that equals a value wherever a contraction reads it; None if unknown."""
     if not isinstance(mask := value.owner, SelectOp) or mask.operands[1].type != value.type:
         return None
     is_free = mask.operands[0].owner
@@ -44,7 +44,7 @@ def _unmasked(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -
     if not isinstance(count, ContractionOp) or not _counts(count):
         return None
     if shape_of(tensor_type(count.result)) != shape_of(tensor_type(value)):
-        # What is broadcast masks other places, too.
+        # A broadcast count masks other places, too.
         return None
     read = places(access, ranges_of(op))
     written = places(count.output.data, ranges_of(count))
@@ -57,6 +57,6 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _counts(op: ContractionOp) -> bool:
-    """Whether a contraction is 0 where nothing lands."""
+    """Whether a contraction is 0 where no point lands."""
     is_sum = op.aggregation.data is Aggregation.add and op.default is None
     return is_sum and op.domain is not None

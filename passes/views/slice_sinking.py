@@ -1,9 +1,9 @@
-"""Copies of what elementwise ops make become elementwise ops on copies.
+"""Slice sinking: copies of elementwise results become elementwise ops on copies.
 
-A part of what is put together of parts is one of these, then, and need not be chosen: as in the
-gradient of a function of a concatenation, of which each part has a kernel, and nothing is written
-but the parts. Where all that a copy reads comes of the function's arguments, nothing else is done
-again, or kept longer, for that.
+A part of a concatenation is then one of its parts, and need not be selected: as in the gradient of
+a function of a concatenation, of which each part has a kernel, and nothing is written but the
+parts. Copies sink only through ops on copies of the function's arguments, so nothing else is
+recomputed, or kept longer.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from tiledialect.index.sets import interval
 Access = tuple[IndexExpr, ...]
 
 BY_PLACE = (IndexOp, GatherOp, PrngStateOp, PrngValueOp, ShapeOp, ConstantOp)
-"""Elementwise ops whose elements depend on where they are."""
+"""Elementwise ops whose elements depend on their positions."""
 
 
 def copy_early(body: Region, apart: Collection[str] = ()) -> None:
-    """Copy what elementwise ops take instead of what they make, in place."""
+    """Copy the operands of elementwise ops instead of their results, in place."""
     for op in reversed([*body.block.ops]):
         if not isinstance(op, ElementwiseOp) or isinstance(op, BY_PLACE):
             continue
@@ -45,19 +45,19 @@ def copy_early(body: Region, apart: Collection[str] = ()) -> None:
             continue
         for copy in copies:
             _Copied(copy, made).put()
-    # What is no longer copied.
+    # Ops whose results are no longer copied.
     region_dce(body)
 
 
 def _copies(value: SSAValue) -> list[ContractionOp]:
-    """The ops that take a value, if all of them copy parts of it."""
+    """Users of a value, if all of them copy parts of it."""
     found = [use.operation for use in value.uses]
     copies = [op for op in found if isinstance(op, ContractionOp) and _is_part(op)]
     return copies if len(copies) == len(found) else []
 
 
 def _is_part(op: ContractionOp) -> bool:
-    """Whether each element of a contraction is an element of what it reads."""
+    """Whether each element of a contraction is an element of its operand."""
     plain = op.combination.data is Combination.none and len(op.inputs) == 1
     if not plain or op.domain is None or op.symbols or op.default is not None:
         return False
@@ -87,9 +87,9 @@ def _are_inside(
 
 
 def _made_for(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None:
-    """The elementwise ops that work for some users alone, if all that they take is in memory.
+    """Elementwise ops that serve some users alone, if all their sources are in memory.
 
-    What is the same for all elements may be of any rank that the users' results have.
+    Single elements may be of any rank that the users' results have.
     """
     found, pending = set[Operation](), [op]
     rank = min(len(shape(user.results[0])) for user in users)
@@ -112,7 +112,7 @@ def _made_for(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None
 
 
 def _is_in_memory(value: SSAValue) -> bool:
-    """Whether a value is an argument, or put together of copies of arguments."""
+    """Whether a value is an argument, or composed of copies of arguments."""
     pending = [value]
     while pending:
         op = pending.pop().owner
@@ -125,7 +125,7 @@ def _is_in_memory(value: SSAValue) -> bool:
 
 
 class _Copied:
-    """A copy of what elementwise ops make, as those ops on copies."""
+    """A copy of elementwise results, rewritten as those ops on copies."""
 
     def __init__(self, copy: ContractionOp, made: set[Operation]):
         self.copy = copy
@@ -142,7 +142,7 @@ class _Copied:
         Rewriter.replace_op(self.copy, [], [result])
 
     def _read(self, value: SSAValue, access: Access) -> SSAValue:
-        """What the copy has of a value that it would read at an access."""
+        """The copy's elements of a value that it reads at an access."""
         if value not in self.known:
             op = value.owner
             if size_of(value) == 1:
@@ -185,7 +185,7 @@ class _Copied:
         return op.results[0]
 
     def _source(self, value: SSAValue, access: Access) -> tuple[SSAValue, Access]:
-        """Where an access reads in the end, as far as it reads the same part everywhere."""
+        """Source of an access through copies, as far as it reads the same part everywhere."""
         while isinstance(op := value.owner, ContractionOp) and is_copy(op):
             at = self._indices(op, access)
             if at is None or op.constraints.data:
@@ -203,7 +203,9 @@ class _Copied:
         return value, access
 
     def _indices(self, op: ContractionOp, access: Access) -> dict[str, IndexExpr] | None:
-        """The indices of a copy where it writes what an access reads; None if that is not plain."""
+        """Indices of a copy where it writes the elements of an access; None if that is not
+        plain.
+        """
         found: dict[str, IndexExpr] = {}
         for e, place in zip(op.output.data, access, strict=True):
             if len(e.names) != 1 or abs(e.coefficient(e.names[0])) != 1 or e.denominator != 1:

@@ -1,4 +1,4 @@
-"""Copies of what lies inside bounds, as a triangle: elements that are chosen, or else 0."""
+"""Copies inside bounds, as of a triangle, as selections of elements, or else 0."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.views.initial_values import started
 
 LARGEST = 2**31
-"""What positions are counted in has no larger number."""
+"""Bound of the type that positions are counted in."""
 
 Test = tuple[IndexExpr, int, type[CmpGeOp | CmpLtOp]]
-"""An expression of the output's indices that is not less than a number, or less."""
+"""Expression of the output's indices, and its bound from below or above."""
 
 
 def choose_inside(block: Block) -> None:
-    """Choose the elements that a copy takes in their own places, where its constraints hold.
+    """Select the elements that a copy takes in their own places, where its constraints hold.
 
-    Vectors are compared with where they are then, and elementwise ops may go before and after.
-    Copies of less than half of a tensor stay, as they do not read the rest.
+    Positions are compared as vectors then, and elementwise ops may go before and after. Copies of
+    less than half of a tensor stay, as they do not read the rest.
     """
     for op in list(block.ops):
         if isinstance(op, ContractionOp) and _takes_in_place(op) and (test := _test(op)):
@@ -43,7 +43,7 @@ def choose_inside(block: Block) -> None:
 
 
 def _takes_in_place(op: ContractionOp) -> bool:
-    """Whether a contraction makes each element of the one in its place, or leaves it 0."""
+    """Whether a contraction copies each element to its own place, or leaves it 0."""
     names = [e.variable for e in op.output.data]
     return (
         len(op.inputs) == 1
@@ -57,7 +57,7 @@ def _takes_in_place(op: ContractionOp) -> bool:
 
 
 def _test(op: ContractionOp) -> Test | None:
-    """What must hold for an element; None if that is more than this, or holds for few."""
+    """Condition of the copied elements; None if it is more than one, or holds for few."""
     names = [e.variable for e in op.output.data]
     last = {
         n: size - 1 for n, size in zip(names, shape_of(tensor_type(op.result)) or (), strict=True)
@@ -68,7 +68,7 @@ def _test(op: ContractionOp) -> Test | None:
         factors = {n: e.coefficient(n) for n in e.names}
         parts = [factor * last[n] for n, factor in factors.items()]
         least, most = sum(min(p, 0) for p in parts), sum(max(p, 0) for p in parts)
-        # Sums of parts and numbers lie between these, which the constant may move out of there.
+        # Partial sums lie between these; the constant may move the total out of there.
         is_small = max(-least, most, *map(abs, factors.values())) < LARGEST
         if e.denominator != 1 or not bound.is_constant or not is_small:
             return None
@@ -84,7 +84,7 @@ def _test(op: ContractionOp) -> Test | None:
 def _chosen(
     op: ContractionOp, e: IndexExpr, end: int, compare: type[CmpGeOp | CmpLtOp]
 ) -> list[Operation]:
-    """The ops that choose the elements for which a test holds."""
+    """Ops that select the elements for which a test holds."""
     (source,), t = op.inputs, tensor_type(op.result)
     axes = {place.variable: axis for axis, place in enumerate(op.output.data)}
     made: list[Operation] = []

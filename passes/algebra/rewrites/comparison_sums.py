@@ -1,4 +1,4 @@
-"""Sums of what elementwise ops choose where two tensors are equal, as contractions that compare."""
+"""Contractions that compare, for sums of elementwise selections where two tensors are equal."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Read = tuple[SSAValue, Sequence[IndexExpr]]
 
 
 def comparing(op: ContractionOp) -> ContractionOp | None:
-    """The sum as one of `A[…] == B[…]` or `A[…] == B[…] ? C[…]`; it stands nowhere yet.
+    """The sum as a detached contraction of `A[…] == B[…]` or `A[…] == B[…] ? C[…]`.
 
-    None where it adds up something else.
+    None for any other sum.
     """
     is_sum = (op.aggregation.data, op.combination.data) == (Aggregation.add, Combination.none)
     if not is_sum or not op.is_static or op.default is not None or needed_constraints(op.space()):
@@ -49,7 +49,7 @@ def comparing(op: ContractionOp) -> ContractionOp | None:
 
 
 def _chosen(value: SSAValue, access: Sequence[IndexExpr]) -> list[Read] | None:
-    """What is compared to compute an element, and what is taken where that is equal."""
+    """Reads that an element compares, and the read of the value where they are equal."""
     op = value.owner
     if isinstance(op, ew.CmpEqOp):
         return [_read(v, access) for v in op.operands]
@@ -63,7 +63,9 @@ def _chosen(value: SSAValue, access: Sequence[IndexExpr]) -> list[Read] | None:
 
 
 def _read(value: SSAValue, access: Sequence[IndexExpr]) -> Read:
-    """Where an elementwise op reads an operand; axes of size 1 that reshapes add are left out."""
+    """Operand and access of a read in an elementwise op; axes of size 1 by reshapes are left
+    out.
+    """
     own = broadcast_access(value, access)
     while isinstance(value.owner, ReshapeOp):
         source, shapes = value.owner.operand, (shape(value.owner.operand), shape(value))

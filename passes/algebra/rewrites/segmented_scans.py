@@ -1,10 +1,10 @@
-"""Contractions over what equals a running extreme: scans of the runs in which that stays the same.
+"""Contractions over elements equal to a running extreme, as segmented scans.
 
-A running maximum never gets less, nor a running minimum more. So the places at which it equals a
-given element are a run: none comes again once another extreme has begun, and an element that is
-behind that, or before it, equals none of it. What is counted, or added up, where a running extreme
-equals an element, is a running sum in its run then; zero where the element is not the extreme at
-its own place. In a gradient these are the ties, and what each of them gets.
+A running maximum never decreases, nor a running minimum increases. So the places where it equals a
+given element are one run: none comes again once another extreme has begun, and an element outside
+the run equals none of it. A count or sum over the places where a running extreme equals an element
+is therefore a running sum in its run, and zero where the element is not the extreme at its own
+place. In a gradient these are the ties and their shares.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
 
 def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:
-    """The ops that take the place of a cumulative contraction over equal elements, if it is one.
+    """The ops that replace a cumulative contraction over equal elements, if it is one.
 
     The last one's result is its result.
     """
@@ -45,23 +45,23 @@ def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:
 
 @dataclass(frozen=True)
 class _Sums:
-    """A contraction that adds up where an element of a tensor equals a running extreme of it."""
+    """Contraction that adds up where elements of a tensor equal a running extreme of it."""
 
     op: ContractionOp
     found: Prefix
     element: int
-    """Which input is the tensor; the other one of the first two is the extreme."""
+    """Number of the input that is the tensor; the other of the first two is the extreme."""
     extreme: SSAValue
     is_reverse: bool
-    """Whether the extreme is that of what comes later."""
+    """Whether the extreme runs over the later elements."""
 
     def ops(self) -> list[Operation]:
-        """The scan, and what leaves out the elements that are not the extreme at their place."""
+        """The scan, and ops that leave out the elements that are not the extreme at their place."""
         counts = self.op.combination.data is Combination.eq
         ties = CmpEqOp.make(self.op.inputs[0], self.op.inputs[1])
         ties.result.name_hint = "ties"
         if self.found.factors == (1 - self.element,) and self.found.reverse == self.is_reverse:
-            # What the elements up to a place have, at which the extreme is looked at.
+            # The elements up to a place, compared with the extreme at that place.
             terms = [ties] if counts else [ties, *_chosen(ties.result, self.op.inputs[2])]
             return [*terms, self._running(terms[-1].results[0])]
         if counts or self.found.factors != (self.element,) or self.found.reverse == self.is_reverse:
@@ -76,7 +76,7 @@ class _Sums:
 
 
 def _chosen(condition: SSAValue, value: SSAValue) -> list[Operation]:
-    """What is 0 where a condition does not hold."""
+    """Selection of a value where a condition holds, and 0 elsewhere."""
     zero = ConstantOp.of(0)
     zero.result.name_hint = "zero"
     chosen = SelectOp.make(condition, value, zero.result)
@@ -87,7 +87,7 @@ def _chosen(condition: SSAValue, value: SSAValue) -> list[Operation]:
 def _element_and_extreme(
     first: SSAValue, second: SSAValue, axis: int
 ) -> tuple[int, SSAValue, bool] | None:
-    """Which of two tensors the other one is a running extreme of, that one, and if in reverse."""
+    """Number of the scanned tensor, its running extreme, and whether that runs in reverse."""
     for number, (value, extreme) in enumerate(((first, second), (second, first))):
         scan = extreme.owner
         if isinstance(scan, ScanOp) and scan.operand is value and scan.along == axis:
@@ -98,7 +98,7 @@ def _element_and_extreme(
 
 
 def _is_plain(space: IndexSpace) -> bool:
-    """Whether inputs and output are read and written at the same places, all of them."""
+    """Whether inputs and output are accessed at the same places, all of them."""
     same = all(access == space.output for access in space.inputs)
     shapes = all(shape == space.output_shape for shape in space.input_shapes)
     return same and shapes and not needed_constraints(space)

@@ -1,17 +1,17 @@
-"""Sums of products over windows of 3 x 3 with 16 products for 4 pixels, where the sums have 36.
+"""Sums of products over windows of 3 x 3 by Winograd's minimal filtering: 16 products for 4 pixels
+instead of 36.
 
-Winograd's minimal filtering: along an axis, windows of three taps at two neighbouring pixels read
-four places `d`. With the taps `g` their sums of products `o` are linear in four products of sums of
-each,
+Along an axis, windows of three taps at two neighbouring pixels read four places `d`. With the taps
+`g` their sums of products `o` are linear in four products of sums of each,
 
     sum of d[r + j] * g[j] * o[r]  =  sum over a of (W d)[a] * (T g)[a] * (P o)[a]
 
-for three small matrices, and in two dimensions in 16 products. That is symmetric in `d`, `g` and
-`o`: so the result, its gradient by the picture and its gradient by the weights are computed alike,
-one of the three being what is asked for.
+for three small matrices, and in two dimensions in 16 products. The form is symmetric in `d`, `g`
+and `o`: so the result, its gradient by the image and its gradient by the weights are computed
+alike, each being one of the three.
 
 S. Winograd, "Arithmetic Complexity of Computations" (1980); A. Lavin and S. Gray, "Fast Algorithms
-for Convolutional Neural Networks" (2016), where the matrices are those of F(2x2, 3x3).
+for Convolutional Neural Networks" (2016), with the matrices of F(2x2, 3x3).
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
 
 TAPS, PIXELS, PLACES = 3, 2, 4
-"""Of a window, of a tile, and where a tile's windows read."""
+"""Extents of a window, of a tile of pixels, and of the places that a tile's windows read."""
 AXES = 2
 RESULT = 2
-"""Which of the three tensors of a product the result is."""
+"""Number of the result among the three tensors of a product."""
 WINDOWS, WEIGHTS, TILES = range(3)
-"""The tables of the numbers by which places, taps and pixels are multiplied."""
+"""Numbers of the tables that multiply places, taps and pixels."""
 MATRICES: tuple[tuple[tuple[float, ...], ...], ...] = (
     ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
     ((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1)),
     ((1, 0), (1, 1), (1, -1), (0, -1)),
 )
-"""For windows, weights and tiles: a row for each product."""
+"""Tables for windows, weights and tiles: a row for each product."""
 
 Access = tuple[IndexExpr, ...]
 Names = tuple[str, ...]
@@ -54,18 +54,18 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Slide:
-    """An axis along which windows slide."""
+    """Axis along which windows slide."""
 
     pixel: str
     tap: str
     start: int
-    """Where the first pixel's window begins."""
+    """First place of the first pixel's window."""
     is_flipped: bool
     """Whether the last tap is read first."""
 
     @staticmethod
     def of(e: IndexExpr, ranges: Mapping[str, Range]) -> Slide | None:
-        """The slide that an index expression is, if it is one."""
+        """The slide of an index expression, if it is one."""
         taps = [n for n in e.names if ranges[n].extent == TAPS and abs(e.coefficient(n)) == 1]
         pixels = [n for n in e.names if ranges[n].extent > TAPS and e.coefficient(n) == 1]
         if len(taps) != 1 or len(pixels) != 1 or len(e.names) != 2:
@@ -77,20 +77,20 @@ class Slide:
 
 @dataclass(frozen=True)
 class Sliding:
-    """A sum of products of two tensors, in one of which windows slide along two axes."""
+    """Sum of products of two tensors, in one of which windows slide along two axes."""
 
     op: ContractionOp
     slides: tuple[Slide, ...]
     slid: int
-    """Which tensor the windows slide over."""
+    """Number of the tensor that the windows slide over."""
     weights: int
-    """Which one the taps are indices of: an input, or the result."""
+    """Number of the tensor that the taps index: an input, or the result."""
     tiled: int
-    """Which one the pixels are indices of."""
+    """Number of the tensor that the pixels index."""
 
     @staticmethod
     def of(op: ContractionOp) -> Sliding | None:
-        """What a contraction in normal form is, if it is that."""
+        """The sliding sum of a contraction in normal form, if it is one."""
         if not _is_plain(op):
             return None
         assert op.domain is not None
@@ -108,14 +108,14 @@ class Sliding:
 
     @property
     def tensors(self) -> tuple[tuple[SSAValue, Access], ...]:
-        """The three, and where they are accessed."""
+        """The three tensors with their accesses."""
         places = (*self.op.accesses, self.op.output)
         values = (*self.op.inputs, self.op.result)
         return tuple((v, tuple(a.data)) for v, a in zip(values, places, strict=True))
 
 
 def _is_plain(op: ContractionOp) -> bool:
-    """Whether a contraction, in no kernel yet, sums products of two of f32 at all its indices."""
+    """Whether a contraction outside kernels sums products of two f32 tensors at all its indices."""
     if op.aggregation.data is not Aggregation.add or op.combination.data is not Combination.mul:
         return False
     if len(op.inputs) != RESULT or op.constraints.data or op.default is not None:
@@ -130,7 +130,7 @@ def _is_plain(op: ContractionOp) -> bool:
 def _placed(
     op: ContractionOp, slides: tuple[Slide, ...], slid: int, accesses: Sequence[Sequence[IndexExpr]]
 ) -> Sliding | None:
-    """Which tensors have the taps and the pixels, if all others of their indices are plain."""
+    """The sliding sum and its tensors of taps and pixels, if all their other indices are plain."""
     names = [[n for e in access for n in e.names] for access in accesses]
     taps, pixels = ({getattr(s, kind) for s in slides} for kind in ("tap", "pixel"))
     others = [k for k in range(len(names)) if k != slid]
@@ -139,7 +139,7 @@ def _placed(
     if slid == RESULT or len(weights) != 1 or len(tiled) != 1 or len(taps | pixels) != 2 * AXES:
         return None
     found = Sliding(op, slides, slid, weights[0], tiled[0])
-    # Each index is one of two tensors: channels that are summed, those of the result, pictures.
+    # Each index is one of two tensors: summed channels, channels of the result, images.
     is_twice = all(sum(n in own for own in names) == 2 for n in op.index_names)
     is_once = all(len(set(own)) == len(own) for own in names)
     if not (is_twice and is_once and _has_all(found)):
@@ -149,7 +149,7 @@ def _placed(
 
 
 def _has_all(found: Sliding) -> bool:
-    """Whether all of the tensors is accessed, but for places around the pictures."""
+    """Whether the accesses cover all of the tensors, but for places around the images."""
     assert found.op.domain is not None
     ranges = found.op.domain.ranges
     return all(
@@ -160,7 +160,7 @@ def _has_all(found: Sliding) -> bool:
 
 
 class Rewrite:
-    """The ops that take the place of a sum of products; the last one's result is its result."""
+    """Ops that replace a sum of products; the last one's result is its result."""
 
     def __init__(self, found: Sliding):
         self.found = found
@@ -179,7 +179,7 @@ class Rewrite:
         self.made: list[Operation] = []
 
     def ops(self) -> list[Operation]:
-        """Sums of each factor's elements, their products, and sums of those."""
+        """Sums of each factor's elements, their products, and sums of the products."""
         self.table = self._insert(*table())
         factors = [self._factor(k) for k in range(RESULT)]
         places = [self._group_access(k) for k in range(RESULT + 1)]
@@ -203,8 +203,9 @@ class Rewrite:
         return self.made
 
     def _groups(self) -> dict[str, Names]:
-        """The indices that two tensors have in common, as one in the products: summed channels,
-        the result's, and tiles of all pictures."""
+        """Indices that two tensors share, merged into one in the products: summed channels, the
+        result's channels, and tiles of all images.
+        """
         found, names = self.found, [self._names(k) for k in range(RESULT + 1)]
         slid, weights, tiled = (names[k] for k in (found.slid, found.weights, found.tiled))
         return {
@@ -222,7 +223,7 @@ class Rewrite:
         return tuple(tiles.get(n, n) for n in names)
 
     def _labels(self, k: int) -> tuple[str, str]:
-        """The groups that a tensor has, the one of its last axis last."""
+        """Groups of a tensor, the group of its last axis last."""
         names = self._names(k)
         own = [label for label, group in self.groups.items() if {*group} <= {*names}]
         first, last = sorted(own, key=lambda label: names[-1] in self.groups[label])
@@ -236,7 +237,7 @@ class Rewrite:
         return tuple(map(IndexExpr.of, (self.product, *self._labels(k))))
 
     def _factor(self, k: int) -> SSAValue:
-        """The sums of a factor's elements, for each product: a matrix of two groups of indices."""
+        """Sums of a factor's elements for each product: a matrix of two groups of indices."""
         names = (self.product, *(n for group in self._of(k) for n in group))
         inputs = [(self.found.tensors[k][0], self._access(k)), self._numbers(k)]
         shape = tuple(map(self._extent, names))
@@ -250,7 +251,7 @@ class Rewrite:
         return [found.slid, found.weights, found.tiled].index(k)
 
     def _access(self, k: int) -> Access:
-        """Where a tensor is accessed: tiles and places in them, in place of pixels."""
+        """Access of a tensor, with tiles and places in them instead of pixels."""
         return tuple(self._place(e) for e in self.found.tensors[k][1])
 
     def _place(self, e: IndexExpr) -> IndexExpr:
@@ -261,7 +262,7 @@ class Rewrite:
         return e
 
     def _numbers(self, k: int) -> tuple[SSAValue, Access]:
-        """The table of what a tensor's elements are multiplied by, and where it is read."""
+        """Table of the multipliers of a tensor's elements, and its access."""
         assert self.table is not None
         kind = self._kind(k)
         at = [IndexExpr.of(place) for place in self.places]
@@ -271,7 +272,7 @@ class Rewrite:
         return self.table, (IndexExpr.of(kind), IndexExpr.of(self.product), *at)
 
     def _constraints(self, k: int) -> tuple[Constraint, ...]:
-        """That places are in a tile, where nothing else says so."""
+        """Constraints of places to a tile, where no access implies them."""
         places = self.places if self._kind(k) == TILES else ()
         return tuple(Constraint(IndexExpr.of(p), IndexExpr.of(PIXELS)) for p in places)
 
@@ -296,18 +297,18 @@ class Rewrite:
         return ops[-1].results[0]
 
     def _name(self, what: str) -> None:
-        """Call the last result after the sum that it is a part of."""
+        """Name the last result after the sum that it is a part of."""
         self.made[-1].results[0].name_hint = f"{self.op.result.name_hint or 'result'}_{what}"
 
 
 def _hint(op: Operation) -> str:
-    """What a result is called that is a reshape of another, or a part of the table."""
+    """Name hint of a result that is a reshape of another, or a part of the table."""
     named = op.operands[0].name_hint if isinstance(op, ReshapeOp) else None
     return named or "number"
 
 
 def table() -> list[Operation]:
-    """The ops that make the tables, of which one kernel computes all numbers."""
+    """Ops that compute the tables, all in one kernel."""
     made = filled(0.0, f32, (len(MATRICES), *(PLACES,) * (2 * AXES)))
     shape = made[-1].results[0]
     assert isinstance(made[-1], ContractionOp)
@@ -327,7 +328,7 @@ def table() -> list[Operation]:
         return insert(ew.AddOp.make(insert(ew.MulOp.make(a, number(PLACES))), b))
 
     def entry(axis: int) -> SSAValue:
-        """The number of a table for one of the axes that windows slide along."""
+        """Entry of a table for one of the axes that windows slide along."""
         place = next_to(next_to(position(0), position(1 + axis)), position(1 + AXES + axis))
         found = number(0.0)
         for key, value in _entries():
@@ -342,7 +343,7 @@ def table() -> list[Operation]:
 
 
 def _entries() -> list[tuple[int, float]]:
-    """The numbers that are not 0, and where they are: matrix, row and column as digits."""
+    """The nonzero entries, keyed by matrix, row and column as digits."""
     return [
         ((kind * PLACES + row) * PLACES + column, float(value))
         for kind, matrix in enumerate(MATRICES)
@@ -353,7 +354,7 @@ def _entries() -> list[tuple[int, float]]:
 
 
 def _fresh(base: str, taken: set[str]) -> str:
-    """A name that no index has."""
+    """An unused index name."""
     names = (base, *(f"{base}_{k}" for k in range(len(taken))))
     name = next(n for n in names if n not in taken)
     taken.add(name)

@@ -1,7 +1,9 @@
-"""Windows that do not meet: what lies at `2*x + k` along an axis, 0 <= k < 2, lies at `[x, k]`.
+"""Axis splitting for disjoint windows: the place `2*x + k` along an axis, 0 <= k < 2, becomes `[x,
+k]`.
 
-So what is read or written in windows, blocks or patches has an axis for their elements, and one for
-each of their numbers. Reshapes around a kernel, which cost nothing, make it so.
+Tensors that are read or written in windows, blocks or patches then have an axis for their elements,
+and one for each of their numbers. Reshapes around a kernel, which cost nothing, give them these
+shapes.
 """
 
 from __future__ import annotations
@@ -26,28 +28,28 @@ from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.index.sets import interval
 
 Digits = tuple[str, ...]
-"""The indices of which an expression is the mixed radix number, the most significant first."""
+"""Indices whose mixed radix number is an expression, the most significant first."""
 Parts = tuple[Shape, ...]
-"""For each axis of a value the axes that it becomes."""
+"""Axes that each axis of a value is split into."""
 Split = Mapping[SSAValue, Parts]
-"""What values become: a kernel's arguments, and what its ops compute."""
+"""Splits of values: a kernel's arguments, and the results of its ops."""
 
 
 @dataclass(frozen=True)
 class Windows:
-    """The axes of a contraction's kernel that are several, and what its values become."""
+    """Axes of a contraction's kernel that split, and the splits of its values."""
 
     ranges: Mapping[str, Range]
     single: Mapping[str, int]
-    """Indices that have one value each, which goes where they stand."""
+    """Indices that have one value each, which replaces them."""
     numbers: Mapping[str, Digits]
-    """For an index that is a digit, all digits of the number."""
+    """Digits of the number that an index is a digit of."""
     parts: Split
 
     def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
-        """Where a contraction reads or writes a value then."""
+        """Access of a contraction to a value after the split."""
         exprs = (e.substitute(self.single) for e in access.data)
-        # A constant has no axes, and becomes nothing else.
+        # A constant has no axes.
         axes = zip(exprs, self.parts.get(value, ()), strict=True)
         return AccessAttr([e for expr, sizes in axes for e in self._digits(expr, sizes)])
 
@@ -60,7 +62,7 @@ class Windows:
 
 
 def windows(kernel: KernelOp) -> Windows | None:
-    """The axes of a kernel that its contraction reads or writes window by window, if it has any."""
+    """Axes that a kernel's contraction reads or writes window by window, if there are any."""
     op = kernel.contraction
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     if op is None or op.domain is None or op.default is not None or op.symbols:
@@ -85,13 +87,15 @@ def windows(kernel: KernelOp) -> Windows | None:
 
 
 def _holds(constraint: Constraint, ranges: Mapping[str, Range]) -> bool:
-    """Whether a constraint holds wherever the loops are."""
+    """Whether a constraint holds in all of the loops."""
     low, high = interval(constraint.expr, ranges)
     return low >= 0 and constraint.bound.is_constant and high < constraint.bound.constant
 
 
 def _cuts_points(op: ContractionOp, single: Mapping[str, int]) -> bool:
-    """Whether a tensor's axis of one element lets few of the points be: `X[8*b + k] * A[b - k]`."""
+    """Whether a tensor's axis of one element excludes most of the points: `X[8*b + k] * A[b -
+    k]`.
+    """
     tensors = zip((*op.inputs, op.result), (*op.accesses, op.output), strict=True)
     axes = (axis for v, access in tensors for axis in zip(access.data, shape(v), strict=True))
     return any(size == 1 and not e.substitute(single).is_constant for e, size in axes)
@@ -100,7 +104,7 @@ def _cuts_points(op: ContractionOp, single: Mapping[str, int]) -> bool:
 def _numbers(
     axes: Iterable[tuple[IndexExpr, int]], ranges: Mapping[str, Range]
 ) -> Mapping[str, Digits] | None:
-    """For each index that is a digit somewhere all digits of that number; None if none is clear."""
+    """Digits of the numbers that indices are digits of; None if none is clear."""
     found = {(e, size) for e, size in axes if len(e.names) > 1 and size > 1}
     read = [digits(e, size, ranges) for e, size in found]
     if not all(read):
@@ -117,7 +121,7 @@ def _within(part: Digits, number: Digits) -> bool:
 
 
 def digits(expr: IndexExpr, size: int, ranges: Mapping[str, Range]) -> Digits | None:
-    """The indices of which an expression is the mixed radix number, if it is each below a size."""
+    """Digits of an expression that is a mixed radix number below a size."""
     names = sorted(expr.names, key=expr.coefficient, reverse=True)
     weight = size
     for name in names:
@@ -134,7 +138,7 @@ def _parts(
     ranges: Mapping[str, Range],
     numbers: Mapping[str, Digits],
 ) -> Parts | None:
-    """The axes that each axis of a value becomes; None where it is read at other digits."""
+    """Split of each axis of a value; None where it is read at other digits."""
     found: list[Shape] = []
     for e, size in zip(access, shape(value), strict=True):
         number = next((numbers[n] for n in e.names if n in numbers), None)
@@ -150,7 +154,7 @@ def _parts(
 
 
 def like(kernel: KernelOp, value: SSAValue, parts: Parts) -> Split | None:
-    """What the values of an elementwise kernel become if that is what becomes of one of them."""
+    """Splits of the values of an elementwise kernel, given the split of one of them."""
     if shape(value) != shape(kernel.outputs[0]):
         return None
     found: dict[SSAValue, Parts] = {}
@@ -168,9 +172,9 @@ def split(
     axes: Windows | None,
     view: Callable[[SSAValue, Shape], SSAValue],
 ) -> KernelOp | None:
-    """The kernel over the axes that its axes become, not in the block yet; None if that is none.
+    """The kernel over the split axes, not in the block yet; None if that is invalid.
 
-    It takes what a function gives for what the kernel takes, in another shape.
+    ``view`` gives its operands: the kernel's, in another shape.
     """
     body = kernel.body.clone()
     for old, new in zip(_values(kernel.block), _values(body.block), strict=True):
@@ -196,7 +200,7 @@ def split(
 
 
 def shape_of_parts(parts: Parts) -> Shape:
-    """The shape of a value that becomes these axes."""
+    """Shape of a value after a split."""
     return tuple(size for part in parts for size in part)
 
 

@@ -1,4 +1,5 @@
-"""An index for each number at which a result is written, so that loops visit all of its elements.
+"""Constant positions: an index for each constant at which a result is written, so that loops visit
+all elements.
 
 The column `O[i, 3]` is `O[i, 3 + v]` where `v < 1`: one kernel writes the rest of `O`, too, or
 computes the column where elements are taken. Otherwise another kernel would fill `O` first.
@@ -17,7 +18,7 @@ from tiledialect.passes.normalize.rewrites.change_indices import set_space
 
 
 def name_numbers(op: ContractionOp) -> None:
-    """Give a contraction of few points an index for each number at which it writes, in place."""
+    """Give a contraction of few points an index for each constant of its output, in place."""
     if op.default is not None or points_of_element(op, ranges_of(op)) > MOST_TAPS:
         return
     space, taken = op.space(), {*op.index_names}

@@ -1,7 +1,7 @@
-"""The elementwise end of a kernel, taken off it, so that those who take it can compute it.
+"""Epilogue fission: the elementwise end of a kernel, split off so that its users can recompute it.
 
-What is left of a row kernel gives the values of rows that the end needs, such as mean and variance;
-what is left of another one the result of its contraction.
+The rest of a row kernel gives the values of rows that the end needs, such as mean and variance; the
+rest of another one gives the result of its contraction.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from tiledialect.passes.fuse.kernel_merging import pruned, users_of
 
 @dataclass(frozen=True)
 class Parted:
-    """A kernel that nothing takes any longer, and the two that stand before it instead."""
+    """A kernel that has no users any longer, and the two kernels that replace it."""
 
     whole: KernelOp
     rest: KernelOp
     end: KernelOp
     outputs: tuple[SSAValue, ...]
-    """What the two make of what the whole makes, in its order."""
+    """Results of the two, in the order of the whole kernel's results."""
     reshapes: tuple[ReshapeOp, ...] = ()
-    """What gives values of rows the axes along which the end repeats them."""
+    """Reshapes that give values of rows the axes along which the end repeats them."""
 
     def undo(self) -> None:
-        """Give those who take the results the whole kernel again."""
+        """Restore the whole kernel for the users of its results."""
         for new, old in zip(self.outputs, self.whole.outputs, strict=True):
             new.replace_all_uses_with(old)
         for op in (self.end, *self.reshapes, self.rest):
@@ -46,9 +46,9 @@ class Parted:
 
 
 def part_end(kernel: KernelOp) -> Parted | None:
-    """Take off a kernel what elementwise ops make of its contractions for other kernels alone.
+    """Split off a kernel the elementwise results of its contractions that other kernels alone take.
 
-    Of a row kernel, what they make of whole rows; of another one, what a row kernel alone takes,
+    A row kernel loses its results of whole rows; another one those that a row kernel alone takes,
     which keeps rows: there they cost no more than at the end of the contraction.
     """
     if kernel.axes is not None:
@@ -65,16 +65,16 @@ def part_end(kernel: KernelOp) -> Parted | None:
 
 
 def part_results(kernel: KernelOp, results: Collection[SSAValue]) -> Parted | None:
-    """Take off a kernel some results that elementwise ops make of what it takes."""
+    """Split off a kernel some results that elementwise ops compute from its operands."""
     maps = dict.fromkeys(kernel.yield_op.values, ())
     return _parted(kernel, kernel.block.args, maps, results)
 
 
 def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:
-    """The results that elementwise ops make of what a kernel takes, for other kernels alone.
+    """Elementwise results of a kernel's operands that other kernels alone take.
 
-    First all of one shape together, then those that the same kernels take, largest ones first; but
-    not those that are all the kernel has.
+    First all of one shape together, then those with the same users, largest groups first; but not
+    all results of the kernel.
     """
     found: dict[Hashable, list[SSAValue]] = {}
     results = kernel.yield_op.values
@@ -88,14 +88,14 @@ def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:
 
 
 def _may_repeat(op: Operation) -> bool:
-    """Whether an op computes elements, or repeats what the kernel takes."""
+    """Whether an op computes elements, or repeats an operand of the kernel."""
     if isinstance(op, ContractionOp):
         return isinstance(op.inputs[0], BlockArgument) and _stretches(op)
     return isinstance(op, ElementwiseOp | ConstantOp)
 
 
 def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
-    """Whether the end moves as much again as the result of its contraction has."""
+    """Whether the end moves half as much again as the result of its contraction."""
     before = makers(op.inputs, ())
     read = {v for other in before for v in other.operands} | {*op.inputs}
     own = [a for a in kernel.block.args if a not in read]
@@ -104,7 +104,7 @@ def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
 
 
 def _ends(kernel: KernelOp, given: Collection[SSAValue]) -> list[SSAValue]:
-    """The results that kernels alone take, but the ``given`` ones."""
+    """Results that kernels alone take, but the ``given`` ones."""
     pairs = zip(kernel.yield_op.values, kernel.outputs, strict=True)
     return [v for v, output in pairs if v not in given and _is_for_kernels(output)]
 
@@ -115,7 +115,9 @@ def _parted(
     maps: Mapping[SSAValue, Map],
     ends: Collection[SSAValue],
 ) -> Parted | None:
-    """Take off results made of the ``given`` ones of the values that are computed at ``maps``."""
+    """Split off results computed from the ``given`` ones of the values that are computed at
+    ``maps``.
+    """
     results = kernel.yield_op.values
     found = makers(ends, given)
     pairs = ((op.result, op) for op in found if isinstance(op, ContractionOp))
@@ -124,7 +126,7 @@ def _parted(
     shapes = {shape_of(tensor_type(v)) for v in ends}
     taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
     sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
-    # Whoever computes the end again cannot aggregate.
+    # A kernel that recomputes the end cannot aggregate.
     repeats = all(_repeats_rows(op, ops) and op.inputs[0] in given for op in spreads.values())
     if len(shapes) != 1 or not repeats or not spreads.keys().isdisjoint(ends):
         return None
@@ -155,13 +157,13 @@ def _parted(
 
 
 def _repeats_rows(op: ContractionOp, ops: Collection[Operation]) -> bool:
-    """Whether a contraction repeats a value of rows, and the ops that take it broadcast it, too."""
+    """Whether a contraction repeats a value of rows, and its users broadcast it, too."""
     users = {use.operation for use in op.result.uses}
     return _stretches(op) and all(_is_whole_without(user, op) for user in users.intersection(ops))
 
 
 def _stretches(op: ContractionOp) -> bool:
-    """Whether a contraction repeats a tensor along some axes of its result, and nothing else."""
+    """Whether a contraction only repeats a tensor along some axes of its result."""
     if len(op.inputs) != 1 or op.constraints.data or op.default is not None:
         return False
     (access,), whole = op.accesses, [e.variable for e in op.output.data]
@@ -170,14 +172,14 @@ def _stretches(op: ContractionOp) -> bool:
 
 
 def _is_whole_without(user: Operation, op: ContractionOp) -> bool:
-    """Whether an op has another operand of the shape of what a contraction repeats."""
+    """Whether an op has another operand of the shape of a contraction's result."""
     whole = shape_of(tensor_type(op.result))
     others = (v for v in user.operands if not isinstance(v.owner, ContractionOp))
     return any(shape_of(tensor_type(v)) == whole for v in others)
 
 
 def _with_axes(op: ContractionOp) -> Shape:
-    """The shape of what a contraction repeats, with an axis of size 1 for each that it adds."""
+    """Shape of a repeated tensor, with an axis of size 1 for each that the contraction adds."""
     names = {name for e in op.accesses.data[0].data for name in e.names}
     whole = shape_of(tensor_type(op.result)) or ()
     places = zip(whole, op.output.data, strict=True)
@@ -185,9 +187,10 @@ def _with_axes(op: ContractionOp) -> Shape:
 
 
 def _leave_rows(kernel: KernelOp) -> None:
-    """Make a row kernel of a lone contraction a plain one, if it reads no rows that could be kept.
+    """Make a row kernel of a single contraction a plain one, if it reads no rows that could be
+    kept.
 
-    What it aggregates is computed of tensors that other rows share, and a tile of rows reads once.
+    Its operands are tensors that other rows share, and a tile of rows reads once.
     """
     assert kernel.axes is not None
     ranges, contractions = kernel.axes.ranges, kernel.contractions
@@ -202,7 +205,7 @@ def _leave_rows(kernel: KernelOp) -> None:
 
 
 def _is_for_kernels(output: SSAValue) -> bool:
-    """Whether kernels alone take what another one makes."""
+    """Whether kernels alone take a result of another one."""
     return all(isinstance(use.operation, KernelOp) for use in output.uses)
 
 
@@ -212,7 +215,7 @@ def _kernel(
     results: Sequence[SSAValue],
     like: KernelOp,
 ) -> KernelOp:
-    """A kernel of copies of some ops of another one, whose values take the place of others."""
+    """A kernel of copies of some ops of another one, with ``inputs`` for outer values."""
     body = Block(arg_types=[v.type for v in inputs.values()])
     values = dict[SSAValue, SSAValue](zip(inputs, body.args, strict=True))
     for value, argument in values.items():

@@ -1,7 +1,7 @@
-"""A maximum or minimum over windows that overlap, in one kernel with the count of what equals it.
+"""Extremum counting: a maximum or minimum over overlapping windows, in one kernel with its count.
 
-Both read the same windows: the second one finds them near. Those of windows that do not meet, and
-of whole rows, are row kernels with what else reads them.
+Both read the same windows: the second read hits a cache. Extrema of disjoint windows, and of whole
+rows, are row kernels with their other users.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tiledialect.passes.fuse.rules.row_kernels import may_have_rows
 
 
 def with_count(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """A kernel of an extreme over windows, and of what counts the points that have its value."""
+    """A kernel of an extremum over windows, and the count of the points that have its value."""
     if first.contraction is None or second.contraction is None or may_have_rows(first):
         return None
     if first.count is not None or second.count is not None:

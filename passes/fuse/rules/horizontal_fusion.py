@@ -1,4 +1,4 @@
-"""Elementwise kernels that read the same: one kernel writes the results of both."""
+"""Horizontal fusion: elementwise kernels with a common operand become one kernel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tiledialect.passes.fuse.kernel_merging import merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
 
 MOST_STREAMS = 16
-"""How many tensors a kernel of several reads and writes.
+"""Maximum number of tensors that a horizontally fused kernel reads and writes.
 
-Those that lie alike modulo a page are in the same ways of the caches nearest to a core, of which
-there are 8 to 16; a core follows about as many of them ahead.
+Tensors at the same place modulo a page compete for the same ways of the caches nearest to a core,
+of which there are 8 to 16; a core prefetches about as many streams.
 """
 
 
 def beside(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """A kernel of two that compute elements of one shape, and read a tensor of that shape both.
+    """A kernel of two that compute elements of one shape, and both read a tensor of that shape.
 
-    What both compute, one does but once.
+    Common values are computed once.
     """
     if not _share(first, second) or not (is_elementwise(first) and is_elementwise(second)):
         return None
@@ -43,5 +43,5 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
 
 
 def sibling_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
-    """What one kernel takes, and what two."""
+    """Gain of the fused kernel over the two."""
     return machine.merging((first, second), kernel)

@@ -1,4 +1,6 @@
-"""Operands that a contraction takes at several places, as `A` in `A[i, k] * A[j, k]`."""
+"""Operand duplication: an argument for each place of a tensor, as for `A` in `A[i, k] * A[j,
+k]`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 
 
 def separate(block: Block) -> None:
-    """Let kernels take such an operand once for each place: schedules stage operands, not reads."""
+    """Give kernels an operand for each place of a tensor: schedules stage operands, not reads."""
     for kernel in block.ops:
         if isinstance(kernel, KernelOp) and kernel.axes is None and kernel.schedule is None:
             _separate(kernel)
@@ -24,7 +26,7 @@ def _separate(kernel: KernelOp) -> None:
     for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True)):
         if not isinstance(value, BlockArgument):
             continue
-        # Neighbours are loaded together: they are one place.
+        # Neighbours are loaded together: they count as one place.
         place = tuple(e - e.constant for e in access.data)
         if (value, place) not in found:
             is_first = all(value is not other for other, _ in found)
@@ -32,14 +34,14 @@ def _separate(kernel: KernelOp) -> None:
         op.operands[k] = found[value, place]
     default = op.default
     if isinstance(default, BlockArgument) and default.has_more_than_one_use():
-        # The result begins as the default and is written over: what is read must stay as it is.
+        # The result is initialised as the default and overwritten: reads need their own copy.
         op.operands[len(op.operands) - 1] = _again(kernel, default, limit=None)
 
 
 def _again(
     kernel: KernelOp, argument: BlockArgument, limit: int | None = MAX_ARGUMENTS
 ) -> SSAValue:
-    """Another argument for what a kernel takes already, if there is room."""
+    """Another argument for an operand of a kernel, if there is room."""
     count = len(kernel.inputs)
     if limit is not None and count + len(kernel.outputs) >= limit:
         return argument

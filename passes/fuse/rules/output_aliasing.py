@@ -1,4 +1,6 @@
-"""What a function returns several times, or has been given: each result is a tensor of its own."""
+"""Output aliasing: values that a function returns several times, or took as arguments, are
+copied.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def repeat_results(function: func.FuncOp, given: Collection[KernelOp]) -> None:
 
 @dataclass(frozen=True)
 class _Place:
-    """An operand of the op that ends a function."""
+    """Operand of the op that ends a function."""
 
     returned: func.ReturnOp
     number: int
@@ -60,12 +62,12 @@ class _Place:
 
     @property
     def value(self) -> SSAValue:
-        """What is returned."""
+        """The returned value."""
         return self.returned.operands[self.number]
 
 
 def _returned(function: func.FuncOp) -> dict[SSAValue, list[_Place]]:
-    """What a function returns, as it is made, and where."""
+    """Values that a function returns, without reshapes, with their places."""
     last = function.body.block.last_op
     places: dict[SSAValue, list[_Place]] = {}
     if isinstance(last, func.ReturnOp):
@@ -77,7 +79,7 @@ def _returned(function: func.FuncOp) -> dict[SSAValue, list[_Place]]:
 
 
 def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
-    """Return copies, each under the type of what was returned there."""
+    """Return copies, each under the type of the returned value."""
     for place, copy in zip(places, copies, strict=True):
         copy.name_hint = place.name
         old = place.value
@@ -88,21 +90,21 @@ def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
 
 
 def _names(function: func.FuncOp) -> dict[int, str]:
-    """The names for values that are results with a name."""
+    """Names for values that are results with a name."""
     given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
     names = ((k, attributes.data.get("tile.name")) for k, attributes in enumerate(given))
     return {k: to_hint(name.data) for k, name in names if isinstance(name, StringAttr)}
 
 
 def _copied(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
-    """The results of kernels that copy a value to so many places."""
+    """Results of kernels that copy a value to so many places."""
     most = MAX_ARGUMENTS - 1
     parts = (places[k : k + most] for k in range(0, len(places), most))
     return [copy for part in parts for copy in _copied_once(origin, part)]
 
 
 def _copied_once(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
-    """The results of one kernel that does."""
+    """Results of one kernel that copies a value."""
     body = Block(arg_types=[origin.type])
     body.args[0].name_hint = origin.name_hint
     same = IdentOp.create(operands=[body.args[0]], result_types=[origin.type])
@@ -115,7 +117,7 @@ def _copied_once(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValu
 
 
 def _may_repeat(kernel: KernelOp, count: int) -> bool:
-    """Whether a kernel can write a result several times: it begins as nothing else."""
+    """Whether a kernel can write a result several times: it needs no initial values."""
     if len(kernel.inputs) + len(kernel.outputs) + count > MAX_ARGUMENTS:
         return False
     if kernel.axes is not None:
@@ -127,7 +129,7 @@ def _may_repeat(kernel: KernelOp, count: int) -> bool:
 
 
 def _repeated(kernel: KernelOp, values: Mapping[SSAValue, Sequence[_Place]]) -> Sequence[SSAValue]:
-    """The new results of a kernel that yields some of its values for each of their places more."""
+    """New results of a kernel that yields some of its values for each of their other places."""
     last, old = kernel.yield_op, len(kernel.outputs)
     inside: dict[SSAValue, SSAValue] = dict(zip(kernel.outputs, last.values, strict=True))
     yielded = [*last.values, *(inside[value] for value, more in values.items() for _ in more)]
@@ -143,7 +145,7 @@ def _repeated(kernel: KernelOp, values: Mapping[SSAValue, Sequence[_Place]]) -> 
 
 
 def _reshaped(copy: SSAValue, place: _Place) -> SSAValue:
-    """A copy under the type of the value that is returned."""
+    """A copy under the type of the returned value."""
     if copy.type == place.value.type:
         return copy
     view = place.value.owner

@@ -1,4 +1,4 @@
-"""Elementwise kernels into the contraction that takes what they make: computed where it loads."""
+"""Producer inlining: elementwise kernels join the contraction that alone takes their results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ELEMENTWISE = (ElementwiseOp, ConstantOp, YieldOp)
 
 
 def at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """A kernel of both, where the second's contraction alone takes what the first one makes."""
+    """A kernel of both, where the second's contraction alone takes the first one's results."""
     return _at_loads(first, second) if is_elementwise(first) else None
 
 
@@ -72,13 +72,13 @@ def _gathers_rows(kernel: KernelOp) -> bool:
 
 
 def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
-    """What one kernel takes, and what two."""
+    """Gain of the fused kernel over the two."""
     elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
     again = elements / len(first.outputs) * operations(first.block.ops)
     return machine.merging((first, second), kernel, again)
 
 
 def points_of(kernel: KernelOp) -> int:
-    """How many points the contraction of a kernel visits."""
+    """Number of points of a kernel's contraction."""
     assert kernel.contraction is not None
     return prod(r.extent for r in ranges_of(kernel.contraction).values())

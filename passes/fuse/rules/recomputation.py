@@ -1,4 +1,4 @@
-"""Elementwise kernels that are computed again in each kernel that takes what they make."""
+"""Recomputation: elementwise kernels are repeated in each kernel that takes their results."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from tiledialect.passes.fuse.rules.row_kernels import over_rows, rows_gain
 
 @dataclass(frozen=True)
 class Again:
-    """A kernel that computes what some kernels take, too, in their place."""
+    """A kernel that replaces some users, and recomputes their operands."""
 
     users: tuple[KernelOp, ...]
     kernel: KernelOp
 
 
 def recomputed(first: KernelOp, order: Mapping[Operation, int], machine: Machine) -> list[Again]:
-    """The kernels that compute again what an elementwise one makes, for those that take it.
+    """Kernels that recompute an elementwise one's results for its users.
 
-    Contractions over the same rows do it together, as computing twice what they all take would cost
-    more than it saves. None, if some op that takes it cannot compute it.
+    Contractions over the same rows share one kernel, as repeating their common operands would cost
+    more than it saves. Empty, if some user cannot recompute the results.
     """
     found: list[Again] = []
     if not is_elementwise(first):
@@ -52,7 +52,7 @@ def recomputed(first: KernelOp, order: Mapping[Operation, int], machine: Machine
 
 
 def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
-    """Fewer kernels: those with contractions over the same rows that need none of the others."""
+    """Fewer kernels: contractions over the same rows that do not need each other are joined."""
     joined: list[Again] = []
     made = Before(v for own in found for user in own.users for v in user.outputs)
     for new in found:
@@ -71,7 +71,7 @@ def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
 
 
 def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | None:
-    """A row kernel of two that stand in no block, if that is as fast."""
+    """A row kernel of two that are in no block, if it is as fast."""
     kernel = over_rows(first, second, first.outputs) if first.contractions else None
     if kernel is None or rows_gain((first, second), kernel, machine).saved >= 0:
         return kernel
@@ -82,9 +82,9 @@ def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | N
 def recomputing_gain(
     first: KernelOp, found: Sequence[Again], machine: Machine, parted: Parted | None = None
 ) -> Gain:
-    """What the kernel and those that take its results cost, and what those that compute it do.
+    """Gain of kernels that recompute a kernel's results over the kernel and its users.
 
-    A kernel that was ``parted`` off is computed in the whole otherwise.
+    Without recomputation, a ``parted`` kernel is computed as a whole.
     """
     whole = first if parted is None else parted.whole
     rest = () if parted is None else (parted.rest,)
@@ -98,9 +98,9 @@ def recomputing_gain(
 
 
 def _evaluations(first: KernelOp, user: KernelOp) -> int:
-    """For how many elements a kernel computes what the first one makes.
+    """Number of elements for which a user computes the first kernel's results.
 
-    Elements that repeat it along their last axes have it in common: it stays out of their loop.
+    Elements that repeat a result along their last axes share it: it stays out of their loop.
     """
     points = size_of(first.outputs[0])
     if user.axes is not None:
@@ -117,7 +117,7 @@ def _evaluations(first: KernelOp, user: KernelOp) -> int:
 
 
 def recompute(first: KernelOp, found: Iterable[Again], order: Mapping[Operation, int]) -> None:
-    """Put the kernels that compute both in the place of all."""
+    """Replace the kernel and its users by the kernels that recompute."""
     for own in found:
         last = max(own.users, key=order.__getitem__)
         Rewriter.insert_op(own.kernel, InsertPoint.before(last))
@@ -131,7 +131,7 @@ def recompute(first: KernelOp, found: Iterable[Again], order: Mapping[Operation,
 
 
 def erase(found: Iterable[Again]) -> None:
-    """Forget kernels that are in no block."""
+    """Erase kernels that are in no block."""
     for own in found:
         own.kernel.erase()
 
@@ -152,13 +152,13 @@ def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
     """Whether a kernel takes the first one's results element by element, or its contraction does.
 
     Where their results have the same shape, or one that elementwise kernels broadcast, elementwise
-    ops take them; else all that comes of them is what the contraction loads.
+    ops take them; else the contraction loads all values that depend on them.
     """
     contraction = user.contraction
     at_elements = _shapes(first) == _shapes(user) or (contraction is None and _repeats(first, user))
     arguments = dict(zip(user.inputs, user.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
-    # Each is come to in many ways: in a long chain there are more than can be followed.
+    # Each is visited once: a long chain has too many paths.
     reached = set(pending)
     while pending:
         for use in pending.pop().uses:
@@ -175,7 +175,7 @@ def _is_taken_where_made(first: KernelOp, user: KernelOp) -> bool:
 
 
 def _repeats(first: KernelOp, user: KernelOp) -> bool:
-    """Whether elements of one shape are repeated to another one's."""
+    """Whether elements of one shape are repeated to the shape of another kernel."""
     if len(_shapes(first)) != 1 or len(_shapes(user)) != 1:
         return False
     (own,), (shape,) = _shapes(first), _shapes(user)

@@ -23,12 +23,12 @@ def over_rows(
 ) -> KernelOp | None:
     """A row kernel of two kernels, if their contractions and elementwise ops share their rows.
 
-    Of the first one's results it has those that are ``kept``, by default what others take.
+    The first one's ``kept`` results stay results, by default those with other users.
     """
     contractions = (*first.contractions, *second.contractions)
     if not contractions or not (may_have_rows(first) and may_have_rows(second)):
         return None
-    # Where weights are shared many pairs read the same: only those are merged that have rows.
+    # With shared weights many pairs have a common operand: only those with rows are merged.
     axes = _axes((*first.block.ops, *second.block.ops))
     names = _all_names(contractions, axes)
     kernel = merged(first, second, kept) if names is not None else None
@@ -39,17 +39,17 @@ def over_rows(
 
 
 def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
-    """What one kernel takes, and what two."""
+    """Gain of the row kernel over the two."""
     return rows_gain((first, second), kernel, machine)
 
 
 def rows_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
-    """What a row kernel takes, and what those that it is made of do."""
+    """Gain of a row kernel over its members."""
     return machine.merging(members, kernel, _points_again(kernel))
 
 
 def _points_again(kernel: KernelOp) -> int:
-    """At how many points contractions aggregate what they have aggregated for other rows."""
+    """Number of points at which contractions repeat aggregates for other rows."""
     assert kernel.axes is not None
     axes = {name: r.extent for name, r in kernel.axes.ranges.items()}
     reduced, again = kernel.reduced, 0
@@ -62,14 +62,14 @@ def _points_again(kernel: KernelOp) -> int:
 
 
 def may_have_rows(kernel: KernelOp) -> bool:
-    """Whether a kernel may be part of a row kernel, as far as its contractions alone tell."""
+    """Whether a kernel may be part of a row kernel, as far as its contractions alone determine."""
     return kernel.axes is not None or all(map(_reads_at_axes, kernel.contractions))
 
 
 def _reads_at_axes(op: ContractionOp) -> bool:
-    """Whether a contraction may be part of a row kernel: its indices are axes, or nothing.
+    """Whether a contraction may be part of a row kernel: its indices are axes, or constants.
 
-    Its tensors of as many axes as the kernel has, however many these are, tell which.
+    Its tensors of as many axes as the kernel has, whatever their number, determine the axes.
     """
     places = [access.data for access in (op.output, *op.accesses)]
     if not all(len(e.names) <= 1 and e.denominator == 1 for place in places for e in place):
@@ -83,7 +83,7 @@ def _reads_at_axes(op: ContractionOp) -> bool:
 def _all_names(
     contractions: Sequence[ContractionOp], axes: Mapping[str, Range]
 ) -> list[Mapping[str, IndexExpr]] | None:
-    """For each contraction the axes that its indices are; None if they cannot be so of a kernel.
+    """Axes of each contraction's indices; None if no kernel can have them.
 
     All of them sum over the same axes, and over one at least.
     """
@@ -107,7 +107,7 @@ def _make_rows(
 ) -> bool:
     """Give a kernel its axes, in place, by their names for each contraction's indices.
 
-    Whether it is a row kernel.
+    Returns whether it is a row kernel.
     """
     for op, names in zip(kernel.contractions, all_names, strict=True):
         op.output = AccessAttr([e.substitute(names) for e in op.output.data])
@@ -125,7 +125,7 @@ def _make_rows(
 
 
 def _axes(ops: Iterable[Operation]) -> dict[str, Range]:
-    """The axes of the largest shape, named `d0`, `d1`, …"""
+    """Axes of the largest shape, named `d0`, `d1`, …"""
     shapes = [shape(v) for op in ops for v in (*op.operands, *op.results)]
     rank = max(map(len, shapes), default=0)
     sizes = [max(column) for column in zip(*(s for s in shapes if len(s) == rank), strict=True)]
@@ -133,12 +133,12 @@ def _axes(ops: Iterable[Operation]) -> dict[str, Range]:
 
 
 def _axis_names(rank: int) -> list[str]:
-    """What so many axes are called."""
+    """Names of so many axes."""
     return [f"d{k}" for k in range(rank)]
 
 
 def _names(op: ContractionOp, axes: Sequence[str]) -> dict[str, IndexExpr] | None:
-    """The axes that the indices of a contraction are, each its own, as its largest tensors tell."""
+    """Axes of a contraction's indices, each its own, as its largest tensors determine."""
     found: dict[str, IndexExpr] = {}
     tensors: Sequence[tuple[SSAValue, AccessAttr]] = [
         (op.result, op.output),

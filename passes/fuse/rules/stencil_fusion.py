@@ -1,8 +1,9 @@
-"""Contractions of few points into the kernel of what takes their elements, and of others like them.
+"""Stencil fusion: contractions of few points join the kernel of their elementwise users, or of
+other stencils.
 
 So the difference of neighbours `X[r, c + 1] - X[r, c]` is one kernel, which reads `X` once. On CPUs
-parts that are written beside one another become one, too, and copies of copies: a picture is padded
-by its own elements along both axes at once.
+parts that are written side by side become one, too, and copies of copies: an image is padded by its
+own elements along both axes at once.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from tiledialect.schedule.output_box import leaves_unwritten
 
 
 def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """A kernel of both, if all their contractions have few points, near where they are taken."""
+    """A kernel of both, if all their contractions have few points, near their users' elements."""
     contractions = (*first.contractions, *second.contractions)
     if len(contractions) < 2 or {shape(v) for k in (first, second) for v in k.outputs} != {
         shape(first.outputs[0])
@@ -48,7 +49,7 @@ def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
 
 
 def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """The same of parts beside one another, of copies of copies, and of what is turned around."""
+    """The same for parts side by side, copies of copies, and reversed reads."""
     contractions = (*first.contractions, *second.contractions)
     if not _are_elements(first, second) or not all(map(taps_of, contractions)):
         return None
@@ -61,14 +62,14 @@ def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
 
 
 def in_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """The same of what is written in parts of one shape, which are computed beside one another."""
+    """The same for results written in parts of one shape, which are computed side by side."""
     if not _are_elements(first, second):
         return None
     return merged_if(first, second, _writes_parts)
 
 
 def _writes_parts(kernel: KernelOp) -> bool:
-    """Whether a kernel puts results together of parts, and has few points for each beside."""
+    """Whether a kernel composes results of parts, and has few other points for each."""
     parts = [part for own in kernel.parts.values() for part in own]
     if not parts:
         return False
@@ -93,7 +94,7 @@ def _is_unfilled(value: SSAValue) -> bool:
 
 
 def _is_kernel(kernel: KernelOp) -> bool:
-    """Whether all contractions of a kernel are of few points, and elements of one shape."""
+    """Whether all contractions of a kernel have few points, and elements of one shape."""
     found = kernel.contractions
     if kernel.contraction is not None or not found or not all(map(taps_of, found)):
         return False
@@ -108,13 +109,13 @@ def _is_kernel(kernel: KernelOp) -> bool:
 
 
 def tap_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
-    """What one kernel takes, and what two: neighbours that several points read are in a cache."""
+    """Gain of the fused kernel over the two: neighbours that several points read are in a cache."""
     apart = (_traffic(k, machine) for k in (first, second))
     return machine.gain(apart, [machine.traffic(kernel)])
 
 
 def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:
-    """What a kernel moves: of a result that it writes over in part, that part alone."""
+    """Bytes that a kernel moves: of a partly overwritten result, that part alone."""
     op = kernel.contraction
     if op is None or op.default is None or not leaves_unwritten(op.space(), ranges_of(op)):
         return machine.traffic(kernel)
@@ -125,7 +126,7 @@ def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:
 
 
 def _are_elements(first: KernelOp, second: KernelOp) -> bool:
-    """Whether beside contractions there are elementwise ops alone."""
+    """Whether kernels have contractions and elementwise ops alone."""
     kinds = (ElementwiseOp, ConstantOp, YieldOp, ContractionOp)
     return all(
         k.axes is None and all(isinstance(op, kinds) for op in k.block.ops) for k in (first, second)
@@ -133,7 +134,7 @@ def _are_elements(first: KernelOp, second: KernelOp) -> bool:
 
 
 def _is_plain(op: ContractionOp) -> bool:
-    """Whether a contraction reads memory, and says all of its elements in their order."""
+    """Whether a contraction reads memory, and writes all of its elements in order."""
     sizes = zip(op.output.data, shape(op.result), strict=True)
     forward = all((e.names and e.coefficient(e.names[0]) == 1) or n == 1 for e, n in sizes)
     in_memory = op.default is None and all(isinstance(v, BlockArgument) for v in op.inputs)
@@ -143,7 +144,7 @@ def _is_plain(op: ContractionOp) -> bool:
 def _reads_rows(op: ContractionOp, *, near: bool = False) -> bool:
     """Whether neighbours read neighbours: the last index is no other axis of an input, or wider.
 
-    They may also be ``near``: turned around, or the next ones along the fastest axes.
+    With ``near``, reads may also be reversed, or the next ones along the fastest axes.
     """
     names = op.output.data[-1].names if op.output.data else ()
     if near:
@@ -160,7 +161,7 @@ def _reads_rows(op: ContractionOp, *, near: bool = False) -> bool:
 
 
 def _fastest(op: ContractionOp) -> list[str]:
-    """The indices along the last axis of a result, and along those before it if it is short."""
+    """Indices along the last axis of a result, and along those before it if it is short."""
     found: list[str] = []
     for e, size in zip(reversed(op.output.data), reversed(shape(op.result)), strict=True):
         found += e.names
@@ -170,7 +171,7 @@ def _fastest(op: ContractionOp) -> list[str]:
 
 
 def _strides(value: SSAValue, access: Sequence[IndexExpr]) -> dict[str, int]:
-    """By how many elements of memory a step of each index moves an access."""
+    """Elements of memory by which a step of each index moves an access."""
     found: dict[str, int] = {}
     for k, e in enumerate(access):
         for n in e.names:
@@ -189,7 +190,7 @@ def _is_transposed(
 
 
 def _is_contracted(first: KernelOp, second: KernelOp) -> bool:
-    """Whether a contraction of the second kernel reads what comes of the first one's results."""
+    """Whether a contraction of the second kernel depends on the first one's results."""
     arguments = dict(zip(second.inputs, second.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]
     users: set[Operation] = set()

@@ -1,4 +1,4 @@
-"""Row kernels of kernels that read or write a tensor in windows that do not meet."""
+"""Window fusion: row kernels of kernels that read or write a tensor in disjoint windows."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Together:
     """The kernels, in the order in which they run."""
     kernel: KernelOp
     results: Sequence[SSAValue]
-    """What the kernels make that others take: the results of the row kernel, as they were."""
+    """Results of the kernels that others take, in the order of the row kernel's results."""
     before: Sequence[ReshapeOp]
-    """What makes its inputs of theirs."""
+    """Reshapes of the row kernel's operands."""
 
     def put(self) -> None:
-        """Put it where the last of the kernels stands, with reshapes around it."""
+        """Insert the row kernel in the place of the last kernel, with reshapes around it."""
         last = self.members[-1]
         views = [v for old in self.results for v in _views(old)]
         after: list[Operation] = []
@@ -50,21 +50,21 @@ class Together:
             Rewriter.erase_op(member)
 
     def erase(self) -> None:
-        """Leave the kernels as they are."""
+        """Discard the row kernel."""
         self.kernel.erase()
         for view in self.before:
             view.erase()
 
 
 def _views(value: SSAValue) -> list[ReshapeOp]:
-    """The reshapes of a value, and of these, in order."""
+    """Reshapes of a value, and of these, in order."""
     own = [use.operation for use in value.uses]
     found = [op for op in own if isinstance(op, ReshapeOp) and op.parent is not None]
     return [view for op in found for view in (op, *_views(op.result))]
 
 
 def has_windows(kernel: KernelOp) -> bool:
-    """Whether a kernel's contraction reads or writes in windows that do not meet."""
+    """Whether a kernel's contraction reads or writes in disjoint windows."""
     return kernel.contraction is not None and windows(kernel) is not None
 
 
@@ -79,7 +79,7 @@ def over_windows(members: Sequence[KernelOp]) -> Together | None:
 
 
 def _splits(members: Sequence[KernelOp]) -> list[tuple[Split, Windows | None]] | None:
-    """What the values of each kernel become, as the windows of their contractions tell."""
+    """Splits of the values of each kernel, as the windows of their contractions determine."""
     found = {k: windows(k) for k in members if k.contraction is not None}
     known: dict[SSAValue, Parts] = {}
     for kernel, axes in found.items():
@@ -98,12 +98,12 @@ def _splits(members: Sequence[KernelOp]) -> list[tuple[Split, Windows | None]] |
 
 
 def _results(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
-    """What a kernel makes, outside and in it."""
+    """Pairs of a kernel's results, outside and in it."""
     return [*zip(kernel.outputs, kernel.yield_op.values, strict=True)]
 
 
 def _like(kernel: KernelOp, known: Mapping[SSAValue, Parts]) -> Split | None:
-    """What the values of an elementwise kernel become, some of which others read or make."""
+    """Splits of the values of an elementwise kernel, given those of other kernels' values."""
     if not is_elementwise(kernel):
         return None
     pairs = (*_results(kernel), *zip(kernel.inputs, kernel.block.args, strict=True))
@@ -118,11 +118,11 @@ class _Building:
     members: Sequence[KernelOp]
     kernel: KernelOp | None = None
     results: list[SSAValue] = field(default_factory=list[SSAValue])
-    """What its results are in the block."""
+    """Values of the block for the results."""
     views: dict[tuple[SSAValue, Shape], ReshapeOp] = field(
         default_factory=dict[tuple[SSAValue, Shape], ReshapeOp]
     )
-    """What it takes in another shape."""
+    """Reshapes of its operands."""
     joined: list[KernelOp] = field(default_factory=list[KernelOp])
 
     def add(self, member: KernelOp, how: tuple[Split, Windows | None]) -> bool:
@@ -146,7 +146,7 @@ class _Building:
         return True
 
     def _view(self, value: SSAValue, shape_: Shape) -> SSAValue:
-        """What a kernel takes, in this shape; what kernels here make has one."""
+        """A kernel's operand in this shape, or the joined kernels' value of it."""
         if self.kernel is not None and value in self.results:
             return self.kernel.outputs[self.results.index(value)]
         if shape(value) == shape_:
@@ -158,7 +158,7 @@ class _Building:
         return view.result
 
     def erase(self) -> None:
-        """Leave the block as it was."""
+        """Restore the block."""
         if self.kernel is not None:
             self.kernel.erase()
         for view in self.views.values():
@@ -166,19 +166,19 @@ class _Building:
 
 
 def _users(value: SSAValue) -> set[Operation]:
-    """The ops of the block that take a value."""
+    """Users of a value in the block."""
     return {use.operation for use in value.uses if use.operation.parent is not None}
 
 
 def _users_behind_views(value: SSAValue) -> set[Operation]:
-    """The ops of the block that take a value, as it is or in another shape."""
+    """Users of a value in the block, directly or through reshapes."""
     views = _views(value)
     users = {op for v in (value, *(view.result for view in views)) for op in _users(v)}
     return users - {*views}
 
 
 def may_join(members: Sequence[KernelOp], order: Mapping[Operation, int]) -> bool:
-    """Whether what other ops take of some kernels can be made where the last of these stands."""
+    """Whether other users of some kernels' results come after the last of these."""
     users = {op for k in members for v in k.outputs for op in _users_behind_views(v)} - {*members}
     last = max(order[k] for k in members)
     return all(order.get(op, -1) > last for op in users)

@@ -1,9 +1,10 @@
-"""Quotients that only sums and smooth functions take: products with the reciprocal of the divisor.
+"""Approximate division: products with reciprocals where only sums and smooth functions read
+quotients.
 
-A gradient computes again what it needs of the function's values, a normalized row for instance: it
-divides by what is the same for all of the row. Nobody sees these quotients, so one reciprocal may
-serve them all, though the last bit of a product with it may be another one. Where that could be
-seen, as comparisons, roundings and the ends of functions' domains do, quotients stay.
+A gradient recomputes some of the function's values, a normalized row for instance: it divides by a
+value that is constant along the row. These quotients are invisible, so one reciprocal may serve
+them all, though the last bit of a product with it may differ. Where that would be visible, as in
+comparisons, roundings and at the ends of functions' domains, quotients stay.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.special import ReshapeOp, SumToOp
 
 LARGE = 125
-"""Beyond this power of two the reciprocal of a float may not be a normal one."""
+"""Power of two beyond which the reciprocal of a float may not be a normal one."""
 
 SMOOTH = (
     *(ew.AddOp, ew.SubOp, ew.MulOp, ew.NegOp, ew.IdentOp, ReshapeOp, SumToOp),
     *(ew.ExpOp, ew.ErfOp, ew.TanhOp, ew.SigmoidOp, ew.SinOp, ew.CosOp),
 )
-"""The ops of whose result no more than the last bits are others where those of an operand are."""
+"""Ops whose result changes in its last bits alone where an operand does."""
 
 
 def soften_quotients(function: func.FuncOp, outputs: Sequence[SSAValue]) -> None:
-    """Let a gradient function multiply by reciprocals where nobody sees it.
+    """Let a gradient function multiply by reciprocals where the difference is invisible.
 
-    The outputs are the function's own, if it returns them.
+    ``outputs`` are the original function's, if the gradient returns them.
     """
     block = function.body.block
     sharp = set(outputs)
@@ -52,14 +53,16 @@ def soften_quotients(function: func.FuncOp, outputs: Sequence[SSAValue]) -> None
 
 
 def divides_rows(op: Operation) -> bool:
-    """Whether floats are divided by what is repeated, and never has a reciprocal too small."""
+    """Whether floats are divided by a repeated value whose reciprocal is always a normal float."""
     divisor, (quotient,) = op.operands[1], op.results
     is_float = tensor_type(divisor).element_type == tensor_type(quotient).element_type == f32
     return is_float and is_stretched(divisor, quotient) and magnitude(divisor) <= LARGE
 
 
 def is_stretched(value: SSAValue, result: SSAValue) -> bool:
-    """Whether a tensor surely has fewer axes than what it is broadcast to, or axes of size 1."""
+    """Whether a tensor surely has fewer axes than the result that it is broadcast to, or axes of
+    size 1.
+    """
     shape, whole = shape_of(tensor_type(value)), shape_of(tensor_type(result))
     if shape is None or whole is None:
         return False
@@ -68,7 +71,7 @@ def is_stretched(value: SSAValue, result: SSAValue) -> bool:
 
 
 def _sharpened(op: Operation, sharp: set[SSAValue]) -> Sequence[SSAValue]:
-    """The operands of an op whose last bits are seen, if those of the sharp values are."""
+    """Operands of an op whose last bits are visible, given the values whose last bits are."""
     if isinstance(op, func.ReturnOp):
         return ()
     if not sharp.isdisjoint(op.results) or op.regions:
@@ -85,6 +88,6 @@ def _sharpened(op: Operation, sharp: set[SSAValue]) -> Sequence[SSAValue]:
 
 
 def _adds_products(op: ContractionOp) -> bool:
-    """Whether an op adds, or copies, elements or products of them."""
+    """Whether an op adds, or copies, elements or products of elements."""
     adds = op.aggregation.data in (Aggregation.add, Aggregation.assign)
     return adds and op.combination.data in (Combination.none, Combination.mul, Combination.add)

@@ -1,4 +1,4 @@
-"""The derivatives of contractions: contractions again, with tensors that trade places."""
+"""Derivatives of contractions: contractions again, with tensors exchanged."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ EQUALITY = {
     Combination.add: Combination.add_eq,
     Combination.mul: Combination.mul_eq,
 }
-"""Whether what a contraction combines is equal to one more tensor."""
+"""Combinations that compare the combined value with one more tensor."""
 
 CHOICE = {
     Combination.none: Combination.cond,
     Combination.add: Combination.add_cond,
     Combination.mul: Combination.mul_cond,
 }
-"""What to take where it is."""
+"""Combinations that take one more tensor where the combined value equals another."""
 
 
 def inputs_of(op: ContractionOp) -> Inputs:
-    """The tensors of a contraction with their index expressions."""
+    """Tensors of a contraction with their index expressions."""
     return [(v, a.data) for v, a in zip(op.inputs, op.accesses, strict=True)]
 
 
 def contraction_gradient(
     b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
 ) -> list[SSAValue | None]:
-    """The cotangents of the inputs and of the default, those that are ``wanted``.
+    """Cotangents of the inputs and of the default, where ``wanted``.
 
     ``g`` is the cotangent of the result. Where the maximum or minimum is taken at several points,
     they share it equally.
@@ -72,7 +72,7 @@ def contraction_gradient(
 def _sum_gradient(
     b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
 ) -> list[SSAValue | None]:
-    """The product rule: the cotangent takes the place of the input, and they trade indices."""
+    """The product rule: the cotangent replaces the input, and they exchange indices."""
     inputs, combination = inputs_of(op), op.combination.data
     result: list[SSAValue | None] = []
     for k, (value, access) in enumerate(inputs):
@@ -94,7 +94,7 @@ def _sum_gradient(
 def _extreme_gradient(
     b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
 ) -> list[SSAValue | None]:
-    """The cotangent goes to the points whose value is the result, in equal shares."""
+    """The cotangent, in equal shares, at the points whose value is the result."""
     inputs, combination = inputs_of(op), op.combination.data
     if combination == Combination.eq:
         return [None] * len(inputs)
@@ -104,7 +104,7 @@ def _extreme_gradient(
     output: Access = op.output.data
     extreme = (op.result, output)
     ties = c.make(Aggregation.add, EQUALITY[combination], op.result, output, [*inputs, extreme])
-    # Where nothing lands there is no tie, and no 0 may be divided by: that would be felt later.
+    # An element without points has no ties, and a division by 0 would spread.
     share = b.div(g, b.op(ew.MaxOp, ties, 1))
     result: list[SSAValue | None] = []
     for k, (value, access) in enumerate(inputs):
@@ -141,7 +141,7 @@ def _product_gradient(
 
 
 class _ProductParts:
-    """The products of one factor's values, split by how many of them are 0."""
+    """Products of one factor's values, split by their number of zeros."""
 
     def __init__(self, b: TensorBuilder, op: ContractionOp, k: int):
         self.b, self.op = b, op
@@ -165,7 +165,7 @@ class _ProductParts:
         return self.over_points(Aggregation.mul, self.value)
 
     def back(self, value: SSAValue) -> SSAValue:
-        """The sum, for each element of the factor, of ``value`` where it contributes."""
+        """Sum, for each element of the factor, of ``value`` where it contributes."""
         return self.c.make(
             Aggregation.add,
             Combination.none,
@@ -176,10 +176,10 @@ class _ProductParts:
         )
 
     def gradient(self, share: SSAValue) -> SSAValue:
-        """The cotangent of the factor, from that of its product.
+        """Cotangent of the factor, from the cotangent of its product.
 
-        What computes it fast is right, but its own derivative is not where values are 0; so that
-        is taken of a formula that multiplies the others at each point.
+        The fast computation is right, but its own derivative is not where values are 0; so second
+        derivatives come from a formula that multiplies the others at each point.
         """
         summed = _summed(self.op)
         if not summed:
@@ -191,7 +191,7 @@ class _ProductParts:
         return self.b.insert(op)
 
     def slow_gradient(self, share: SSAValue, summed: Sequence[str]) -> SSAValue:
-        """The sum of the products of all others, over the points where an element is taken."""
+        """Sum of the products of all others, over the points where an element is taken."""
         inputs = inputs_of(self.op)
         places, sizes = _point_box(self.c, self.op, inputs)
         one = self.b.number(1)
@@ -221,7 +221,7 @@ class _ProductParts:
         sign: int,
         ones: SSAValue,
     ) -> SSAValue:
-        """The product, for each point, over the points that differ first in ``summed[0]``.
+        """Product, for each point, over the points that differ first in ``summed[0]``.
 
         They land on the same element, and come before the point, or after it.
         """
@@ -256,7 +256,7 @@ class _ProductParts:
         constraints: Sequence[Constraint] = (),
         default: SSAValue | None = None,
     ) -> SSAValue:
-        """A contraction with an element for each point of the original one."""
+        """Contraction with an element for each point of the original one."""
         return self.b.insert(
             ContractionOp(
                 aggregation,
@@ -272,7 +272,7 @@ class _ProductParts:
         )
 
     def fast_gradient(self, share: SSAValue) -> SSAValue:
-        """By division, and where there are zeros by their number."""
+        """Cotangent by division, and where there are zeros by their number."""
         b = self.b
         zeros = self.over_points(Aggregation.add, self.is_zero)
         others = self.over_points(Aggregation.mul, b.select(self.is_zero, 1, self.value))
@@ -283,7 +283,7 @@ class _ProductParts:
 
 
 def _summed(op: ContractionOp) -> list[str]:
-    """The indices that differ between points that land on one element."""
+    """Indices that differ between points of one element."""
     fixed = {e.variable for e in op.output.data}
     return [name for name in op.index_names if name not in fixed]
 
@@ -314,7 +314,7 @@ def _default_gradient(b: TensorBuilder, op: ContractionOp, g: SSAValue) -> SSAVa
 def _materialized_gradient(
     b: TensorBuilder, op: ContractionOp, g: SSAValue, wanted: Sequence[bool]
 ) -> list[SSAValue | None]:
-    """For what no formula covers: the values at all points become a tensor first."""
+    """Gradient of other combinations: the values at all points become a tensor first."""
     inputs = inputs_of(op)
     c = ContractionBuilder(b, op)
     places, sizes = _point_box(c, op, inputs)
@@ -351,7 +351,7 @@ def _materialized_gradient(
 def _point_box(
     c: ContractionBuilder, op: ContractionOp, inputs: Inputs
 ) -> tuple[list[IndexExpr], list[int | SSAValue]]:
-    """An axis for each index of a contraction: its expression and its size."""
+    """Axis for each index of a contraction: its expression and its size."""
     if op.is_static:
         try:
             ranges = sets.ranges(op.space())
@@ -370,7 +370,7 @@ def _point_box(
 def _range_of(
     c: ContractionBuilder, op: ContractionOp, name: str, tensors: Inputs
 ) -> int | SSAValue:
-    """The size of an axis or the bound of a constraint that an index runs along by itself."""
+    """Size of an axis, or bound of a constraint, that an index runs along by itself."""
     for value, access in tensors:
         for axis, e in enumerate(access):
             if e.variable == name:

@@ -1,4 +1,4 @@
-"""The derivatives of the elementwise and special ops.
+"""Derivatives of the elementwise and special ops.
 
 Each rule takes the op and the cotangent of its result (`g`, of the result's shape) and gives a
 cotangent for each operand, in the result's shape, or None where there is none: comparisons, ops
@@ -31,7 +31,7 @@ from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 Cotangents = tuple[SSAValue | None, ...]
 Rule = Callable[[TensorBuilder, Operation, SSAValue], Cotangents]
 UnaryRule = Callable[[TensorBuilder, SSAValue, SSAValue, SSAValue], SSAValue]
-"""From the operand ``x``, the result ``y`` and the cotangent ``g``."""
+"""Rule by the operand ``x``, the result ``y`` and the cotangent ``g``."""
 
 
 def can_flow(value: SSAValue) -> bool:
@@ -66,7 +66,7 @@ def _mul(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
 
 
 SCALE = 0.25
-"""What is so large that its reciprocal may be no normal float is scaled."""
+"""Scale of divisors that are so large that their reciprocal may not be a normal float."""
 
 
 def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
@@ -89,8 +89,8 @@ def _by_reciprocal(b: TensorBuilder, g: SSAValue, divisor: SSAValue) -> SSAValue
 
 def _pow(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     base, exponent = op.operands
-    # What is not to count is replaced before anything is computed from it, so that no
-    # derivative of this meets 0 times infinity.
+    # Operands without effect are replaced before use, so that no derivative meets 0 times
+    # infinity.
     nonzero = b.select(b.op(ew.CmpEqOp, base, 0), 1, base)
     some = b.select(b.op(ew.CmpEqOp, exponent, 0), nonzero, base)
     slope = b.mul(exponent, b.op(ew.PowOp, some, b.sub(exponent, 1)))
@@ -157,7 +157,7 @@ def _scatter(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     place = IndexExpr.of("v")
     rows = b.insert(ew.IndexOp.along(g, 0))
     if not isinstance(tensor_type(indices).element_type, IntegerType):
-        # A number, which has no type of its own yet.
+        # A number has no type of its own yet.
         indices = b.insert(ew.CastOp.to(indices, et.CONCRETE["i64"]))
     contraction = ContractionOp(
         Aggregation.add,
@@ -250,4 +250,4 @@ DERIVATIVES: dict[type[Operation], Rule] = {
         _nothing,
     ),
 }
-"""The rule of every op but contractions."""
+"""Rules of all ops but contractions."""

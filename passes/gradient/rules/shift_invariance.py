@@ -1,7 +1,7 @@
-"""Aggregates that no result feels: what is subtracted before `exp` and changes no value.
+"""Shift-invariant extrema: maxima subtracted before `exp` that change no result.
 
-In `E = exp(X - M); S = sum(E); Y = E / S` the maximum `M` keeps exponentials small. Whatever it
-is, `Y` is the same: `E` and `S` have a factor `exp(-M)` in common. So its derivative is 0, and need
+In `E = exp(X - M); S = sum(E); Y = E / S` the maximum `M` keeps exponentials small. `Y` is the same
+for any `M`: `E` and `S` have a factor `exp(-M)` in common. So the derivative by `M` is 0, and need
 not be computed as a sum of terms of which nothing remains but roundings.
 """
 
@@ -24,34 +24,37 @@ from tiledialect.passes.gradient.rules.elementwise import can_flow
 
 @dataclass(frozen=True)
 class Share:
-    """How an element of a value depends on the element of the aggregate `m` that it lies at."""
+    """Dependence of an element of a value on the aligned element of the aggregate `m`."""
 
     degree: float
-    """The value is what it would be for `m = 0`, plus `degree * m`."""
+    """Shift: the value is its value for `m = 0`, plus `degree * m`."""
     axes: tuple[int | None, ...]
-    """Which of the value's axes each of the aggregate's lies along, counted from the last one as
-    broadcasting does; None for axes of size 1."""
+    """Axis of the value along each of the aggregate's, counted from the last one as broadcasting
+    does; None for axes of size 1.
+    """
     is_factor: bool = False
-    """It is times `exp(degree * m)` instead."""
+    """Whether the value is multiplied by `exp(degree * m)` instead."""
 
 
 Shares = list[Share | None]
-"""Those of an op's operands; None for what does not depend on the aggregate."""
+"""Shares of an op's operands; None for those that do not depend on the aggregate."""
 Rule = Callable[[Operation, Shares], Share | None]
-"""The share of an op's result, of which one operand at least has one."""
+"""Share of an op's result, of which one operand at least has a share."""
 
 
 class _FeltError(Exception):
-    """The aggregate may be felt."""
+    """The results may depend on the aggregate."""
 
 
 def unfelt(values: Iterable[SSAValue]) -> set[SSAValue]:
-    """Those of a function's values whose derivatives are 0, as no result feels them."""
+    """Values of a function whose derivatives are 0, as all results are invariant to their
+    shifts.
+    """
     return {value for value in values if _may_be_subtracted(value) and _is_unfelt(value)}
 
 
 def _may_be_subtracted(value: SSAValue) -> bool:
-    """Whether it is the greatest or least of something: nothing else keeps exponentials small."""
+    """Whether a value is a greatest or least one: nothing else keeps exponentials small."""
     op = value.owner
     if isinstance(op, ContractionOp):
         return op.aggregation.data in EXTREMES
@@ -76,13 +79,13 @@ def _is_unfelt(value: SSAValue) -> bool:
                 shares[op.results[0]] = share
     except _FeltError:
         return False
-    # What a region of an op takes is no operand of it.
+    # Values captured by a region are not operands of its op.
     return all(u.operation.parent is block for v in shares for u in v.uses)
 
 
 def _share(op: Operation, shares: Shares) -> Share | None:
     if op.results and not can_flow(op.results[0]):
-        # It has no derivative, and nor has what is chosen by it.
+        # Neither the result nor a selection by it has a derivative.
         return None
     if (rule := RULES.get(type(op))) is None:
         raise _FeltError
@@ -90,7 +93,7 @@ def _share(op: Operation, shares: Shares) -> Share | None:
 
 
 def _one(shares: Shares) -> Share:
-    """The share that all have; an error if they differ, or only some have one."""
+    """The share that all operands have; an error if they differ, or only some have one."""
     first = shares[0]
     if first is None or any(s != first for s in shares):
         raise _FeltError
@@ -131,7 +134,7 @@ def _power(exponent: float) -> Rule:
 
 
 def _together(shares: Shares, signs: tuple[int, int], *, is_factor: bool) -> Share:
-    """That of a sum of values, or of a product of factors."""
+    """Share of a sum of values, or of a product of factors."""
     there = [(s, sign) for s, sign in zip(shares, signs, strict=True) if s is not None]
     axes = there[0][0].axes
     if any(s.axes != axes or s.is_factor != is_factor for s, _ in there):
@@ -167,7 +170,7 @@ def _number(value: SSAValue) -> float | None:
 
 
 def _chosen(op: Operation, shares: Shares) -> Share:
-    """That of a value that is one of several, or the sum of these: 0 has any factor."""
+    """Share of a value that is one of several, or their sum: 0 has any factor."""
     values = zip(op.operands, shares, strict=True)
     return _same_factor(op, [s for v, s in values if _number(v) != 0])
 
@@ -183,7 +186,7 @@ def _select(op: Operation, shares: Shares) -> Share | None:
 
 
 def _contraction(op: Operation, shares: Shares) -> Share:
-    """That of an aggregate of factors: the points of an element have it in common."""
+    """Share of an aggregate of factors: the points of an element have it in common."""
     assert isinstance(op, ContractionOp)
     kinds = Combination.none, Combination.mul
     is_plain = op.combination.data in kinds and op.aggregation.data is not Aggregation.mul
@@ -200,7 +203,7 @@ def _contraction(op: Operation, shares: Shares) -> Share:
 
 
 def _axis_of(op: ContractionOp, e: IndexExpr) -> int:
-    """The axis of an op's result, from the last one, that lies along an index expression."""
+    """Axis of an op's result, from the last one, that lies along an index expression."""
     output = op.output.data
     if e.variable is None or e not in output:
         raise _FeltError

@@ -1,4 +1,4 @@
-"""What the passes that change a contraction's index variables share."""
+"""Changes of a contraction's index variables, domain and constraints."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tiledialect.ir.ops_in import ops_of
 
 
 def contractions_of(module: ModuleOp) -> Iterator[ContractionOp]:
-    """The contractions whose variables can be changed: static ones outside of kernels, whose
-    schedules may name their indices."""
+    """Contractions whose variables can be changed: static ones outside of kernels, whose schedules
+    may name their indices.
+    """
     for op in ops_of(module, ContractionOp):
         if op.is_static and nearest(KernelOp, op) is None:
             yield op
@@ -35,7 +36,7 @@ def change_indices(op: ContractionOp, change: Callable[[IndexSpace], Change]) ->
 
 
 def unbounded(op: ContractionOp, error: UnboundedIndexError) -> TileError:
-    """The error for an index that nothing bounds."""
+    """Error of an unbounded index."""
     result = name_of(op.result)
     return TileError.at(op, f"nothing bounds the index {error.name} of {result}: add a constraint")
 
@@ -43,7 +44,7 @@ def unbounded(op: ContractionOp, error: UnboundedIndexError) -> TileError:
 def set_space(op: ContractionOp, space: IndexSpace) -> None:
     """Give a contraction the index expressions and constraints of ``space``, in place.
 
-    A domain is found anew, if there was one.
+    A domain is recomputed, if there was one.
     """
     op.output = AccessAttr(space.output)
     op.accesses = ArrayAttr([AccessAttr(access) for access in space.inputs])
@@ -53,6 +54,6 @@ def set_space(op: ContractionOp, space: IndexSpace) -> None:
 
 
 def set_domain(op: ContractionOp, space: IndexSpace) -> None:
-    """Give a contraction the bounding box of its points."""
+    """Set a contraction's domain to the bounding box of its points."""
     ranges = sets.ranges(space)
     op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))

@@ -1,4 +1,4 @@
-"""Building tile ops one after another, with arithmetic that reads as such."""
+"""Builder of tile ops, with methods for arithmetic."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ Access = Sequence[IndexExpr]
 
 
 Origin = tuple[SSAValue, int]
-"""An axis of a tensor."""
+"""Axis of a tensor."""
 
 
 Found = int | SSAValue | Origin
-"""The size of an axis: a number, the operand that gives it, or an axis that has it too."""
+"""Size of an axis: a number, the operand that gives it, or an axis of the same size."""
 
 
 @dataclass
 class Origins:
-    """Where the sizes of axes come from, each found once."""
+    """Origins of the sizes of axes, each found once."""
 
     found: dict[Origin, Found] = field(default_factory=dict[Origin, Found])
 
     def of(self, value: SSAValue, axis: int) -> Found:
-        """Where the size of an axis comes from."""
+        """Origin of the size of an axis."""
         key = value, axis
         if key not in self.found:
             self.found[key] = self._find(value, axis)
         return self.found[key]
 
     def note(self, values: Iterable[SSAValue]) -> None:
-        """Find those of all axes of tensors."""
+        """Find the origins of all axes of tensors."""
         for value in values:
             t = value.type
             for axis in range(len(t.get_shape()) if isinstance(t, TensorType) else 0):
@@ -79,7 +79,7 @@ class Origins:
         return _header_origin(value, axis)
 
     def of_size(self, size: SSAValue) -> SSAValue | Origin:
-        """The axis that a size is asked of, or else the size itself."""
+        """The axis whose size a value is, or else the value itself."""
         owner = size.owner
         if isinstance(owner, tensor.DimOp):
             axis = constant_integer(owner.index)
@@ -89,7 +89,7 @@ class Origins:
         return size
 
     def _broadcast(self, op: ew.ElementwiseOp, axis: int) -> SSAValue | Origin | None:
-        """Where the size of an axis, counted from the end, comes from unless from several."""
+        """Origin of the size of an axis, counted from the end; None if there are several."""
         found: list[SSAValue | Origin] = []
         for operand in op.operands:
             shape = shape_of(tensor_type(operand))
@@ -105,17 +105,17 @@ class Origins:
 
 @dataclass
 class TensorBuilder:
-    """Inserts tile ops before an op; each method gives the result."""
+    """Builder that inserts tile ops before an op; each method returns the result."""
 
     before: Operation
     location: LocationAttr | None = None
-    """Where the ops come from."""
+    """Source location of the ops."""
     shaped_as: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """For cotangents, what they have the shape of."""
+    """Tensors that give cotangents their shape."""
     sizes: dict[Origin, SSAValue] = field(default_factory=dict[Origin, SSAValue])
-    """The sizes that were asked for."""
+    """The sizes that have been computed."""
     origins: Origins = field(default_factory=Origins)
-    """Shared by the builders of one function, in which values do not change."""
+    """Origins, shared by the builders of one function, in which values do not change."""
 
     def insert(self, op: Operation, name: str | None = None) -> SSAValue:
         """Insert an op with one result."""
@@ -127,32 +127,32 @@ class TensorBuilder:
         return op.results[0]
 
     def op(self, op: type[ew.ElementwiseOp], *operands: SSAValue | Number) -> SSAValue:
-        """An elementwise op on values and numbers."""
+        """Insert an elementwise op on values and numbers."""
         values = [v if isinstance(v, SSAValue) else self.number(v) for v in operands]
         return self.insert(op.make(*values))
 
     def number(self, value: Number) -> SSAValue:
-        """A number that takes the type of what it meets."""
+        """A constant without a type of its own."""
         return self.insert(ew.ConstantOp.of(value))
 
     def add(self, a: SSAValue | Number, b: SSAValue | Number) -> SSAValue:
-        """The sum."""
+        """Sum of two values."""
         return self.op(ew.AddOp, a, b)
 
     def sub(self, a: SSAValue | Number, b: SSAValue | Number) -> SSAValue:
-        """The difference."""
+        """Difference of two values."""
         return self.op(ew.SubOp, a, b)
 
     def mul(self, a: SSAValue | Number, b: SSAValue | Number) -> SSAValue:
-        """The product."""
+        """Product of two values."""
         return self.op(ew.MulOp, a, b)
 
     def div(self, a: SSAValue | Number, b: SSAValue | Number) -> SSAValue:
-        """The quotient."""
+        """Quotient of two values."""
         return self.op(ew.DivOp, a, b)
 
     def neg(self, a: SSAValue) -> SSAValue:
-        """The value with its sign changed."""
+        """Negated value."""
         return self.op(ew.NegOp, a)
 
     def select(self, condition: SSAValue, a: SSAValue | Number, b: SSAValue | Number) -> SSAValue:
@@ -168,20 +168,20 @@ class TensorBuilder:
         return value if same_shape(value, other) else self.select(self.number(1), value, other)
 
     def sum_to(self, value: SSAValue, like: SSAValue) -> SSAValue:
-        """``value`` summed over the axes along which ``like`` was broadcast to its shape."""
+        """Sum of ``value`` over the axes along which ``like`` was broadcast to its shape."""
         if value is like or same_shape(value, like):
             return value
-        # Only the shape counts: nothing is computed for it that need not be.
+        # Only the shape counts: unary ops need not be computed for it.
         while isinstance(like.owner, ew.UnaryOp | ew.CastOp):
             like = like.owner.operands[0]
         return self.insert(SumToOp.make(value, like))
 
     def origin(self, value: SSAValue, axis: int) -> Found:
-        """Where the size of an axis comes from."""
+        """Origin of the size of an axis."""
         return self.origins.of(self.shaped_as.get(value, value), axis)
 
     def size(self, value: SSAValue, axis: int) -> int | SSAValue:
-        """The size of an axis: a number if it is known."""
+        """Size of an axis: a number if it is known."""
         origin = self.origin(value, axis)
         if not isinstance(origin, tuple):
             return origin
@@ -198,7 +198,7 @@ def same_shape(a: SSAValue, b: SSAValue) -> bool:
 
 
 class ContractionBuilder:
-    """Builds contractions on the indices and symbols of one that is there."""
+    """Builder of contractions on the indices and symbols of an existing one."""
 
     def __init__(self, builder: TensorBuilder, op: ContractionOp):
         self.builder = builder
@@ -206,7 +206,7 @@ class ContractionBuilder:
         self.symbols: list[SSAValue] = list(op.symbols)
 
     def extent(self, value: SSAValue, axis: int) -> IndexExpr:
-        """The size of an axis, as an index expression."""
+        """Size of an axis, as an index expression."""
         return self.size(self.builder.size(value, axis))
 
     def size(self, size: int | SSAValue) -> IndexExpr:
@@ -218,7 +218,7 @@ class ContractionBuilder:
         return IndexExpr.of(symbol(self.symbols.index(size)))
 
     def inside(self, value: SSAValue, access: Access) -> list[Constraint]:
-        """That index expressions are inside a tensor: for one that is no longer read."""
+        """Constraints of index expressions to a tensor that is no longer read."""
         return [Constraint(e, self.extent(value, axis)) for axis, e in enumerate(access)]
 
     def needed(
@@ -226,7 +226,7 @@ class ContractionBuilder:
         constraints: Sequence[Constraint],
         tensors: Sequence[tuple[SSAValue, Access]],
     ) -> list[Constraint]:
-        """The constraints, each once, without those that say that a tensor is read inside."""
+        """Distinct constraints, without those that the accesses of tensors imply."""
         implied: set[Constraint] = set()
         for value, access in tensors:
             for axis, e in enumerate(access):
@@ -250,7 +250,7 @@ class ContractionBuilder:
         inputs: Sequence[tuple[SSAValue, Access]],
         constraints: Sequence[Constraint] = (),
     ) -> SSAValue:
-        """A contraction with a result of the shape of ``like``.
+        """Contraction with a result of the shape of ``like``.
 
         The constraints of the original come first.
         """
@@ -280,7 +280,7 @@ class ContractionBuilder:
 
 
 def _header_origin(value: SSAValue, axis: int) -> Origin:
-    """The first axis of an input that has the same dimension in the header."""
+    """First axis of an input that has the same dimension in the header."""
     block = value.owner
     function = block.parent_op() if isinstance(block, Block) else None
     if not isinstance(function, func.FuncOp):

@@ -1,4 +1,5 @@
-"""Axes that a contraction reads as one: neighbours in memory that it sums over, or none of them.
+"""Collapsed reads: the last axes of an operand read as one, where all of them are summed over, or
+none.
 
 A convolution's weights `K[co, ci, j, i]` are rows of `9*ci + 3*j + i`, whose copies are rows as
 long as all three axes, which squares of registers transpose. A diagonal `X[i, i]` of rows of n
@@ -30,12 +31,12 @@ from tiledialect.schedule.cost.device import LINE
 
 @dataclass(frozen=True)
 class Row:
-    """The last axes of what a contraction reads, which are one."""
+    """Last axes of an operand that collapse to one."""
 
     operand: int
-    """Which of the contraction's operands."""
+    """Number of the contraction's operand."""
     axes: int
-    """How many of the last ones."""
+    """Number of the last axes."""
 
 
 def read_rows(kernel: KernelOp, kept: frozenset[int]) -> None:
@@ -52,7 +53,7 @@ def read_rows(kernel: KernelOp, kept: frozenset[int]) -> None:
 
 
 def _rows(kernel: KernelOp, op: ContractionOp) -> Iterator[Row]:
-    """What can be read so: an input that the contraction alone reads, at one place."""
+    """Collapsible inputs: those that the contraction alone reads, at one place."""
     for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True)):
         is_input = isinstance(value, BlockArgument) and value.block is kernel.block
         if is_input and len(list(value.uses)) == 1:
@@ -64,11 +65,11 @@ def _rows(kernel: KernelOp, op: ContractionOp) -> Iterator[Row]:
 
 
 def _diagonal(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -> int:
-    """How many of the last axes a diagonal has, along which an index of the output goes; or 0.
+    """Number of last axes of a diagonal along an index of the output; or 0.
 
-    What an index reads along two axes is no rectangle that a work-group could copy, but a row of
-    elements that are as far from one another as those of a column. Where these lie in neighbouring
-    lines of a cache, the rectangle has no others, and comes in vectors.
+    The reads of an index along two axes are no rectangle that a work-group could copy, but a row of
+    elements as far from one another as in a column. Where these lie in neighbouring lines of a
+    cache, the rectangle has no others, and is loaded in vectors.
     """
     output = {name for e in op.output.data for name in e.names}
     last = set(access[-1].names) & output if access else set[str]()
@@ -81,7 +82,7 @@ def _diagonal(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -
 
 
 def _together(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[int]) -> int:
-    """How many of the last axes are whole indices, all of them summed over, or none."""
+    """Number of last axes that are whole indices, all of them summed over, or none."""
     assert op.domain is not None
     if not access:
         return 0
@@ -118,7 +119,7 @@ def _read(kernel: KernelOp, op: ContractionOp, row: Row) -> None:
     flat = IndexExpr()
     for expr, size in zip(access[kept:], sizes[kept:], strict=True):
         flat = flat * size + expr
-    # Each axis said where its index ends; of the first one the row says so.
+    # Each axis bounded its index; the row bounds the first one.
     ends = [
         ConstraintAttr(Constraint(expr, IndexExpr.of(size)))
         for expr, size in zip(access[kept + 1 :], sizes[kept + 1 :], strict=True)

@@ -1,4 +1,4 @@
-"""What a schedule stages in global memory: a kernel of its own copies it, with other rows."""
+"""Layout copies: kernels that copy the operands that a schedule stages in global memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tiledialect.schedule.loops import GlobalStage
 
 
 def stage_in_global(module: ModuleOp) -> None:
-    """Copy what the schedules of kernels stage in global memory, by a kernel before each.
+    """Copy the operands that schedules stage in global memory, by a kernel before each.
 
     The copy for operand `K` of kernel `O` is called `O_K`, and has no schedule yet.
     """
@@ -39,7 +39,7 @@ def stage_in_global(module: ModuleOp) -> None:
 
 
 def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
-    """Let a kernel read a copy of an operand; the kernel that makes it."""
+    """Let a kernel read a copy of an operand; the kernel of the copy."""
     number, order = stage.operand, stage.order
     copy = _copy(kernel.inputs[number], stage, name)
     copy.location = kernel.location
@@ -77,7 +77,7 @@ def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
         [(argument, axes)],
         shape=tuple(sizes),
     )
-    # Where there is nothing to copy, zeros are written.
+    # Padding is filled with zeros.
     ranges = {f"d{axis}": Range(0, size) for axis, size in zip(order, sizes, strict=True)}
     op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
     op.result.name_hint = name

@@ -1,4 +1,4 @@
-"""The widths of real numbers that have none of their own: those of what they finally meet."""
+"""Float widths: the types of reals without a width of their own, from the reals that they meet."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tiledialect.passes.diagnostics.value_warnings import placed
 
 UNSAID = "no input of the program holds reals that say another"
 EXACT_BELOW = 2**24
-"""Integers up to this are numbers of f32."""
+"""Bound up to which all integers are numbers of f32."""
 
 
 @dataclass
@@ -40,27 +40,27 @@ class RealWidths:
 
     A real is *open* where no real of a known width has a part in it: integers met a number of the
     program's text or a function of reals, or there are such numbers alone. It takes the width of
-    the reals that it meets, itself or what is computed from it: f64 where one of them is, else f32.
-    What is returned, compared or cast to an integer before it meets any takes f64 where an f64
-    flows into the same results, or where none does and an input is of f64.
+    the reals that it meets, itself or in a result computed from it: f64 where one of them is, else
+    f32. An open real that is returned, compared or cast to an integer before it meets any takes f64
+    where an f64 flows into the same results, or where none does and an input is of f64.
     """
 
     function: func.FuncOp
-    """Its types are known; those of open reals are f32."""
+    """Function with known types, in which open reals are f32."""
     candidates: Collection[Operation]
-    """The ops whose results may be open: the types of others are declared."""
+    """Ops whose results may be open: the types of others are declared."""
     numbers: Collection[SSAValue] = ()
     """Inputs that have no width, either."""
     open: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The open reals, each with the first one that it is computed from."""
+    """Open reals, each with the first one that it is computed from."""
     demands: dict[SSAValue, Attribute] = field(default_factory=dict[SSAValue, Attribute])
-    """The type of the reals that an open one meets, where there are any."""
+    """Type of the reals that an open one meets, where there are any."""
     met: dict[Meeting, Attribute] = field(default_factory=dict[Meeting, Attribute])
-    """The type that the operands of a meeting get, where it is known."""
+    """Type that the operands of a meeting get, where it is known."""
     undecided: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
-    """The reals whose width nothing says, from which others are computed."""
+    """Reals of undetermined width, from which others are computed."""
     by_flow: list[Attribute | None] = field(default_factory=list[Attribute | None])
-    """The type of reals that an output gets if it has none by itself; None where nothing says."""
+    """Type of reals that an output gets if it has none by itself; None if undetermined."""
 
     def __post_init__(self) -> None:
         self.ops = list(_tile_ops(self.function.body.block))
@@ -149,7 +149,7 @@ class RealWidths:
             found = self.demands.get(result)
             integers = any(isinstance(element_type(v), IntegerType) for v in meeting.values)
             if found is not None and integers:
-                # Beside integers a number is of 32 bits at least.
+                # With integers a number has 32 bits at least.
                 found = et.promote(found, f32)
         elif not strong and meeting.result is None and self._compares_reals(meeting):
             inexact = [v for v in meeting.values if v in self.open]
@@ -165,7 +165,7 @@ class RealWidths:
             return True
         numbers = [c.number for v in meeting.values if (c := constant_of(v)) is not None]
         reals = [n for n in numbers if isinstance(n, float)]
-        # Whether an integer is larger than a small number of f32 is seen in f32.
+        # A comparison of an integer with a small number of f32 is right in f32.
         return any(abs(n) >= EXACT_BELOW or not _fits_f32(n) for n in reals)
 
     def _demand(self, value: SSAValue, t: Attribute | None) -> None:
@@ -174,7 +174,7 @@ class RealWidths:
             self.demands[value] = t if known is None else et.promote(known, t)
 
     def _by_flow(self, mask: int, *values: SSAValue) -> Attribute | None:
-        """The width of the reals that flow into the same results, else of all inputs."""
+        """Width of the reals that flow into the same results, else of all inputs."""
         outputs = enumerate(self.returned.operands)
         rank = max((self.flows.get(v, 0) for k, v in outputs if mask >> k & 1), default=0)
         rank = rank or self.widest_input
@@ -204,7 +204,7 @@ class RealWidths:
     # -- changing the function -------------------------------------------------------------
 
     def settle(self) -> None:
-        """Convert what has no width, in place, so that all types follow."""
+        """Convert values without a width, in place, so that all types follow."""
         for op in self.ops:
             for meeting in meetings(op):
                 self._settle_meeting(meeting)
@@ -216,7 +216,7 @@ class RealWidths:
                 self.returned.operands[k] = _converted(value, t or f32, self.returned)
 
     def surprises(self) -> Iterator[str]:
-        """Warnings of widths that nothing in the program says."""
+        """Warnings of widths that the program does not determine."""
         for value in self.undecided:
             if isinstance(op := value.owner, Operation):
                 name, what = value.name_hint and name_of(value), _made_of(op)
@@ -228,7 +228,7 @@ class RealWidths:
 
     def _settle_meeting(self, meeting: Meeting) -> None:
         if self.met.get(meeting) != f64:
-            # What is f64 for the sake of others is not here.
+            # Values that are f64 for other meetings are f32 here.
             for k in meeting.positions:
                 value = meeting.op.operands[k]
                 if value in self.open and element_type(value) == f64:
@@ -237,7 +237,7 @@ class RealWidths:
             self._widen(meeting)
 
     def _widen(self, meeting: Meeting) -> None:
-        """Convert the operands that are not f64 yet; of numbers of the text the first will do."""
+        """Convert the operands that are not f64 yet; of numbers of the text the first is enough."""
         found = [(k, element_type(meeting.op.operands[k])) for k in meeting.positions]
         narrow = [k for k, t in found if t != f64 and not et.is_weak(t)]
         if not narrow and all(t != f64 for _, t in found):
@@ -261,18 +261,18 @@ class RealWidths:
 
 
 CHOOSING = (ew.IdentOp, ew.MaxOp, ew.MinOp, ew.SelectOp, ReshapeOp, GatherOp, CustomGradientOp)
-"""The ops whose results are some of their operands."""
+"""Ops whose results are some of their operands."""
 
 
 def _is_made_of_draws(value: SSAValue) -> bool:
-    """Whether random numbers, which are f32, have a part in a real before any other has."""
+    """Whether random numbers, which are f32, are the first reals that a value depends on."""
     op = value.owner
     found = meetings(op) if isinstance(op, Operation) else ()
     return any(is_draw(v) for meeting in found for v in meeting.values)
 
 
 def _made_of(op: Operation) -> str:
-    """The user's name for an operand of an op that makes a real."""
+    """Name of an operand of an op that makes a real."""
     for value in (v for meeting in meetings(op) for v in meeting.values):
         if value.name_hint is not None:
             return name_of(value)
@@ -282,18 +282,18 @@ def _made_of(op: Operation) -> str:
 
 
 def _rank(t: Attribute) -> int:
-    """2 for f64, 1 for other reals, else 0."""
+    """Rank of a type: 2 for f64, 1 for other reals, else 0."""
     return 2 if t == f64 else int(et.is_float(t))
 
 
 def _fits_f32(number: float) -> bool:
-    """Whether a number is one of f32, or none that is finite."""
+    """Whether a number is one of f32, or not finite."""
     with np.errstate(over="ignore"):
         return not np.isfinite(number) or float(np.float32(number)) == number
 
 
 def _tile_ops(block: Block) -> Iterator[Operation]:
-    """The ops of a function, and those of the bodies of its custom gradients."""
+    """Ops of a function, and of the bodies of its custom gradients."""
     for op in block.ops:
         yield op
         if isinstance(op, CustomGradientOp):
@@ -301,7 +301,7 @@ def _tile_ops(block: Block) -> Iterator[Operation]:
 
 
 def _operands(op: Operation) -> Iterator[SSAValue]:
-    """The operands, and of patterns what their functions use besides."""
+    """Operands, and for patterns the other values that their functions use."""
     yield from op.operands
     if not isinstance(op, CustomGradientOp):
         for region in op.regions:
@@ -310,7 +310,7 @@ def _operands(op: Operation) -> Iterator[SSAValue]:
 
 
 def _converted(value: SSAValue, t: Attribute, before: Operation) -> SSAValue:
-    """The value in a type of reals, converted before an op."""
+    """Value in a type of reals, converted before an op."""
     constant = constant_of(value)
     op = ew.CastOp.to(value, t) if constant is None else ew.ConstantOp.of(float(constant.number), t)
     op.location = before.location

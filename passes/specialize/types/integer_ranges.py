@@ -1,4 +1,4 @@
-"""The ranges of integers that are computed from sizes, positions and numbers of the text."""
+"""Integer ranges: bounds of integers computed from sizes, positions and numbers of the text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Range = tuple[int, int]
 """The least and the greatest value."""
 
 LARGE = 2**128
-"""Ranges that reach further are not followed."""
+"""Bound beyond which ranges are not followed."""
 
 
 @dataclass
@@ -34,19 +34,19 @@ class IntegerRanges:
     """Gives integers the width that holds them, where their ranges follow from sizes.
 
     An integer is *open* if it is computed from positions, sizes, numbers of the text and bools
-    alone. It is i32 where that holds it, else i64. One that has a type of its own, and wraps, is
-    warned of.
+    alone. Its type is i32 if that holds it, else i64. Integers with a type of their own that wrap
+    get a warning.
     """
 
     known: dict[Operation, Range] = field(default_factory=dict[Operation, Range])
-    """The ranges of the integers that ops make."""
+    """Ranges of the integers that ops compute."""
     open: set[Operation] = field(default_factory=set[Operation])
 
     def visit(self, op: TileOp, may_widen: bool) -> str | None:
         """Convert the operands of an op to i64, in place, if its integers do not fit their type.
 
-        So it is done where the result's type is not declared. Gives what to say where integers
-        wrap nevertheless.
+        Operands are converted where the result's type is not declared. Returns a warning where
+        integers wrap nevertheless.
         """
         exact = self._range_of_result(op)
         t = _computed_type(op)
@@ -71,7 +71,7 @@ class IntegerRanges:
         return _wraps(op, t, exact)
 
     def range_of(self, value: SSAValue) -> Range | None:
-        """The range of an integer, if it follows from sizes."""
+        """Range of an integer, if it follows from sizes."""
         if (constant := constant_of(value)) is not None:
             return (constant.number, constant.number) if isinstance(constant.number, int) else None
         if isinstance(value.owner, Operation) and value.owner in self.known:
@@ -115,7 +115,7 @@ class IntegerRanges:
 
 
 def _computed_type(op: TileOp) -> Attribute | None:
-    """The type of integers in which an op is computed; None if that is none."""
+    """Integer type in which an op is computed; None if there is none."""
     t = op.operand_type() if isinstance(op, ew.ElementwiseOp) else op.inferred_type().element_type
     # Numbers of the text alone are computed in 64 bits.
     t = i64 if t == et.index else t
@@ -147,7 +147,7 @@ def _wraps(op: TileOp, t: Attribute, exact: Range) -> str:
 
 
 def hull(*ranges: Range) -> Range:
-    """The smallest range that holds others."""
+    """Smallest range that holds others."""
     return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
@@ -172,7 +172,7 @@ def _quotient(a: Range, b: Range) -> Range:
 def _remainder(a: Range, b: Range) -> Range:
     divisor = _absolute(b)
     most = _absolute(a)[1]
-    # A remainder of division by 0 is all that is divided.
+    # The remainder of a division by 0 is the dividend.
     most = min(most, divisor[1] - 1) if divisor[0] > 0 else most
     return (-most if a[0] < 0 else 0), (most if a[1] > 0 else 0)
 
@@ -211,18 +211,20 @@ def _common_bits(a: Range, b: Range) -> Range:
 
 
 def _summed(a: Range, count: int) -> Range:
-    """The range of a sum of as many terms, or fewer."""
+    """Range of a sum of as many terms, or fewer."""
     return min(0, a[0] * count), max(0, a[1] * count)
 
 
 def _multiplied(a: Range, count: int) -> Range:
-    """The range of a product of as many factors, or fewer."""
+    """Range of a product of as many factors, or fewer."""
     most = max(_absolute(a)[1], _raised(_absolute(a)[1], count))
     return (-most if a[0] < 0 else 0), most
 
 
 def _aggregated(op: ContractionOp, ranges: Sequence[Range]) -> Range | None:
-    """The range of a contraction of tensors with these; the last one is the default's, if any."""
+    """Range of a contraction of tensors with given ranges; the last one is the default's, if
+    any.
+    """
     default = ranges[-1] if op.default is not None else (0, 0)
     terms = ranges[: len(op.inputs)]
     if op.combination.data is Combination.mul:
@@ -241,7 +243,9 @@ def _aggregated(op: ContractionOp, ranges: Sequence[Range]) -> Range | None:
 
 
 def _most_points(op: ContractionOp) -> int:
-    """No more points land on one element: those along all indices that the output has not alone."""
+    """Upper bound of the points that land on one element: those along all indices that the output
+    has not alone.
+    """
     try:
         box = sets.ranges(op.space())
     except UnboundedIndexError:
@@ -251,7 +255,7 @@ def _most_points(op: ContractionOp) -> int:
 
 
 Rule = Callable[..., Range | None]
-"""Gives the range of an op's result, if it did not wrap, for those of its operands."""
+"""Range of an op's result, if it did not wrap, by the ranges of its operands."""
 
 UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
     ew.AbsOp: _absolute,
@@ -279,4 +283,4 @@ BINARY: dict[type[Operation], Callable[[Range, Range], Range | None]] = {
     ew.SubOp: lambda a, b: (a[0] - b[1], a[1] - b[0]),
 }
 RULES: dict[type[Operation], Rule] = {**UNARY, **BINARY}
-"""Of the ops on integers that sizes and positions are put through."""
+"""Rules of the ops that compute integers from sizes and positions."""

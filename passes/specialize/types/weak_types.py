@@ -1,4 +1,4 @@
-"""The types that inputs without a width of their own take: those of what they meet."""
+"""Weak types: the types of inputs without a width of their own, from the values that they meet."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from tiledialect.passes.specialize.types.float_widths import UNSAID
 def weak_types(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], weak: Collection[int]
 ) -> dict[int, Attribute]:
-    """The element types of the inputs ``weak``; for those that meet nothing the given ones.
+    """The element types of the inputs ``weak``; the given ones for inputs that meet nothing.
 
-    A real takes the widest float that it is added to, multiplied with, compared with and so on,
-    an integer the integer type; itself or what is computed from it and other weak inputs alone.
-    Reals that meet integers alone have the width that ``RealWidths`` gives others.
+    A real takes the widest float that it is added to, multiplied with, compared with and so on, an
+    integer the integer type; itself or a result of it and other weak inputs alone. Reals that meet
+    integers alone have the width that ``RealWidths`` gives others.
     """
     arguments = function.body.block.args
     states = {k: et.CONCRETE["ui32"] for k in weak if _is_random_state(arguments[k])}
     own = {k: types[k].element_type for k in weak} | states
     reals = [k for k in weak if et.is_float(own[k])]
     chosen = own
-    # What one input takes may change the type of what another meets.
+    # The type of one input may change the types that another meets.
     for _ in range(len(weak) + 1):
         elements = [chosen.get(k, t.element_type) for k, t in enumerate(types)]
         widths = real_widths(function, list(map(with_element_type, types, elements)), reals)
@@ -44,14 +44,14 @@ def weak_types(
         chosen |= states
         if chosen == before:
             if len(own) < len(types):
-                # Beside arrays; where there are none, everything is of Python's.
+                # Warn beside arrays only: without them, all values are Python's.
                 warn(_unsaid(inputs[k]) for k in reals if inputs[k] in widths.undecided)
             break
     return chosen
 
 
 def _is_random_state(value: SSAValue) -> bool:
-    """Whether random numbers are drawn from a value, which can be of one type alone."""
+    """Whether random numbers are drawn from a value, which then has one possible type."""
     users = (use.operation for use in value.uses)
     return any(
         isinstance(user, PrngValueOp | PrngStateOp)
@@ -61,7 +61,7 @@ def _is_random_state(value: SSAValue) -> bool:
 
 
 def with_element_type(t: TensorType[Attribute], element_type: Attribute) -> TensorType[Attribute]:
-    """The type with other elements."""
+    """Type with other elements."""
     return TensorType(element_type, t.get_shape())
 
 
@@ -80,7 +80,7 @@ def _promoted(types: Sequence[Attribute]) -> Attribute | None:
 def _integers_met(
     function: func.FuncOp, origins: dict[SSAValue, set[int]]
 ) -> dict[int, list[Attribute]]:
-    """The types of the integers that inputs meet, or what is computed from them alone."""
+    """Types of the integers that inputs, or results of them alone, meet."""
     met: dict[int, list[Attribute]] = {}
     for op in function.body.block.ops:
         for meeting in meetings(op):

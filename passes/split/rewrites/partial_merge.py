@@ -1,7 +1,7 @@
-"""What aggregates of rows are that need another aggregate of the row, found part by part.
+"""Partial merge: aggregates of rows that need another aggregate of the row, found part by part.
 
-Each part has an aggregate of its own in that one's place: its mean, its maximum. What the row's is
-follows from that, as sums of deviations, of exponentials, and what is chosen by comparisons do.
+Each part uses its own mean or maximum instead of the row's. The row's results follow from the
+parts', for sums of deviations, sums of exponentials, and selections by comparison.
 """
 
 from __future__ import annotations
@@ -32,44 +32,46 @@ from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
 @dataclass(frozen=True)
 class Parts:
-    """What corrections need of a row's parts."""
+    """Aggregates of a row's parts that corrections need."""
 
     build: TensorBuilder
     size: int
-    """How many numbers each part has."""
+    """Number of elements of each part."""
     own: dict[SSAValue, SSAValue]
-    """What stands for a row's aggregate, or mean, in its parts."""
+    """Parts' own values for a row's aggregate, or mean."""
     whole: dict[SSAValue, SSAValue]
-    """The same of the whole row, in the shape that it takes beside the parts."""
+    """The same of the whole row, in the shape that broadcasts over the parts."""
 
     def difference(self, value: SSAValue) -> SSAValue:
-        """How much an aggregate of each part is more than the row's."""
+        """Excess of an aggregate of each part over the row's."""
         return self.build.sub(self.own[value], self.whole[value])
 
 
 @dataclass(frozen=True)
 class Deviations:
-    """A sum of differences to means, or of products of two: the parts', and that of their means."""
+    """Sum of differences to means, or of products of two: sums of the parts, and the sum of their
+    means' deviations.
+    """
 
     moment: Moment
 
     @property
     def needs(self) -> tuple[ContractionOp, ...]:
-        """The aggregates that it is of."""
+        """Aggregates that the sum needs."""
         return tuple(dict.fromkeys(d.total for d in self.moment.deviations))
 
     @property
     def means(self) -> tuple[SSAValue, ...]:
-        """What it compares with."""
+        """Means that the elements are compared with."""
         return tuple(dict.fromkeys(d.mean for d in self.moment.deviations))
 
     @property
     def weight(self) -> SSAValue | None:
-        """What else must be summed."""
+        """Weight that must be summed, too."""
         return self.moment.weight
 
     def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
-        """The parts' sums of deviations from the means of their rows."""
+        """The parts' sums of deviations, from the means of their rows."""
         b, factors = parts.build, [parts.difference(d.mean) for d in self.moment.deviations]
         moved = factors[0] if len(factors) == 1 else b.mul(*factors)
         return b.add(found, b.mul(moved, parts.size if weights is None else weights))
@@ -77,30 +79,30 @@ class Deviations:
 
 @dataclass(frozen=True)
 class OfExtreme:
-    """An aggregate that needs a maximum or minimum of its row, and nothing else summed."""
+    """Aggregate that needs a maximum or minimum of its row, and no other sum."""
 
     extreme: ContractionOp
     weight: ClassVar[None] = None
 
     @property
     def needs(self) -> tuple[ContractionOp, ...]:
-        """The aggregates that it is of."""
+        """Aggregates that it needs."""
         return (self.extreme,)
 
     @property
     def means(self) -> tuple[SSAValue, ...]:
-        """What it compares with."""
+        """Extremes that the elements are compared with."""
         return (self.extreme.result,)
 
 
 @dataclass(frozen=True)
 class Exponentials(OfExtreme):
-    """A sum of `exp(x - m)`, perhaps times something, for the maximum `m`."""
+    """Sum of `exp(x - m)`, perhaps times a factor, for the maximum `m`."""
 
     def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
-        """The parts' sums for the maxima of their rows.
+        """The parts' sums, for the maxima of their rows.
 
-        A part of negative infinities has no sum of its own, as `x - m` is no number there.
+        A part of negative infinities has no sum of its own, as `x - m` is NaN there.
         """
         b, m = parts.build, self.extreme.result
         factor = b.op(ExpOp, parts.difference(m))
@@ -110,13 +112,13 @@ class Exponentials(OfExtreme):
 
 @dataclass(frozen=True)
 class Chosen(OfExtreme):
-    """An aggregate of what stands where `x == m`: parts with another maximum have none of it."""
+    """Aggregate of the elements where `x == m`: parts with another maximum have none."""
 
     otherwise: SSAValue | int
-    """What stands elsewhere, which changes nothing."""
+    """Neutral value of the other elements."""
 
     def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
-        """What the parts have at the extremes of their rows."""
+        """The parts' aggregates at the extremes of their rows."""
         b, m = parts.build, self.extreme.result
         return b.select(b.op(CmpEqOp, parts.own[m], parts.whole[m]), found, self.otherwise)
 
@@ -125,7 +127,7 @@ Correction = Deviations | Exponentials | Chosen
 
 
 def correction(op: ContractionOp, before: Before, size: int) -> Correction | None:
-    """How an aggregate of rows of some size follows from its parts', if that is known."""
+    """Correction that merges an aggregate of rows of some size from its parts', if known."""
     if op.aggregation.data is Aggregation.add:
         moment = moment_of(op, before)
         if moment is not None:
@@ -139,13 +141,13 @@ def correction(op: ContractionOp, before: Before, size: int) -> Correction | Non
 
 
 def is_real(op: ContractionOp) -> bool:
-    """Whether an aggregate is of numbers whose parts are as exact as it is."""
+    """Whether an aggregate is of numbers whose parts are as exact as the whole."""
     types = {tensor_type(v).element_type for v in (op.result, *op.inputs)}
     return all(isinstance(t, Float32Type | Float64Type) for t in types)
 
 
 def _is_of_means(moment: Moment, size: int) -> bool:
-    """Whether all deviations are from means, and what else is summed is known."""
+    """Whether all deviations are from means, and the weight that is summed is known."""
     is_known = not moment.is_weighted or moment.weight is not None
     return is_known and all(
         isclose(_multiple(d.mean, d.total.result) * size, 1.0, rel_tol=1e-6)
@@ -154,7 +156,7 @@ def _is_of_means(moment: Moment, size: int) -> bool:
 
 
 def _multiple(mean: SSAValue, total: SSAValue) -> float:
-    """Which multiple of a sum a value is that numbers make of it."""
+    """Factor of numbers by which a value is a multiple of a sum."""
     number = 1.0
     while mean != total:
         op = mean.owner
@@ -170,7 +172,7 @@ def _multiple(mean: SSAValue, total: SSAValue) -> float:
 
 
 def _compared(op: ContractionOp, before: Before) -> ContractionOp | None:
-    """The extreme that a contraction counts the equals of."""
+    """Extreme whose equal elements a contraction counts."""
     if op.combination.data is not Combination.eq:
         return None
     x, m = op.inputs
@@ -178,7 +180,7 @@ def _compared(op: ContractionOp, before: Before) -> ContractionOp | None:
 
 
 def _chosen(op: ContractionOp, before: Before) -> Chosen | None:
-    """What an aggregate chooses, if all else is one number that changes nothing."""
+    """Correction of an aggregate of selected elements, if all others are one neutral number."""
     if op.combination.data is not Combination.none or not isinstance(op.inputs[0].owner, SelectOp):
         return None
     condition, value, otherwise = op.inputs[0].owner.operands
@@ -193,7 +195,7 @@ def _chosen(op: ContractionOp, before: Before) -> Chosen | None:
 
 
 def _extreme(x: SSAValue, m: SSAValue, before: Before) -> ContractionOp | None:
-    """The aggregate that a value is, if it is the extreme of another one."""
+    """Aggregate of a value, if it is the extreme of another one."""
     op = m.owner
     if m not in before or not isinstance(op, ContractionOp) or [*op.inputs] != [x]:
         return None

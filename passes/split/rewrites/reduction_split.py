@@ -1,4 +1,4 @@
-"""The split of a contraction at one index: partial results, and their aggregate."""
+"""Split of a contraction at one index: partial results, and their aggregate."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tiledialect.rounding import ceil_div
 
 
 class Split:
-    """The split of one index of a contraction.
+    """Split of one index of a contraction.
 
     The partial results have an axis for the part, and one for each of the output's index
-    variables. So the second contraction writes just what the first one did, to the same places.
+    variables. So the second contraction writes the same places as the original one.
     """
 
     def __init__(
         self, op: ContractionOp, index: str, parts: int, multiple: int = 1, *, each: bool = False
     ):
-        """Of ``each`` value a part of its own needs no index in it."""
+        """Split an index into parts; with ``each``, of one value, which need no index."""
         self.op = op
         self.each = each
         self.index = index
@@ -49,26 +49,26 @@ class Split:
         self.part = next(n for n in _names(f"{index}_part") if n not in op.index_names)
 
     def fail(self, reason: str) -> None:
-        """Say why there is no split."""
+        """Raise the error of a contraction that cannot be split."""
         raise TileError.at(self.op, f"{name_of(self.op.result)} cannot be split: {reason}")
 
     @property
     def places(self) -> tuple[IndexExpr, ...]:
-        """Where the output's variables are in the partial results."""
+        """Places of the output's variables in the partial results."""
         return tuple(IndexExpr.of(n) - self.ranges[n].lower for n in self.space.output_variables)
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """How many values the output's variables have."""
+        """Extents of the output's variables."""
         return tuple(self.ranges[n].extent for n in self.space.output_variables)
 
     @property
     def written(self) -> tuple[Constraint, ...]:
-        """That what is written is inside the result."""
+        """Constraints of the written places to the result."""
         return self.space.accesses[: len(self.space.output)]
 
     def partial_space(self) -> IndexSpace:
-        """The points of the partial results: those of the contraction, each in its part."""
+        """Points of the partial results: the contraction's points, each in its part."""
         part = self.ranges[self.index].lower + self.size * IndexExpr.of(self.part)
         inner = IndexExpr.of(0 if self.each else self.index)
         moved = self.space.substitute({self.index: part + inner})
@@ -87,9 +87,9 @@ class Split:
         return replace(space, constraints=kept)
 
     def check_unwritten(self, start: float | int) -> None:
-        """Refuse if the second contraction would write what the first one did not.
+        """Refuse if the second contraction would write elements that the first one did not.
 
-        That is no harm where it writes 0 to what is 0 anyway.
+        A 0 that is written over a 0 is harmless.
         """
         is_zero = start == 0 and self.op.default is None
         written = IndexSpace(
@@ -107,7 +107,7 @@ class Split:
             )
 
     def ops(self) -> list[Operation]:
-        """The ops that take the contraction's place; the last one's result is its result."""
+        """Ops that replace the contraction; the last one's result is its result."""
         op, t = self.op, accumulator_type(self.op)
         start, space = neutral(op.aggregation.data, t), self.partial_space()
         self.check_unwritten(start)
@@ -175,7 +175,7 @@ def _names(base: str) -> Iterator[str]:
 
 
 def why_not_split(op: ContractionOp, index: str) -> str | None:
-    """Why a contraction cannot be split at an index, if that is plain to see."""
+    """Reason for which a contraction cannot be split at an index, if it is plain to see."""
     if index not in op.index_names:
         return f"it has no index {index}, but {', '.join(op.index_names)}"
     if index in {name for e in op.output.data for name in e.names}:

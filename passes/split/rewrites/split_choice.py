@@ -1,4 +1,4 @@
-"""Which contractions are better split: those with few results and long sums."""
+"""Choice of the contractions to split: those with few results and long sums."""
 
 from __future__ import annotations
 
@@ -22,46 +22,47 @@ from tiledialect.schedule.search.choice import best, best_seconds, least_seconds
 from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
 
 LEAST_POINTS = 1 << 17
-"""Contractions of fewer points are done before a second kernel has begun."""
+"""Minimum points of a split contraction: fewer are done before a second kernel has begun."""
 MANY_POINTS = 1 << 20
-"""CPUs gain by a split of fewer points only where there is less than a vector for each core."""
+"""Points below which CPUs gain by a split only with less than a vector of results for each core."""
 TILES = (32 * 32, 64 * 64, 128 * 128)
-"""How many results work-groups may have: there are parts for two groups of that size a unit."""
+"""Results of a work-group: there are parts for two groups of that size a unit."""
 ONE_WAVE, FEW_PARTS = 64 * 128, 8
 """The same for fewer parts than these, but one less where a third group would come after others."""
 GROUPS = 8
-"""How many long parts each core of a CPU has at least, where there is one result."""
+"""Minimum long parts for each core of a CPU, where there is one result."""
 LONG_SUM = 1 << 19
-"""What has fewer points is not better in such parts."""
+"""Minimum points of a sum in long parts."""
 LONGEST_PART = 1 << 18
-"""How long these are at most: the more is added to a number, the more digits of it are lost."""
+"""Maximum length of long parts: the more is added to a number, the more digits of it are lost."""
 CHUNK = 16
-"""Long parts begin at multiples of this, so that they are read in whole vectors."""
+"""Alignment of long parts, so that they are read in whole vectors."""
 MANY_PARTS = 32
-"""An index of so many values is long enough, as its parts have groups for other indices, too."""
+"""Extent of an index that is long enough, as its parts have groups for other indices, too."""
 GAIN = 0.9
-"""A split must take at most this share of the time."""
+"""Maximum share of the time that a split may take."""
 MORE_PARTS = 0.98
-"""More parts of sums of a GPU's columns than another split has must take at most this share of its
-time: they have more groups, which read more places of memory at a time."""
+"""Maximum share of another split's time that more parts of sums of a GPU's columns may take: they
+have more groups, which read more places of memory at a time.
+"""
 HANDOVER = {Kind.GPU: 10 / 7, Kind.CPU: 0.0}
-"""Latencies of the device from a kernel's last loads until the next one has its first."""
+"""Latencies of the device from a kernel's last loads to the next one's first."""
 LEAST_TILE = 16 * 16
-"""How many results a group has at least if it has a tile of a product."""
+"""Minimum results of a group that has a tile of a product."""
 MANY_GROUPS = 8
-"""With so many groups for each unit of a GPU none is idle, and nothing is split."""
+"""Groups for each unit of a GPU with which none is idle, and nothing is split."""
 
 
 @dataclass(frozen=True)
 class WeighedSplit:
-    """What a split takes."""
+    """Estimated time of a split."""
 
     index: str
     parts: int
     seconds: float
-    """What it takes, or takes at least."""
+    """Time, or a lower bound of it."""
     is_known: bool
-    """Whether that is what it takes."""
+    """Whether `seconds` is its time."""
 
     def __str__(self) -> str:
         least = "" if self.is_known else "at least "
@@ -70,15 +71,15 @@ class WeighedSplit:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What the splits of a contraction take."""
+    """Estimated times of the splits of a contraction."""
 
     whole: float
-    """The seconds without one."""
+    """Seconds without a split."""
     splits: tuple[WeighedSplit, ...]
     ops: list[Operation]
-    """Those of the best split; none if the contraction is better as it is."""
+    """Ops of the best split; none if the contraction is better as it is."""
     why: str = ""
-    """Why a split is best that was not weighed."""
+    """Reason for a split that was not weighed."""
 
     def __str__(self) -> str:
         whole = f"  whole: {self.whole * 1e6:.1f} us"
@@ -86,9 +87,9 @@ class Weighed:
 
 
 def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
-    """What the splits of a contraction take, or why none was weighed.
+    """Estimated times of the splits of a contraction, or the reason why none was weighed.
 
-    What tensor cores compute with this ``precision`` has parts if its tiles fill too few units.
+    A product on tensor cores with this ``precision`` has parts if its tiles fill too few units.
     """
     if op.domain is None:
         return "the ranges of its indices are not known yet"
@@ -122,7 +123,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
 
 
 def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None:
-    """The split into the sums of rows, where what is summed needs other aggregates of its row.
+    """Split into the sums of rows, where summed elements need other aggregates of their row.
 
     As in a cross entropy: a row kernel then reads each row once, and its elements are never
     written.
@@ -139,7 +140,7 @@ def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None
 def _on_tensor_cores(
     op: ContractionOp, facts: Facts, device: Device, precision: str
 ) -> Weighed | None:
-    """The split into products that tensor cores compute at the same time."""
+    """Split into products that tensor cores compute at the same time."""
     found = parts_on_tensor_cores(facts, device, precision)
     if found is None or why_not_split(op, found.index) is not None:
         return None
@@ -153,7 +154,7 @@ def _on_tensor_cores(
 
 
 def _row_index(op: ContractionOp) -> str | None:
-    """The index of rows that a sum goes over whose elements need aggregates of their rows."""
+    """Index of rows that a sum goes over whose elements need aggregates of their rows."""
     (value, *others), (access, *_) = op.inputs, op.accesses
     names = [e.variable for e in access.data]
     aggregates = [] if others else [v for v in _operands_of(value) if size_of(v) < size_of(value)]
@@ -169,7 +170,7 @@ def _row_index(op: ContractionOp) -> str | None:
 
 
 def _operands_of(value: SSAValue) -> list[SSAValue]:
-    """The results of contractions that elementwise ops make a tensor of."""
+    """Results of contractions that a tensor is computed from elementwise."""
     found, pending, seen = list[SSAValue](), [value], set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -186,7 +187,7 @@ def _operands_of(value: SSAValue) -> list[SSAValue]:
 def _why_whole(
     op: ContractionOp, facts: Facts, outputs: int, device: Device, precision: str
 ) -> str:
-    """Why no split of a contraction can gain; empty if one may."""
+    """Reason for which no split of a contraction can gain; empty if one may."""
     if tensor_core_schedule(facts, device, precision) is not None:
         return "tensor cores compute it"
     if _begins_rows(op) and device.is_busy_with(outputs):
@@ -209,13 +210,13 @@ def _why_whole(
 
 
 def _is_matrix(facts: Facts) -> bool:
-    """Whether results are those of a product of matrices, with an index of each alone."""
+    """Whether the results are a product of matrices, with an index of each alone."""
     moving = {name for name in facts.output_indices if facts.extents[name] > 1}
     return facts.is_product and all(moving - t.names for t in facts.inputs)
 
 
 def _groups(facts: Facts, device: Device) -> int:
-    """How many groups the best schedule has."""
+    """Number of work-groups of the best schedule."""
     found = best(facts, device)
     return found.estimate.groups if found is not None else 0
 
@@ -223,7 +224,7 @@ def _groups(facts: Facts, device: Device) -> int:
 def _splits(
     op: ContractionOp, facts: Facts, outputs: int, device: Device
 ) -> Iterator[tuple[str, int]]:
-    """The index that moves the inputs farthest, and numbers of parts that fill the device.
+    """Index that moves the inputs farthest, and numbers of parts that fill the device.
 
     On a GPU an index of few values, as taps have, or fewer than the parts that few results need,
     has no parts if there is another.
@@ -264,20 +265,20 @@ def _splits(
 
 
 def _multiple(extent: int, parts: int) -> int:
-    """Of what the sizes of parts are multiples: chunks that are aligned, if parts are long."""
+    """Number that divides the sizes of parts: aligned chunks, if parts are long."""
     return CHUNK if extent >= 4 * CHUNK * parts else 1
 
 
 def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[float, bool]:
-    """What the kernels of some contractions take, one after the other; whether that is known.
+    """Seconds of the kernels of some contractions, one after the other; whether they are exact.
 
-    What takes `enough` at least is not weighed to the end: the last kernels, of fewer points, tell
-    that at little cost.
+    Splits that take `enough` at least are not weighed to the end: the last kernels, of fewer
+    points, show that at little cost.
     """
     kernels = [
         contraction_facts(op)
         for op in reversed(ops)
-        # What fills a tensor with one number is fused away, or short.
+        # A contraction that fills a tensor with one number is fused away, or short.
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
     between = HANDOVER[device.kind] * device.latency * 1e-6
@@ -290,7 +291,7 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
 
 
 def results_with(op: ContractionOp) -> set[str]:
-    """The names of what a kernel of the contraction may compute: it, and elementwise ops of it."""
+    """Names of the results of a contraction's kernel: its own, and elementwise functions of it."""
     found: dict[SSAValue, None] = {op.result: None}
     pending: list[SSAValue] = [op.result]
     while pending:
@@ -303,7 +304,7 @@ def results_with(op: ContractionOp) -> set[str]:
 
 
 def _begins_rows(op: ContractionOp) -> bool:
-    """Whether the result goes back to each element of what was summed, as in a softmax."""
+    """Whether the result is combined with each summed element, as in a softmax."""
     users = [use.operation for use in op.result.uses]
     sizes = [size_of(user.res) for user in users if isinstance(user, ElementwiseOp)]
     return len(op.inputs) == 1 and any(size > size_of(op.result) for size in sizes)

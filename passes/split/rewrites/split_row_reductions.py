@@ -1,8 +1,9 @@
-"""Rows that are aggregated for their own aggregates, in parts: one pass instead of two.
+"""Split row reductions: aggregates of a row that need each other, in parts, in one pass instead of
+two.
 
 A variance needs the mean of its row, a sum of exponentials the maximum. Where rows are too few or
 too long for a kernel that has whole rows, each part of a row has a mean or a maximum of its own,
-and the parts' results are joined by what they differ in (`part_corrections.py`).
+and the parts' results are merged by its difference to the row's (`partial_merge.py`).
 """
 
 from __future__ import annotations
@@ -30,36 +31,36 @@ from tiledialect.passes.split.rewrites.partial_merge import Correction, Parts, c
 from tiledialect.schedule.cost.device import Device
 
 ITEMS, NOT_KEPT = 1 << 10, 12
-"""The work-items of a GPU that share a row at most, and the registers of each for other things."""
+"""Maximum work-items of a GPU that share a row, and the registers of each for other things."""
 FEW = 64
-"""How many ops are looked at in search for what is summed with the same rows."""
+"""Maximum ops of the search for sums of the same rows."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The axes of a tensor, and which of them are aggregated over."""
+    """Axes of a tensor, and the axes that are aggregated over."""
 
     shape: Shape
     summed: tuple[int, ...]
 
     @property
     def length(self) -> int:
-        """How many elements a row has."""
+        """Number of elements of a row."""
         return prod(self.shape[axis] for axis in self.summed)
 
     @property
     def size(self) -> int:
-        """How many elements all rows have."""
+        """Number of elements of all rows."""
         return prod(self.shape)
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.size // max(1, self.length)
 
     @property
     def kept(self) -> Shape:
-        """The shape of what there is one of for each row."""
+        """Shape of the values that each row has one of."""
         return tuple(1 if axis in self.summed else n for axis, n in enumerate(self.shape))
 
 
@@ -69,15 +70,15 @@ class Group:
 
     rows: Rows
     first: tuple[ContractionOp, ...]
-    """Those that others need."""
+    """Aggregates that others need."""
     found: Mapping[ContractionOp, Correction]
-    """Those that need others."""
+    """Aggregates that need others."""
     beside: tuple[ContractionOp, ...]
-    """Those that need none, of what is read anyway."""
+    """Aggregates that need none, of tensors that are read anyway."""
 
     @property
     def ops(self) -> set[ContractionOp]:
-        """All of them."""
+        """All of the aggregates."""
         return {*self.first, *self.found, *self.beside}
 
     def is_kept(self, device: Device) -> bool:
@@ -88,14 +89,14 @@ class Group:
         return is_many and self.rows.length * len(read) <= words
 
     def means_of(self, op: ContractionOp) -> list[SSAValue]:
-        """The means that a sum gives, which others need."""
+        """Means of a sum that other aggregates need."""
         own = Before([op.result])
         means = (m for known in self.found.values() for m in known.means)
         return [m for m in dict.fromkeys(means) if m != op.result and own.are_needed_for(m)]
 
 
 def rows_of(op: ContractionOp) -> Rows | None:
-    """The rows that a contraction aggregates as they are."""
+    """Rows that a contraction aggregates without change."""
     if not op.is_static or op.domain is None or op.default is not None or op.constraints:
         return None
     names = _places(op.accesses.data[0].data)
@@ -115,7 +116,9 @@ def rows_of(op: ContractionOp) -> Rows | None:
 
 
 def _inputs_fit(op: ContractionOp, names: tuple[str, ...], rows: Rows) -> bool:
-    """Whether a contraction combines elements of the same place, or compares with a row's."""
+    """Whether a contraction combines elements of the same place, or compares them with a row's
+    value.
+    """
     kind, places = op.combination.data, tuple(IndexExpr.of(n) for n in names)
     if kind is Combination.none:
         return True
@@ -126,7 +129,7 @@ def _inputs_fit(op: ContractionOp, names: tuple[str, ...], rows: Rows) -> bool:
 
 
 def _places(exprs: Iterable[IndexExpr]) -> tuple[str, ...] | None:
-    """The indices that expressions are, each another one."""
+    """Variables of expressions that are distinct plain indices."""
     names = [e.names[0] for e in exprs if len(e.names) == 1 and e == IndexExpr.of(e.names[0])]
     is_all = len(names) == len(list(exprs)) and len(set(names)) == len(names)
     return tuple(names) if is_all else None
@@ -136,7 +139,7 @@ def _places(exprs: Iterable[IndexExpr]) -> tuple[str, ...] | None:
 
 
 def group_of(leader: ContractionOp) -> Group | None:
-    """The aggregates of rows that need one of them, with what is aggregated beside them."""
+    """Aggregates of rows that need a leader, with the other aggregates of the same rows."""
     rows = rows_of(leader)
     if rows is None or shape_of(tensor_type(leader.result)) != rows.kept:
         return None
@@ -161,7 +164,7 @@ def group_of(leader: ContractionOp) -> Group | None:
 
 
 def _users(values: Iterable[SSAValue], rows: Rows) -> list[ContractionOp]:
-    """The aggregates of rows that elementwise ops of some values come to."""
+    """Aggregates of rows that use some values through elementwise ops."""
     pending, seen, found = list(values), set[Operation](), list[ContractionOp]()
     while pending and len(seen) < FEW:
         for use in pending.pop().uses:
@@ -177,7 +180,9 @@ def _users(values: Iterable[SSAValue], rows: Rows) -> list[ContractionOp]:
 
 
 def _beside(leader: ContractionOp, users: list[ContractionOp], rows: Rows) -> list[ContractionOp]:
-    """What else is aggregated of what the rows' aggregates read, and needs none of these."""
+    """Other aggregates of the tensors that the rows' aggregates read, and that need none of
+    these.
+    """
     sources = sources_of([*leader.inputs, *(v for op in users for v in op.inputs)], rows)
     before = Before([leader.result, *(op.result for op in users)])
     return [
@@ -192,7 +197,7 @@ def _beside(leader: ContractionOp, users: list[ContractionOp], rows: Rows) -> li
 
 
 def sources_of(values: Iterable[SSAValue], rows: Rows) -> set[SSAValue]:
-    """The whole tensors that elementwise ops make values of."""
+    """Whole tensors that values are computed from elementwise."""
     found, pending, seen = set[SSAValue](), list(values), set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -211,17 +216,17 @@ def sources_of(values: Iterable[SSAValue], rows: Rows) -> set[SSAValue]:
 
 @dataclass
 class PartsKernel:
-    """Builds the row kernel of all aggregates of the parts, which stand for the rows there."""
+    """Builder of the row kernel of all aggregates of the parts, which act as rows there."""
 
     group: Group
     axis: int
     parts: int
     before: Operation
-    """Where the kernel is going to be."""
+    """Op before which the kernel is inserted."""
     inputs: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The kernel's arguments for what it takes."""
+    """The kernel's arguments for its operands."""
     made: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """What the kernel computes of values, or of rows' aggregates and means, for the parts."""
+    """The kernel's values for values, or for rows' aggregates and means, of the parts."""
 
     def __post_init__(self) -> None:
         """Begin with an empty kernel."""
@@ -231,11 +236,11 @@ class PartsKernel:
 
     @property
     def size(self) -> int:
-        """How many elements a part of a row has."""
+        """Number of elements of a part of a row."""
         return self.group.rows.length // self.parts
 
     def finished(self) -> Mapping[SSAValue, SSAValue]:
-        """What the kernel, which is in the program now, gives for the aggregates and weights."""
+        """Insert the kernel; its results for the aggregates and weights."""
         wanted = [op.result for op in self.ordered]
         for op in self.ordered:
             self._aggregate_of(op)
@@ -261,7 +266,7 @@ class PartsKernel:
         return [op for op in block.ops if isinstance(op, ContractionOp) and op in self.group.ops]
 
     def _sum_of(self, value: SSAValue) -> SSAValue:
-        """The sum of a value over each part."""
+        """Sum of a value over each part."""
         for op in self.ordered:
             is_sum = op.aggregation.data is Aggregation.add and [*op.inputs] == [value]
             if is_sum and op not in self.group.found:
@@ -269,7 +274,7 @@ class PartsKernel:
         return self._aggregate(Aggregation.add, [self.of(value)])
 
     def _aggregate_of(self, op: ContractionOp) -> None:
-        """Compute what a contraction aggregates of each part, and the mean that this gives."""
+        """Compute the aggregate of each part, and the means that follow from it."""
         inputs = [self.of(v) for v in op.inputs]
         found = self._aggregate(op.aggregation.data, inputs, op.combination.data)
         found.name_hint = f"{op.result.name_hint or 'result'}_parts"
@@ -293,7 +298,7 @@ class PartsKernel:
         return self.build.insert(ContractionOp(kind, how, kept, pairs, shape=sizes))
 
     def of(self, value: SSAValue) -> SSAValue:
-        """A value in the parts' shape; what needs a row's aggregate has that of its part."""
+        """A value in the parts' shape, with the parts' aggregates instead of the rows'."""
         if value not in self.made:
             self.made[value] = self._of(value)
         return self.made[value]
@@ -316,7 +321,7 @@ class PartsKernel:
         return argument
 
     def _index(self, op: IndexOp) -> SSAValue:
-        """Positions along an axis, which may be that of the parts."""
+        """Positions along an axis, which may be the axis of the parts."""
         like, axis = self.of(op.operand), op.axis.value.data
         own = self.build.insert(IndexOp.along(like, axis + 1 if axis >= self.axis else axis))
         if axis != self.axis:
@@ -326,14 +331,14 @@ class PartsKernel:
         return self.build.add(self.build.mul(part, length), own)
 
     def _is_made_again(self, value: SSAValue) -> bool:
-        """Whether a value is computed again: what follows no contraction, or needs an aggregate."""
+        """Whether a value is recomputed: it follows no contraction, or needs an aggregate."""
         if Before(op.result for op in self.group.first).are_needed_for(value):
             return True
         sources = sources_of([value], self.group.rows)
         return bool(sources) and all(not isinstance(v.owner, Operation) for v in sources)
 
     def _view(self, value: SSAValue) -> SSAValue:
-        """A tensor with an axis for the part, where it has the axis, before the kernel."""
+        """Tensor with an axis for the part, where it has the axis, before the kernel."""
         _hoist(value, self.before)
         shape = shape_of(tensor_type(value)) or ()
         axis = self.axis - (len(self.group.rows.shape) - len(shape))
@@ -345,14 +350,14 @@ class PartsKernel:
         return view.result
 
     def _shape(self, shape: Shape) -> Shape:
-        """A shape with an axis for the part."""
+        """Shape with an axis for the part."""
         axis = self.axis - (len(self.group.rows.shape) - len(shape))
         parts = (self.parts, shape[axis] // self.parts) if shape[axis] > 1 else (1, 1)
         return (*shape[:axis], *parts, *shape[axis + 1 :])
 
 
 def _hoist(value: SSAValue, before: Operation) -> None:
-    """Move what a value needs before an op, on which it does not depend."""
+    """Move the ops of a value before an op on which it does not depend."""
     op = value.owner
     if not isinstance(op, Operation) or op.parent is not before.parent:
         return
@@ -365,7 +370,7 @@ def _hoist(value: SSAValue, before: Operation) -> None:
 
 
 def split_rows(group: Group, axis: int, parts: int) -> None:
-    """Replace the aggregates of a group by those of parts, and what these come to."""
+    """Replace the aggregates of a group by aggregates of parts, and their merge."""
     kernel = PartsKernel(group, axis, parts, group.first[0])
     ordered = kernel.ordered
     found = kernel.finished()
@@ -389,7 +394,9 @@ def split_rows(group: Group, axis: int, parts: int) -> None:
 def _total(
     op: ContractionOp, found: SSAValue, axis: int, build: TensorBuilder, *, is_beside: bool
 ) -> SSAValue:
-    """What the parts come to, in the shape of the contraction's result, or beside the parts."""
+    """Merge of the parts, in the shape of the contraction's result, or broadcastable to the
+    parts.
+    """
     names = [e.names[0] for e in op.accesses.data[0].data]
     kept = {n for e in op.output.data for n in e.names}
     places = [IndexExpr.of(n if n in kept else 0) for n in names]

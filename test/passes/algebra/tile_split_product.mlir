@@ -4,8 +4,8 @@
 // RUN: not tile-opt %s -p 'tile-split-product{first=A,C}' 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not tile-opt %s -p 'tile-split-product{first=A}' 2>&1 | filecheck %s --check-prefix=TWO
 
-// NONE: A and C are no two factors of a sum of products of three
-// TWO: two factors are first, not 1 (A)
+// NONE: `first` must name two factors of a sum of products of three, got A and C
+// TWO: `first` must name 2 factors, got 1 (A)
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
     "compute_units" = 2 : i64, "native_vector_width" = 16 : i64>>} {

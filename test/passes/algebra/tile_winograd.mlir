@@ -4,7 +4,7 @@
 // RUN: not tile-opt %s -p 'tile-winograd{contraction=S}' 2>&1 | filecheck %s --check-prefix=STRIDED
 // RUN: not tile-opt %s -p 'tile-winograd{contraction=Z}' 2>&1 | filecheck %s --check-prefix=NONE
 
-// STRIDED: S is no sum of products of f32 over windows of 3 x 3 with stride 1
+// STRIDED: S is not a sum of products of f32 over windows of 3 x 3 with stride 1
 // NONE: there is no contraction Z
 
 // WHY: O: sums of places first, {{[0-9.]+}} us so and {{[0-9.]+}} us with all products

@@ -4,7 +4,7 @@
 
 // CHECK: schedule <group.y i : 100, group.x 64*j : 4, local.x j : 64, serial k : 50>
 // SMALL: schedule <group.y i : 100, group.x 4*j : 50, local.x j : 4, serial k : 50>
-// NONE: a work-group of 0 work-items cannot run
+// NONE: `local-size` must be at least 1, got 0
 func.func @product(%A: tensor<100x50xf32>, %B: tensor<50x200xf32>) -> tensor<100x200xf32> {
   %C = tile.kernel(%a = %A : tensor<100x50xf32>, %b = %B : tensor<50x200xf32>) -> tensor<100x200xf32> {
     %c = tile.contraction add(%a[i, k] mul %b[k, j]) -> [i, j] domain <i = 0 to 100, j = 0 to 200, k = 0 to 50> : (tensor<100x50xf32>, tensor<50x200xf32>) -> tensor<100x200xf32>

@@ -8,7 +8,7 @@
 // RUN: not tile-opt %s -p 'tile-split-reduction{index=k parts=4 contraction=O}' 2>&1 | filecheck %s --check-prefix=ONE
 // RUN: not tile-opt %s -p 'tile-fuse,tile-split-reduction{index=k parts=4 contraction=C}' 2>&1 | filecheck %s --check-prefix=KERNEL
 
-// PARTS: 1 are too few parts to split a contraction into
+// PARTS: `parts` must be at least 2, got 1
 // INDEX: no contraction that can be split sums over q
 // NAME: there is no contraction X; there is C, M, T, O
 // OUTPUT: C cannot be split: i is an index of the result

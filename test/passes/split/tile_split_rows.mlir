@@ -3,7 +3,7 @@
 // RUN: tile-opt %s -p tile-split-rows | filecheck %s --check-prefix=CHOSEN
 // RUN: not tile-opt %s -p 'tile-split-rows{parts=1}' 2>&1 | filecheck %s --check-prefix=FEW
 
-// FEW: 1 are too few parts to split rows into
+// FEW: `parts` must be at least 2, got 1
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
     "platform" = "NVIDIA CUDA", "compute_units" = 132 : i64, "max_work_group_size" = 1024 : i64,

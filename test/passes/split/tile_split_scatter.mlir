@@ -3,7 +3,7 @@
 // RUN: tile-opt %s -p tile-split-scatter | filecheck %s --check-prefix=CHOSEN
 // RUN: not tile-opt %s -p 'tile-split-scatter{parts=0}' 2>&1 | filecheck %s --check-prefix=NONE
 
-// NONE: a scatter has 1 part at least, not 0
+// NONE: `parts` must be at least 1, got 0
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<
     "platform" = "NVIDIA CUDA", "compute_units" = 132 : i64, "max_work_group_size" = 1024 : i64,
