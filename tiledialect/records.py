@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
-from functools import cache, partial
+from functools import partial
 from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from tiledialect import caches
 
 Record = TypeVar("Record")
 Value = TypeVar("Value")
@@ -31,7 +33,7 @@ Reader: TypeAlias = Callable[[Any], Any]
 """A function that makes a value of some type of what JSON has for it."""
 
 
-@cache
+@caches.RECORDS
 def _reader(t: Any) -> Reader:
     args = get_args(t)
     if is_dataclass(t):

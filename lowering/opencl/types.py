@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from tiledialect import caches
 from tiledialect.errors import TileError
 
 VECTOR_LENGTHS = (2, 3, 4, 8, 16)
@@ -107,7 +107,7 @@ FLOATS: dict[type[Attribute], CType] = {
 }
 
 
-@lru_cache(maxsize=1 << 8)
+@caches.C_TYPES
 def c_type(type: Attribute, index_bits: int) -> CType | None:
     """The C type of a scalar or vector type, None if OpenCL C has none."""
     if isinstance(type, VectorType):

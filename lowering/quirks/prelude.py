@@ -19,8 +19,8 @@ The functions have names that no variable has (`lowering/names.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
+from tiledialect import caches
 from tiledialect.lowering.opencl.types import VECTOR_LENGTHS
 from tiledialect.lowering.quirks.table import Kind, quirks_of
 from tiledialect.lowering.quirks.trigonometry import trigonometry
@@ -166,7 +166,7 @@ DOUBLE = """#ifdef cl_khr_fp64
 """
 
 
-@cache
+@caches.PLATFORMS
 def prelude(platform: str, compute_capability: int = 0) -> str:
     """What a program for the platform of this short name begins with."""
     quirks = quirks_of(platform, Kind.PRELUDE)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import keyword
 from collections import namedtuple
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
+
+from tiledialect import caches
 
 
 def pack(function: str, names: Sequence[str], outputs: Sequence[Any]) -> Any:
@@ -14,7 +15,7 @@ def pack(function: str, names: Sequence[str], outputs: Sequence[Any]) -> Any:
     return outputs[0] if len(outputs) == 1 else result_type(function, tuple(names))(*outputs)
 
 
-@cache
+@caches.RESULT_TYPES
 def result_type(function: str, names: tuple[str, ...]) -> Any:
     """The class of the named tuples that a function gives."""
 

@@ -8,7 +8,6 @@ PyTorch is not among the requirements of tiledialect; importing this module need
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -17,6 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, bf16
 from xdsl.ir import Attribute
 
+from tiledialect import caches
 from tiledialect.api.error_boundary import front_door
 from tiledialect.api.front_door import compile
 from tiledialect.api.function import Function, restored
@@ -201,7 +201,7 @@ def _function_of(program: str) -> Function:
     return _functions.get(program) or _restored(program)
 
 
-@lru_cache(64)
+@caches.RESTORED
 def _restored(program: str) -> Function:
     try:
         saved = from_json(Saved, program)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import TypeVar
 
+from tiledialect import caches
 from tiledialect.lazy import lazy
 
 from .component import Part, partition
@@ -120,14 +121,12 @@ class Written:
 
 
 T = TypeVar("T")
-REMEMBERED = 1 << 12
-"""About how many spaces answers are kept."""
 
 
 def remembered(ask: Callable[[IndexSpace], T]) -> Callable[[IndexSpace], T]:
     """Keep the answers of a function: in the layers of a network the same spaces come back."""
 
-    @lru_cache(maxsize=REMEMBERED)
+    @caches.INDEX_SPACES
     def kept(written: Written) -> T:
         return ask(written.space)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from tiledialect import caches
 
 from . import system
 from .component import Component, Row
@@ -16,8 +17,6 @@ from .system import System
 
 Box = tuple[tuple[int, int], ...]
 """For each variable its least value and one more than its greatest."""
-
-_REMEMBERED = 1 << 14
 
 
 class UnboundedVariableError(Exception):
@@ -66,7 +65,7 @@ def _add_points(constraints: System, component: Component, offset: int = 0) -> l
     return values
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def is_empty(component: Component) -> bool:
     """Whether there is no point."""
     constraints = System(component.size)
@@ -74,7 +73,7 @@ def is_empty(component: Component) -> bool:
     return system.is_empty(constraints)
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def bounding_box(component: Component) -> Box:
     """The least box that holds all points, as far as can be told; of extents 0 if there is none.
 
@@ -90,7 +89,7 @@ def bounding_box(component: Component) -> Box:
     return system.extents(constraints)
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def sample(component: Component) -> tuple[int, ...] | None:
     """One point, if there is one."""
     constraints = System(component.size)
@@ -102,7 +101,7 @@ def sample(component: Component) -> tuple[int, ...] | None:
 # -- what a loop nest has to test ----------------------------------------------------------------
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def guards(component: Component, box: Box) -> tuple[Condition, ...]:
     """Conditions that, tested at every integer point of ``box``, leave exactly the points.
 
@@ -170,7 +169,7 @@ def _add_failure(constraints: System, row: Row, test: Test) -> None:
         constraints.add_range(remainder, 1, row.divisor)
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int, ...]:
     """Those of the rows ``candidates`` that can be dropped together without adding points.
 
@@ -200,7 +199,7 @@ def _holds_everywhere(component: Component, row: Row, test: Test) -> bool:
 # -- the output ----------------------------------------------------------------------------------
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def collision(component: Component) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Two points that agree in the rows of the output, if there are such."""
     size, outputs = component.size, component.rows[: component.outputs]
@@ -221,7 +220,7 @@ def collision(component: Component) -> tuple[tuple[int, ...], tuple[int, ...]] |
     return None
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def covers_output(component: Component) -> bool:
     """Whether the rows of the output take every combination of values inside their bounds."""
     constraints = System(component.size)
@@ -230,7 +229,7 @@ def covers_output(component: Component) -> bool:
     return system.covers(constraints.solutions(), box)
 
 
-@lru_cache(_REMEMBERED)
+@caches.INTEGER_SETS
 def is_full(component: Component) -> bool:
     """Whether the variables of the output take every combination of values in their box."""
     outputs = component.rows[: component.outputs]

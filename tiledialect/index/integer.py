@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import gcd, prod
 from typing import Literal, NamedTuple
 
+from tiledialect import caches
 from tiledialect.lazy import lazy
 
 from .expr import IndexExpr
@@ -136,7 +136,7 @@ class Expr:
         return Expr((((), value),) if value else ())
 
     @staticmethod
-    @lru_cache(maxsize=1 << 12)
+    @caches.VARIABLES
     def var(name: str) -> Expr:
         """The variable with this name."""
         return Expr((((Variable(name),), 1),))

@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from math import gcd, inf
 from typing import Literal
+
+from tiledialect import caches
 
 from . import expr as rational
 from .integer import (
@@ -445,7 +447,7 @@ def _stated(name: str, ends: rational.Range | Ends) -> Sequence[Condition]:
     return _between(name, lower, upper)
 
 
-@lru_cache(maxsize=1 << 10)
+@caches.LOOP_FACTS
 def _between(name: str, lower: Operand | None, upper: Operand | None) -> Sequence[Condition]:
     """The facts that these ends are: each pass names the same loops again."""
     least = () if lower is None else (less_equal(lower, name),)

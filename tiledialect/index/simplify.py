@@ -17,9 +17,10 @@ the divisor is known to be positive. (They are those of the work on Lift's views
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from math import inf
 from typing import Literal
+
+from tiledialect import caches
 
 from .integer import (
     Atom,
@@ -127,7 +128,7 @@ def _comparisons(condition: Condition, seen: set[Atom]) -> int:
             return len(parts) - 1 + sum(_comparisons(part, seen) for part in parts)
 
 
-@lru_cache(maxsize=1 << 10)
+@caches.SIMPLIFIERS
 def _simplifier(env: Env) -> _Simplifier:
     return _Simplifier(env)
 

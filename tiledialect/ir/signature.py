@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
@@ -12,6 +11,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
+from tiledialect import caches
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError, count
 from tiledialect.ir.names import from_hint
@@ -119,8 +119,6 @@ def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind
     return names
 
 
-KEPT = 1024
-"""How many types are kept that were given as texts: programs have hundreds of inputs."""
 TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
 """The names that element types have in IR, by those that Tile has for them."""
 
@@ -132,7 +130,7 @@ def type_text(t: Attribute) -> str:
     return "x".join((*map(str, t.get_shape()), et.type_name(t.element_type)))
 
 
-@lru_cache(maxsize=KEPT)
+@caches.TYPE_TEXTS
 def parse_type(text: str) -> TensorType[Attribute]:
     """The static tensor type written as ``2x9x9x5xf32`` (a scalar: ``f32``).
 

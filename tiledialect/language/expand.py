@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TypeAlias
 
+from tiledialect import caches
 from tiledialect.errors import SourceSpan
 
 from . import ast
@@ -67,7 +67,7 @@ function cond(C, A, B) -> (Y) { Y = B + min(max(C, -C), 1) * (A - B); }
 """Functions of dimensions, in the arithmetic that sizes have; a comparison gives 1 or 0."""
 
 
-@cache
+@caches.TEMPLATES
 def _templates(text: str) -> dict[str, ast.Function]:
     return {f.name.text: f for f in parse(text) if f.name is not None}
 

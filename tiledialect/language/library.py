@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from xdsl.ir import SSAValue
 
+from tiledialect import caches
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.errors import TileError, count
 
@@ -52,7 +51,7 @@ def library_function(call: ast.Call, operand: SSAValue, axis: int) -> ast.Functi
     return _function(call.function, rank, axis % rank)
 
 
-@cache
+@caches.LIBRARY
 def _function(name: str, rank: int, axis: int) -> ast.Function:
     indices, sizes = [f"i{k}" for k in range(rank)], [f"N{k}" for k in range(rank)]
     kept, kept_sizes = list(indices), list(sizes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import marshal
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from lark.grammar import Rule
 from lark.lexer import PatternStr, TerminalDef
 from lark.tree import Meta
 
+from tiledialect import caches
 from tiledialect.errors import SourceSpan, TileError
 
 from .. import disk
@@ -62,7 +62,7 @@ def parse(text: str, filename: str = "<tile>") -> tuple[ast.Function, ...]:
     return _Builder(text, filename).build(tree)
 
 
-@cache
+@caches.PACKAGE
 def _lark() -> Lark:
     """The parser. Its tables take longer to make than programs to parse: they are kept on disk."""
     grammar = GRAMMAR.read_text(encoding="utf-8")
@@ -77,7 +77,7 @@ def _lark() -> Lark:
     return made
 
 
-@cache
+@caches.PACKAGE
 def _terminals() -> dict[str, str]:
     """The text of every terminal, or its name if it has more than one."""
     texts = {"$END": "$END"}

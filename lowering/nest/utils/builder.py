@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from math import prod
 
 from xdsl.builder import Builder
@@ -20,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tiledialect import caches
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
@@ -46,7 +46,7 @@ def memory_type(
     return _memory_type(storage_type(element_type), tuple(shape), space)
 
 
-@lru_cache(maxsize=1 << 10)
+@caches.MEMORY_TYPES
 def _memory_type(
     element_type: Attribute, shape: tuple[int, ...], space: IntegerAttr
 ) -> MemRefType[Attribute]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect import caches
 from tiledialect.index.expr import Range
 from tiledialect.index.integer import (
     Atom,
@@ -39,7 +39,7 @@ NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 """The properties of index arithmetic."""
 
 
-@lru_cache(maxsize=1 << 12)
+@caches.CONSTANTS
 def _number(number: int) -> Mapping[str, IntegerAttr[IndexType]]:
     """The properties of a constant."""
     return {"value": IntegerAttr(number, INDEX)}

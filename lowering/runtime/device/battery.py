@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i1
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect import caches
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.dialects.tile import elementwise, numeric
@@ -158,7 +159,7 @@ class Elementwise(Case):
                 nest.store(result.compute(nest.scalars, values), memory, place)
 
 
-@cache
+@caches.ELEMENT_TYPES
 def operands(t: Attribute) -> tuple[Array, Array]:
     """Two arrays of a type: of reals from -20.25 to 25.5, the second of no zeros; of integers
     that all types hold, the second of small ones."""

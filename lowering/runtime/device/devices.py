@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tiledialect import caches
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import RATES, SIMULATOR
 from tiledialect.lowering.runtime.device import icd, measure, probe
@@ -112,7 +112,7 @@ class _Found:
         return not self.reasons[device]
 
 
-@cache
+@caches.PACKAGE
 def _found() -> _Found:
     return _Found(every_device())
 
@@ -355,7 +355,7 @@ def opencl_device(device: Device) -> cl.Device:
     return _found().opencl[device]
 
 
-@cache
+@caches.DEVICES
 def device_of(opencl: cl.Device) -> Device:
     """The description of an OpenCL device that the user brought."""
     found = _found()
@@ -386,7 +386,7 @@ IN_CALLER = 1 << 31
 """The property of such queues."""
 
 
-@cache
+@caches.DEVICES
 def queue_in_caller(device: Device) -> cl.CommandQueue | None:
     """A queue whose commands the thread that enqueues them executes itself, alone, before it goes
     on: no other thread is woken nor waited for. None if the device has no such queues.
@@ -401,7 +401,7 @@ def queue_in_caller(device: Device) -> cl.CommandQueue | None:
         return None
 
 
-@cache
+@caches.DEVICES
 def _queue(device: Device, profiling: bool) -> cl.CommandQueue:
     import pyopencl as cl
 
@@ -409,7 +409,7 @@ def _queue(device: Device, profiling: bool) -> cl.CommandQueue:
     return cl.CommandQueue(_context(device), properties=properties)
 
 
-@cache
+@caches.DEVICES
 def _context(device: Device) -> cl.Context:
     import pyopencl as cl
 

@@ -16,11 +16,10 @@ import site
 import sys
 import tempfile
 from contextlib import ExitStack, suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiledialect import disk
+from tiledialect import caches, disk
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -54,7 +53,7 @@ def _inherit() -> None:
     is_inherited = True
 
 
-@cache
+@caches.PACKAGE
 def platforms() -> tuple[tuple[cl.Platform, tuple[cl.Device, ...]], ...]:
     """Every OpenCL platform that can be found, with its devices; none if there is none.
 

@@ -15,13 +15,12 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache
 from math import isfinite, sqrt
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tiledialect import disk
+from tiledialect import caches, disk
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.probe import machine
 from tiledialect.rounding import ceil_div
@@ -207,7 +206,7 @@ def rates(device: Device) -> Rates | None:
     return _rates(device) if is_measured(device) else None
 
 
-@cache
+@caches.DEVICES
 def _rates(device: Device) -> Rates | None:
     before = found(device)
     if before is not None and not before.is_due:

@@ -17,11 +17,10 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiledialect import disk
+from tiledialect import caches, disk
 from tiledialect.lowering.runtime import child_process as child
 from tiledialect.lowering.runtime.progress import progress
 
@@ -107,7 +106,7 @@ def _reason_in(path: Path) -> str | None:
     return reason if isinstance(reason, str) else None
 
 
-@cache
+@caches.PACKAGE
 def _sources() -> str:
     """Tells what is tried by this version of the package from what others try."""
     import tiledialect
@@ -122,7 +121,7 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-@cache
+@caches.PACKAGE
 def machine() -> str:
     """The processor, and what drivers are told: they decide what a driver's compiler does."""
     told = [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
+from tiledialect import caches
 from tiledialect.ir.target_spec import SIMULATOR
 from tiledialect.lowering.runtime.device.devices import Device, device_of, queue_in_caller
 
@@ -108,13 +108,13 @@ def _pool(queue: cl.CommandQueue) -> MemoryPool:
     return MemoryPool(ImmediateAllocator(queue), leading_bits_in_bin_id=10)
 
 
-@lru_cache(maxsize=32)
+@caches.QUEUES
 def lane_of(queue: cl.CommandQueue) -> Lane:
     """The lane of a queue."""
     return Lane(queue)
 
 
-@cache
+@caches.DEVICES
 def lane_in_caller(device: Device) -> Lane | None:
     """The lane of which the calling thread executes the commands; None if the device has none."""
     queue = queue_in_caller(device)

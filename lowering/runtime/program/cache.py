@@ -14,11 +14,10 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import tiledialect
-from tiledialect import disk
+from tiledialect import caches, disk
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import check_plan
 from tiledialect.lowering.runtime.program.program_text import Texts
@@ -48,7 +47,7 @@ def _state_of_files() -> str | None:
     return state.hexdigest()
 
 
-@cache
+@caches.PACKAGE
 def _state() -> str | None:
     return _state_of_files()
 

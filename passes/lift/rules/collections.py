@@ -5,12 +5,12 @@ from __future__ import annotations
 import runpy
 import warnings
 from collections.abc import Mapping
-from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tiledialect import caches
 from tiledialect.errors import TileError, TileWarning
 from tiledialect.passes.lift.rules import (
     cancellation,
@@ -57,7 +57,7 @@ def rules_with(path: str | None = None) -> Mapping[str, Named]:
     return {**installed_rules(), **RULES, **loaded}
 
 
-@cache
+@caches.PACKAGE
 def installed_rules() -> Mapping[str, Named]:
     """The rules of the modules that installed packages register."""
     found: dict[str, Named] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.str_enum import StrEnum
 
+from tiledialect import caches
 from tiledialect.dialects.index_syntax import parse_index
 from tiledialect.errors import TileError
 from tiledialect.index.integer import (
@@ -243,7 +243,7 @@ class IndexMap:
         """The index for an index, if there are no names of sizes."""
         return self.expr.evaluate({self.variable: index})
 
-    @lru_cache(maxsize=256)  # noqa: B019 - maps are values
+    @caches.INDEX_MAPS
     def fault(self, size: int, *, permutes: bool) -> str | None:
         """What is wrong with it for an array of a size, if something is.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr, VectorType
@@ -21,8 +20,10 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect import caches
 
-@lru_cache(maxsize=256)
+
+@caches.VECTOR_TYPES
 def vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
     """The type of so many lanes: it is asked for each op, and takes long to make."""
     return VectorType(element, [lanes])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -32,6 +31,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect import caches
 from tiledialect.dialects.nest.attributes import (
     ConditionAttr,
     ExprsAttr,
@@ -143,7 +143,7 @@ def _properties(access: Sequence[Expr], condition: Condition) -> dict[str, Attri
     return where if condition == ALWAYS else {**where, "condition": ConditionAttr(condition)}
 
 
-@cache
+@caches.SEGMENTS
 def _segments(*sizes: int) -> Mapping[str, Attribute]:
     """How many operands there are of each kind."""
     return {AttrSizedOperandSegments.attribute_name: DenseArrayBase.from_list(i32, sizes)}

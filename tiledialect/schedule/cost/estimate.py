@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import ceil, prod
 
+from tiledialect import caches
 from tiledialect.schedule.cost.counts import Model, in_sectors
 from tiledialect.schedule.cost.device import Kind
 from tiledialect.schedule.cost.facts import AffineAccess
@@ -326,7 +326,7 @@ def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
     return _busiest_bank(steps, width)
 
 
-@lru_cache(maxsize=1 << 12)
+@caches.BANK_CYCLES
 def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
     """How many different words lanes read from a bank, each some that are next to one another."""
     places = {0}

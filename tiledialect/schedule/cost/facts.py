@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from itertools import product
 from math import gcd, prod
 
+from tiledialect import caches
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.index.sets import interval
 from tiledialect.lazy import lazy
@@ -121,7 +121,7 @@ class AffineAccess:
         return level.index in self.tensor.names
 
 
-@lru_cache(maxsize=1 << 14)
+@caches.FOOTPRINTS
 def _touched(access: AffineAccess, steps: Steps) -> tuple[tuple[int, ...], int, int]:
     """The places along each axis, how many elements that is, and how many are neighbours.
 
@@ -137,7 +137,7 @@ def _touched(access: AffineAccess, steps: Steps) -> tuple[tuple[int, ...], int, 
     return extents, prod(map(min, extents, shape)), run
 
 
-@lru_cache(maxsize=1 << 14)
+@caches.FOOTPRINTS
 def _touched_inside(access: AffineAccess, steps: Steps) -> tuple[int, ...]:
     shape = access.tensor.shape
     along: list[list[tuple[int, int]]] = [[] for _ in shape]
@@ -155,7 +155,7 @@ def _touched_inside(access: AffineAccess, steps: Steps) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-@lru_cache(maxsize=1 << 14)
+@caches.FOOTPRINTS
 def _extents(access: AffineAccess, steps: Steps) -> tuple[int, ...]:
     """The places along each axis, by steps that move the tensor."""
     return tuple(
@@ -164,7 +164,7 @@ def _extents(access: AffineAccess, steps: Steps) -> tuple[int, ...]:
     )
 
 
-@lru_cache(maxsize=1 << 14)
+@caches.FOOTPRINTS
 def _apart(access: AffineAccess, axis: int, steps: Steps) -> Mapping[int, int]:
     moves = access.moves[axis]
     found: dict[int, int] = {}
@@ -353,7 +353,7 @@ class Facts:
         return (*self.inputs, *self.after, *self.outputs)
 
 
-@lru_cache(maxsize=1 << 8)
+@caches.PADDED_INDICES
 def padded_indices(
     facts: Facts, tensor: Tensor, known: frozenset[str] = frozenset()
 ) -> frozenset[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import inf, prod
 
+from tiledialect import caches
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.cpu_estimate import OVERLAP_LOSS as CPU_OVERLAP_LOSS
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost, cpu_cost_below
@@ -39,8 +39,6 @@ EVEN = 1.001
 not tell that apart, and a program is called with several."""
 NEIGHBOUR = "as for other sizes"
 """What the family of such a schedule is called."""
-KEPT = 256
-"""How many kernels' rankings are kept, for others that are alike."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def estimated(model: Model) -> Estimate:
     return cpu_cost(model) if isinstance(model, CpuModel) else cost(model)
 
 
-@lru_cache(maxsize=KEPT)
+@caches.RANKINGS
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
     found = _by_seconds(_candidates(facts, device), facts)
@@ -91,7 +89,7 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     return chosen
 
 
-@lru_cache(maxsize=KEPT)
+@caches.RANKINGS
 def best_alone(
     facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
 ) -> Candidate | None:
@@ -211,7 +209,7 @@ def _copied(facts: Facts, device: Device, plain: Candidate) -> Iterator[_Copied]
                 yield _Copied(stage, copy.estimate, other, most)
 
 
-@lru_cache(maxsize=KEPT)
+@caches.RANKINGS
 def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)

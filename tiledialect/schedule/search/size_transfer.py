@@ -12,8 +12,8 @@ from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 
+from tiledialect import caches
 from tiledialect.index.expr import IndexExpr
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
@@ -26,7 +26,7 @@ WITH_SIZES = ("indices", "inputs", "outputs", "after", "constraints")
 """The fields of facts that hold sizes."""
 
 
-@lru_cache(maxsize=1 << 10)
+@caches.SIZELESS_FACTS
 def without_sizes(facts: Facts) -> Hashable:
     """The facts but for sizes: equal for kernels that differ in these alone."""
     rest = tuple(getattr(facts, f.name) for f in fields(facts) if f.name not in WITH_SIZES)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import prod
 
+from tiledialect import caches
 from tiledialect.schedule.cost.device import Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule, Stage
@@ -50,7 +50,7 @@ def gpu_tables(facts: Facts, device: Device) -> Iterator[Schedule]:
         yield _schedule(facts, roles, items)
 
 
-@lru_cache(maxsize=1 << 8)
+@caches.TABLE_ROLES
 def table_roles(facts: Facts) -> Roles | None:
     """The roles of a sum of products by a table of several axes, if it is that."""
     if not facts.is_product or not facts.aggregates or not are_known(facts.inputs):

@@ -1,0 +1,67 @@
+"""Caches of the process are all in one list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import tiledialect
+from tiledialect import caches, lowering, passes, tools
+
+ROOTS = [Path(p.__path__[0]) for p in (tiledialect, passes, lowering, tools)]
+NAMES = {"cache", "lru_cache"}
+WEAK = {"WeakKeyDictionary", "WeakValueDictionary"}
+
+
+def called(node: ast.expr) -> str:
+    """Last name of a decorator or of a called function."""
+    if isinstance(node, ast.Call):
+        return called(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def lasting(tree: ast.Module) -> Iterator[str]:
+    """Names of caches that decorate functions, or that a module holds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield from map(called, node.decorator_list)
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+            yield called(node.value)
+
+
+def files() -> Iterator[tuple[str, ast.Module]]:
+    """Files of the package by their name, but for the list of caches."""
+    for root in ROOTS:
+        for path in root.rglob("*.py"):
+            if path != Path(caches.__file__):
+                yield path.name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_caches_of_the_process_are_in_the_list():
+    found = {name: set(lasting(tree)) for name, tree in files()}
+    assert not [name for name, used in found.items() if used & NAMES]
+    assert [name for name, used in found.items() if used & WEAK] == ["torch.py"]
+
+
+def test_every_cache_in_the_list_is_used():
+    used = {
+        node.attr
+        for _, tree in files()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and called(node.value) == "caches"
+    }
+    assert used == {name for name, value in vars(caches).items() if isinstance(value, caches.Cache)}
+
+
+def test_a_cache_keeps_as_many_results_as_its_bound():
+    asked = list[int]()
+
+    @caches.Cache("squares", 2)
+    def square(x: int) -> int:
+        asked.append(x)
+        return x * x
+
+    assert [square(x) for x in (1, 2, 1, 3, 1, 2)] == [1, 4, 1, 9, 1, 4]
+    assert asked == [1, 2, 3, 2]

@@ -1,0 +1,67 @@
+"""Caches of the process, with their bounds.
+
+Every cache that outlives the object that fills it is one of these. Their keys and values are
+immutable and hold no IR, so that all compilations share them. Caches of one compilation are
+attributes of the objects that compile, and end with them; the weak dictionaries of `api/torch.py`
+hold no function that nothing else holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper  # pyright: ignore[reportPrivateUsage]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A decorator of functions of hashable arguments, whose results are kept."""
+
+    content: str
+    """Results, and their keys."""
+    bound: int | None
+    """Most results of a function, the last used ones; None: there are few keys."""
+
+    def __call__(self, function: Callable[..., T]) -> _lru_cache_wrapper[T]:
+        """Keep the results of a function."""
+        return lru_cache(self.bound)(function)
+
+
+PACKAGE = Cache("facts of the package's files, the process and the processor: no key", None)
+PLATFORMS = Cache("OpenCL C before programs by platform and compute capability", None)
+DEVICES = Cache("descriptions, contexts, queues and rates by a device", None)
+QUEUES = Cache("states of queues, the user's too, by the queue", 32)
+ELEMENT_TYPES = Cache("operands of the battery by an element type", None)
+RECORDS = Cache("readers of records by the record's type", None)
+TEMPLATES = Cache("parsed functions by one of the library's own texts", None)
+
+LIBRARY = Cache("functions of Tile's library by name, rank and axis", 1 << 10)
+RESULT_TYPES = Cache("classes of named results by function and names", 1 << 10)
+RESTORED = Cache("functions by the texts in exported PyTorch graphs", 64)
+TYPE_TEXTS = Cache("types by their texts: programs have hundreds of inputs", 1 << 10)
+
+VECTOR_TYPES = Cache("vector types by element type and length", 1 << 8)
+MEMORY_TYPES = Cache("memref types by element type, shape and space", 1 << 10)
+C_TYPES = Cache("C types by type and index width", 1 << 8)
+SEGMENTS = Cache("operand segments by their sizes", 1 << 10)
+CONSTANTS = Cache("properties of index constants by the number", 1 << 12)
+
+VARIABLES = Cache("index expressions by a variable's name", 1 << 12)
+LOOP_FACTS = Cache("conditions by a loop's name and range", 1 << 10)
+SIMPLIFIERS = Cache("simplifiers by the facts that they use", 1 << 10)
+INDEX_MAPS = Cache("faults of index maps by map and size", 1 << 8)
+INTEGER_SETS = Cache("answers about integer sets by the set", 1 << 14)
+INDEX_SPACES = Cache("answers about index spaces by the space", 1 << 12)
+
+FOOTPRINTS = Cache("footprints of accesses by access and loops", 1 << 14)
+PADDED_INDICES = Cache("indices that leave a tensor by kernel facts and tensor", 1 << 8)
+BANK_CYCLES = Cache("busiest banks by strides and width", 1 << 12)
+TABLE_ROLES = Cache("roles of the axes of products by a table by kernel facts", 1 << 8)
+SIZELESS_FACTS = Cache("kernel facts without sizes by kernel facts", 1 << 10)
+RANKINGS = Cache("ranked schedules by kernel facts and device", 1 << 8)
