@@ -1,4 +1,4 @@
-"""nest-barriers: work-items wait for one another where they share memory."""
+"""nest-barriers: barriers where work-items share memory."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from tiledialect.schedule.loops import Role
 
 
 class DivergenceError(TileError):
-    """A barrier is needed where not all work-items are known to come by."""
+    """Error of a barrier that is needed where not all work-items are known to arrive."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """That work-items read or write memory that they share."""
+    """Read or write of memory that work-items share."""
 
     memory: SSAValue
     writes: bool
     copy: Expr | None = None
-    """Which of several copies, where the first index says that."""
+    """Number of the copy, if the first index selects one of several."""
 
     def conflicts(self, other: Use, scope: NestScope) -> bool:
         """Whether the two must not happen at the same time."""
@@ -60,7 +60,7 @@ def _differ(a: Expr, b: Expr, env: Env) -> bool:
 
 
 class Barriers:
-    """Puts barriers into one function."""
+    """Inserts the barriers of one function."""
 
     def __init__(self, function: gpu.FuncOp):
         self.function = function
@@ -68,11 +68,11 @@ class Barriers:
         self.shared = shared_arguments(function)
 
     def run(self) -> None:
-        """Add the barriers."""
+        """Insert the barriers."""
         self._block(self.function.body.block, frozenset())
 
     def _block(self, block: Block, pending: frozenset[Use]) -> frozenset[Use]:
-        """Add barriers to a block before which there were uses; those after its last barrier."""
+        """Add barriers to a block after pending uses; return the uses after its last barrier."""
         for op in list(block.ops):
             if isinstance(op, gpu.BarrierOp):
                 pending = frozenset()
@@ -93,7 +93,7 @@ class Barriers:
         return pending
 
     def _check_apart(self, op: Operation) -> None:
-        """Refuse what needs a barrier where not all work-items come by.
+        """Refuse uses that need a barrier where not all work-items arrive.
 
         An element may be used by the work-item that writes it; others use none of those written.
         """
@@ -122,7 +122,7 @@ class Barriers:
         return any(x.upper <= y.lower or y.upper <= x.lower for x, y in ranges)
 
     def _env(self, op: Operation) -> Env:
-        """What is known where an op stands."""
+        """Facts that hold at an op."""
         env, inner, outer = self.scope.env, op, op.parent_op()
         while outer is not None:
             if isinstance(outer, IfOp) and inner.parent is outer.then.block:
@@ -133,7 +133,7 @@ class Barriers:
     def _use(
         self, op: Operation, uses: Iterable[Use | None], pending: frozenset[Use]
     ) -> frozenset[Use]:
-        """A barrier before an op whose uses are in conflict with earlier ones."""
+        """Insert a barrier before an op whose uses are in conflict with pending ones."""
         own = frozenset(use for use in uses if use is not None)
         if any(a.conflicts(b, self.scope) for a in own for b in pending):
             Rewriter.insert_op(gpu.BarrierOp(), InsertPoint.before(op))
@@ -141,7 +141,7 @@ class Barriers:
         return pending | own
 
     def _loop(self, op: ForOp, pending: frozenset[Use]) -> frozenset[Use]:
-        """A loop that all work-items run: its end meets its beginning."""
+        """Add barriers to a loop that all work-items run: its end meets its beginning."""
         if op.is_parallel:
             return self._block(op.block, pending)
         waits = any(isinstance(x, gpu.BarrierOp | WaitOp) for x in op.walk())
@@ -152,7 +152,7 @@ class Barriers:
         return self._block(op.block, self._in_step_before(op, after))
 
     def _in_step_before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
-        """Uses in a step of a loop as the next one sees them."""
+        """Uses in a step of a loop, as seen from the next one."""
         if self._is_shared_out(op):
             uses = [u for u in uses if u.memory not in self.shared]
         name = str(self.scope.name(op.index))
@@ -163,7 +163,7 @@ class Barriers:
         )
 
     def _is_shared_out(self, op: ForOp) -> bool:
-        """Whether a loop is the part of a work-group: its steps have places in arguments apart."""
+        """Whether a work-group runs a part of a loop: its steps use places of arguments apart."""
         loops = [v.owner.parent_op() for v in op.indices if isinstance(v.owner, Block)]
         return any(isinstance(x, ForOp) and x.role.data.role is Role.GROUP for x in loops)
 
@@ -205,7 +205,7 @@ class Barriers:
         return not any(self._differs(v) for v in op.indices)
 
     def _differs(self, value: SSAValue) -> bool:
-        """Whether an index may be another in another work-item."""
+        """Whether an index may differ between work-items."""
         if isinstance(value.owner, gpu.GridDimOp | arith.ConstantOp):
             return False
         if isinstance(value.owner, IndexOp):
@@ -221,18 +221,18 @@ class Barriers:
 
 
 def add_barriers(function: gpu.FuncOp) -> None:
-    """Add the barriers of a kernel, if a group has more than one work-item."""
+    """Insert the barriers of a kernel, if a group has more than one work-item."""
     loops = ops_of(function, ForOp)
     if any(x.role.data.role is Role.LOCAL and x.extent != 1 for x in loops):
         Barriers(function).run()
 
 
 class NestBarriersPass(ModulePass):
-    """Adds the barriers that nests need.
+    """Inserts the barriers that nests need.
 
     One stands where work-items use local memory that others have written since the last one, or
-    write what others have read, also from one step of a loop to the next; only where all
-    work-items of a group come by. Arguments that `nest.shared` numbers are like local memory; the
+    write elements that others have read, also from one step of a loop to the next; only where all
+    work-items of a group arrive. Arguments that `nest.shared` numbers are like local memory; the
     steps of a loop that work-groups share out have places apart in them.
     """
 

@@ -1,4 +1,4 @@
-"""nest-bound-loops: loops end where the branch that is all of their steps would be left out."""
+"""nest-bound-loops: tighter loop bounds in place of branches around whole loop bodies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tiledialect.schedule.loops import Role
 
 
 def end_of(part: Condition, index: str, scope: NestScope) -> Expr | None:
-    """Before which value of an index a condition holds, whatever the others are.
+    """First value of an index at which a condition no longer holds, whatever the others are.
 
     None if there is no such end.
     """
@@ -47,12 +47,12 @@ class Bounding:
 
     scope: NestScope
     numbers: bool
-    """Whether only numbers become ends of loops."""
+    """Whether only constants become ends of loops."""
     items: frozenset[str]
-    """The names that differ between the work-items of a group."""
+    """Names that differ between the work-items of a group."""
 
     def bound(self, loop: ForOp) -> None:
-        """Take out of a serial loop what tests whether there is a step, if that is all it does."""
+        """Move the condition of a branch that is a serial loop's body into the upper bound."""
         if loop.role.data.role is not Role.SERIAL:
             return
         index = self.scope.name(loop.index)
@@ -77,7 +77,7 @@ class Bounding:
         return self.items.isdisjoint(end.names)
 
     def _end(self, loop: ForOp, ends: Sequence[Expr]) -> None:
-        """Let a loop end before the first of some values."""
+        """End a loop at the least of some values."""
         lower, upper, step = loop.exprs_of(self.scope.operands(loop), loop.bounds)
         upper = simplify(minimum(upper, *ends), self.scope.env)
         body = loop.body.detach_block(0)
@@ -88,7 +88,7 @@ class Bounding:
 
 @dataclass(frozen=True)
 class NestBoundLoopsPass(PassWithFlags):
-    """Ends serial loops where a branch around all that they do would leave the other steps out.
+    """Ends serial loops where a branch around their whole body would skip the other steps.
 
     A schedule's loops may reach past the index's range, which is tested for: `for i to 8` around
     `if i < 7` becomes `for i to 7`. Inner loops come first.
@@ -97,7 +97,7 @@ class NestBoundLoopsPass(PassWithFlags):
     name = "nest-bound-loops"
 
     numbers: bool = False
-    """Whether only numbers become ends of loops."""
+    """Whether only constants become ends of loops."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Bound the loops of every kernel."""

@@ -1,4 +1,4 @@
-"""nest-halve-vectors: vectors whose last lanes are not there are made of shorter ones."""
+"""nest-halve-vectors: vector tails in shorter vectors."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.loops import Role
 
 MOST_STEPS = 64
-"""How many steps of unrolled loops are looked at."""
+"""Maximum number of steps of unrolled loops that are examined."""
 
 
 def halve(loop: ForOp, env: Env) -> None:
-    """Put in the place of a vector loop a branch: all of its lanes, or two halves, halved too.
+    """Replace a vector loop by a branch: all of its lanes, or two halves, halved too.
 
-    ``env`` is the empty one, from which those of all loops come.
+    ``env`` is the empty one, from which the environments of all loops derive.
     """
     if not any(map(is_guarded, ops_in(loop.block))):
         return
@@ -88,7 +88,7 @@ def halve(loop: ForOp, env: Env) -> None:
 
 
 def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
-    """What depends on the lane; empty if something does that halves cannot decide."""
+    """Conditions that depend on the lane; empty if halves cannot decide one of them."""
     ops = list(filter(is_guarded, ops_in(loop.block)))
     lane = scope.name(loop.index)
     parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
@@ -102,10 +102,9 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
 def _parts(
     loop: ForOp, tests: Sequence[Condition], scope: NestScope
 ) -> list[tuple[Condition, ForOp]]:
-    """Where all lanes are in one of the parts between places that tests tell apart, and the loop
-    there: of parts beside one another, no element is in all.
+    """Condition and loop of each interval between the tests' bounds that has all lanes inside.
 
-    The longest part comes first.
+    Of adjacent intervals, no element is in all. The longest interval comes first.
     """
     lane, lanes = str(scope.name(loop.index)), loop.extent or 0
     ends = _ends(tests, scope)
@@ -132,9 +131,10 @@ def _parts(
 
 
 def _ends(tests: Sequence[Condition], scope: NestScope) -> dict[Condition, tuple[int, bool]] | None:
-    """For each test a value of the first one's expression, and whether it holds from there on.
+    """Bound of each test, as a value of the first one's expression, and whether it is a lower one.
 
-    If not, it holds before. None if they are of different expressions.
+    A lower bound holds from there on, another one before. None if the tests are of different
+    expressions.
     """
     place, ends = _expr(tests[0]), dict[Condition, tuple[int, bool]]()
     for test in tests:
@@ -150,19 +150,19 @@ def _ends(tests: Sequence[Condition], scope: NestScope) -> dict[Condition, tuple
 
 
 def _expr(test: Condition) -> Expr:
-    """What is at least zero where a test of lanes holds."""
+    """Expression that is at least zero where a test of lanes holds."""
     assert isinstance(test, Comparison)
     return test.expr
 
 
 def _writes(loop: ForOp) -> bool:
-    """Whether a loop writes to memory: what it keeps in registers would leave branches by lanes."""
+    """Whether a loop writes to memory: registers that it sets would leave branches by lanes."""
     stored = [op.memory.type for op in ops_of(loop.block, StoreOp)]
     return any(isinstance(t, MemRefType) and t.memory_space != PRIVATE for t in stored)
 
 
 def _is_known(condition: Condition, loop: ForOp, scope: NestScope) -> bool:
-    """Whether each step of the unrolled loops around a loop knows if a condition holds."""
+    """Whether a condition is decided in each step of the unrolled loops around a loop."""
     used = {name for e in expressions_of(condition) for name in e.names}
     around = {str(scope.name(x.index)): x for x in loops_around(loop)}
     unrolled = {
@@ -180,13 +180,13 @@ def _is_known(condition: Condition, loop: ForOp, scope: NestScope) -> bool:
 
 
 def _given(condition: Condition, names: Sequence[str], numbers: Sequence[int]) -> Condition:
-    """A condition for numbers in the places of names."""
+    """Substitute numbers for names in a condition."""
     values = {name: Expr.const(k) for name, k in zip(names, numbers, strict=True)}
     return map_expressions(condition, lambda e: e.substitute(values))
 
 
 def _is_interval(part: Condition, lane: Expr, scope: NestScope) -> bool:
-    """Whether what holds for two lanes holds for those between them."""
+    """Whether a condition that holds for two lanes holds for those between them."""
     if not isinstance(part, Comparison) or part.kind != ">=":
         return False
     moved = part.expr.substitute({str(lane): lane + 1})
@@ -194,7 +194,7 @@ def _is_interval(part: Condition, lane: Expr, scope: NestScope) -> bool:
 
 
 def _part(loop: ForOp, first: int, lanes: int, env: Env) -> ForOp:
-    """So many lanes of a loop, from ``first`` on."""
+    """Copy so many lanes of a loop, from ``first`` on."""
     part = ForOp({}, LoopRole(Role.VECTOR), lanes, Block(arg_types=[IndexType()]))
     part.index.name_hint = loop.index.name_hint
     if not first:
@@ -216,7 +216,7 @@ def _part(loop: ForOp, first: int, lanes: int, env: Env) -> ForOp:
 def _not_all(
     loop: ForOp, tests: Sequence[Condition], scope: NestScope
 ) -> Mapping[Condition, Condition]:
-    """What tests on which all lanes agree come to where not all of them hold."""
+    """Outcome of tests on which all lanes agree, where not all of them hold."""
     lane = str(scope.name(loop.index))
     found = [parts_of(scope.condition(op)) for op in filter(is_guarded, ops_in(loop.block))]
     if all(set(tests) <= {*parts} or {*parts}.isdisjoint(tests) for parts in found):
@@ -226,7 +226,7 @@ def _not_all(
 
 
 def _whole(loop: ForOp, tests: Mapping[Condition, Condition], scope: NestScope) -> ForOp:
-    """All lanes of the scope's loop, where the tests come to what is known of them."""
+    """Copy all lanes of the scope's loop, with the tests replaced by their outcomes."""
     whole = _part(loop, 0, loop.extent or 0, scope.env)
     lane = scope.name(loop.index)
     own = NestScope(
@@ -240,14 +240,13 @@ def _whole(loop: ForOp, tests: Mapping[Condition, Condition], scope: NestScope) 
 
 
 class NestHalveVectorsPass(ModulePass):
-    """Puts branches in the place of vectors that write to memory past its end.
+    """Replaces vectors that write to memory past its end by branches.
 
     Where all lanes are inside, they are one vector; else its halves are vectors, or halved again.
-    Of parts beside one another, which no lane can be in together, each has a vector for lanes that
-    are in it alone.
-    So are vectors that are added to registers, where it is known which of their lanes are inside,
-    be it in each step of a loop that is written out.
-    On GPUs such vectors stay as they are: their lanes are written one by one.
+    Of adjacent parts of a tensor, which no lane can be in together, each has a vector for lanes
+    that are in it alone. So are vectors that are added to registers, where it is known which of
+    their lanes are inside, be it in each step of an unrolled loop. On GPUs such vectors stay as
+    they are: their lanes are written one by one.
     """
 
     name = "nest-halve-vectors"

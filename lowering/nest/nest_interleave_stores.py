@@ -1,4 +1,4 @@
-"""nest-interleave-stores: what several vectors write in turns is written together."""
+"""nest-interleave-stores: strided stores of several steps, interleaved into whole vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tiledialect.schedule.loops import Role
 
 
 def interleave(turns: ForOp, env: Env) -> None:
-    """Put an unrolled loop that has a vector loop inside, and fills its gaps, into its lanes."""
+    """Move an unrolled loop around a vector loop, if it fills the gaps of that, into its lanes."""
     lanes = _only_vector(turns)
     if turns.extent not in INTERLEAVED or lanes is None:
         return
@@ -37,7 +37,7 @@ def interleave(turns: ForOp, env: Env) -> None:
 
 
 def _only_vector(loop: ForOp) -> ForOp | None:
-    """The vector loop that is all that a loop does, in loops and branches that it does not move."""
+    """Vector loop that is the whole body of a loop, in loops and branches independent of it."""
     op: Operation | None = loop
     while op is not None:
         if isinstance(op, ForOp) and op.role.data.role is Role.VECTOR:
@@ -48,7 +48,7 @@ def _only_vector(loop: ForOp) -> ForOp | None:
 
 
 def _only_block(lanes: ForOp, turns: ForOp) -> Block:
-    """What each lane does, in branches that do not depend on the turn."""
+    """Body of each lane, in branches that do not depend on the unrolled index."""
     block = lanes.block
     while isinstance(op := _alone(block, turns), IfOp) and (inside := _branch(op)) is not None:
         block = inside
@@ -56,22 +56,22 @@ def _only_block(lanes: ForOp, turns: ForOp) -> Block:
 
 
 def _alone(block: Block | None, turns: ForOp) -> Operation | None:
-    """The only op of a block, unless it depends on the turn."""
+    """Only op of a block, unless it depends on the unrolled index."""
     if block is None or block.first_op is None or block.first_op is not block.last_op:
         return None
     return None if turns.index in block.first_op.operands else block.first_op
 
 
 def _branch(op: Operation) -> Block | None:
-    """What a branch does, if it does nothing otherwise."""
+    """Body of a branch without an else part."""
     return op.then.block if isinstance(op, IfOp) and op.otherwise is None else None
 
 
 def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
-    """Whether all that the lanes write is so many elements apart as there are turns, the next
-    turn's beside it; what they read is not written here.
+    """Whether the lanes write with a stride as long as there are steps, which fill the gaps.
 
-    Or all that they read, if they only put it into registers; the last lane may be the first there.
+    Their reads must not be written here. Or whether they read so, if they only set registers; the
+    last lane may be the first there.
     """
     ops, scope = list(ops_in(body)), NestScope(env=env)
     stores = [op for op in ops if isinstance(op, StoreOp)]
@@ -95,14 +95,14 @@ def _is_global(op: LoadOp | StoreOp) -> bool:
 
 
 def _is_plain(op: Operation, lanes: ForOp) -> bool:
-    """Whether an op is done for all lanes, or its branch for some, of which halves tell."""
+    """Whether an op is done for all lanes, or its branch for some, as halves decide."""
     if isinstance(op, IfOp):
         return op.otherwise is None and lanes.index in op.operands
     return not op.regions and not op.properties.get("condition")
 
 
 def _write_out(turns: ForOp, block: Block, env: Env) -> None:
-    """Make each lane do all turns, one after the other."""
+    """Make each lane do all unrolled steps, one after the other."""
     ops = list(block.ops)
     for turn in range(turns.extent or 0):
         index = IndexOp({}, Expr.const(turn))
@@ -114,7 +114,7 @@ def _write_out(turns: ForOp, block: Block, env: Env) -> None:
 
 
 def _name_places(index: IndexOp, env: Env) -> None:
-    """Put the number that an index is into the expressions of the ops that use it."""
+    """Substitute the number of an index in the expressions of the ops that use it."""
     scope = NestScope(env=env)
     for use in list(index.result.uses):
         op = use.operation
@@ -127,13 +127,13 @@ def _name_places(index: IndexOp, env: Env) -> None:
 
 
 class NestInterleaveStoresPass(ModulePass):
-    """Lets vectors that write every second, third or fourth element in turns be written together.
+    """Interleaves vectors that write every second, third or fourth element, to store them whole.
 
-    Where the steps of a vector loop write elements so far apart as the unrolled loop around it
-    has steps, and those fill the gaps, that loop goes into the lanes: `nest-vectorize` makes
-    whole vectors of what the lanes write. So residue classes of strided convolutions' gradients
-    are stored, if a work-item has all of them. The same is done where the steps put elements that
-    lie so into registers: what is copied is loaded together, too. GPUs write such lanes one by one.
+    Where the lanes of a vector loop write with a stride of the number of steps of the unrolled loop
+    around it, and those fill the gaps, that loop goes into the lanes: `nest-vectorize` makes whole
+    vectors of their stores. So residue classes of strided convolutions' gradients are stored, if a
+    work-item has all of them. The same is done where the steps read so into registers: copied
+    elements are loaded together, too. GPUs write such lanes one by one.
     """
 
     name = "nest-interleave-stores"

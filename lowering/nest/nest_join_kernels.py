@@ -1,8 +1,8 @@
-"""nest-join-kernels: what each work-group makes for itself stays near, in one kernel of two.
+"""nest-join-kernels: fusion of two kernels whose work-groups hand over results to themselves.
 
-Both have the same loops outside: the same work-groups, and in these, say, the same planes of
-pictures. If each of their steps takes what the same step of the kernel before has made, one kernel
-does both, step by step. What lies between is in local memory, as much of it as a step makes.
+Both have the same outer loops: the same work-groups, and in these, say, the same planes of images.
+If each of their steps takes the results of the same step of the kernel before, one kernel does
+both, step by step. The results between are in local memory, as much as a step makes.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from tiledialect.schedule.cost.device import Device, Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
 SAID = {"sym_name", "function_type", "kernel", "known_block_size", "known_grid_size"}
-"""What is said of kernels of which nothing else is."""
+"""Attributes of a kernel without further annotations."""
 OUTSIDE = (Role.GROUP, Role.SERIAL)
-"""The roles of loops that two kernels may have in common."""
+"""Roles of loops that two kernels may have in common."""
 PASSED = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
-"""What may stand between two launches."""
+"""Ops that may stand between two launches."""
 
 Loops = Sequence[tuple[ForOp, ForOp]]
 """Loops that two kernels have in common, outermost first."""
 Place = tuple[Expr | None, ...]
-"""Where along each axis of memory a step of such loops is; None where it may be anywhere."""
+"""Index along each axis of memory of a step of such loops; None where it may be any."""
 
 
 @dataclass(frozen=True)
 class Launched:
-    """A kernel that is launched once."""
+    """Kernel that is launched once."""
 
     launch: gpu.LaunchFuncOp
     kernel: gpu.FuncOp
 
     @property
     def arguments(self) -> dict[SSAValue, BlockArgument]:
-        """The kernel's argument for each value that it is given."""
+        """Kernel's argument for each operand of the launch."""
         return dict(zip(self.launch.kernelOperands, self.kernel.body.block.args, strict=True))
 
     @property
     def is_plain(self) -> bool:
-        """Whether each group is one work-item, and nothing is said of the arguments."""
+        """Whether each group is one work-item, and the arguments have no annotations."""
         said = (*self.kernel.attributes, *self.kernel.properties)
         sizes = self.kernel.known_block_size
         is_alone = sizes is not None and set(sizes.get_values()) == {1}
@@ -72,7 +72,7 @@ class Launched:
 
     @property
     def loops(self) -> list[ForOp]:
-        """The loops outside, each of which is all that the one around it does."""
+        """Outer loops, each of which is the whole body of the one around it."""
         found: list[ForOp] = []
         ops = [op for op in self.kernel.body.block.ops if not isinstance(op, gpu.ReturnOp)]
         while len(ops) == 1 and isinstance(ops[0], ForOp) and ops[0].role.data.role in OUTSIDE:
@@ -82,9 +82,9 @@ class Launched:
 
 
 def handed_over(first: Launched, second: Launched) -> list[SSAValue] | None:
-    """What one kernel writes, and nothing else before, and the next one reads.
+    """Memory that one kernel writes, and nothing else before, and the next one reads.
 
-    None if they have other memory in common than that, and what both read.
+    None if they have other memory in common than that, and memory that both only read.
     """
     made, taken = first.arguments, second.arguments
     roots = [{root(v): v for v in own} for own in (made, taken)]
@@ -102,12 +102,12 @@ def handed_over(first: Launched, second: Launched) -> list[SSAValue] | None:
 
 
 def _does(argument: SSAValue, kind: type[LoadOp | StoreOp]) -> bool:
-    """Whether a kernel does nothing else with an argument."""
+    """Whether all uses of an argument are loads, or stores."""
     return all(isinstance(use.operation, kind) for use in argument.uses)
 
 
 def _is_used_before(value: SSAValue, launch: Operation) -> bool:
-    """Whether something takes a value before a launch does."""
+    """Whether an op uses a value before a launch does."""
     users = {use.operation for use in value.uses}
     users = {op for op in users if op is not launch and not isinstance(op, gpu.DeallocOp)}
     following = launch.next_op
@@ -118,7 +118,7 @@ def _is_used_before(value: SSAValue, launch: Operation) -> bool:
 
 
 def common_loops(first: Launched, second: Launched) -> Loops:
-    """The loops that both have outside, with all of their groups; none if these differ."""
+    """Outer loops of both kernels, with all of their groups; none if these differ."""
     pairs = zip(first.loops, second.loops, strict=False)
     found = list(takewhile(lambda both: _are_alike(*both), pairs))
     if not found:
@@ -138,7 +138,7 @@ def _are_alike(a: ForOp, b: ForOp) -> bool:
 
 
 def place_of(loops: Loops, stored: SSAValue, loaded: SSAValue) -> Place | None:
-    """Where a step of some loops is in memory for both kernels; None if others may be there."""
+    """Memory of a step of some loops in both kernels; None if steps may overlap."""
     scope = NestScope()
     for own, other in loops:
         scope.names[other.index] = scope.name(own.index)
@@ -163,7 +163,7 @@ def _tells_apart(exprs: Sequence[Expr], extents: Mapping[str, int]) -> bool:
 
 
 def _numbered(expr: Expr, extents: Mapping[str, int]) -> Sequence[str]:
-    """The indices of which an expression has another value for any of their steps, else none."""
+    """Indices for whose steps an expression takes distinct values, else none."""
     reach, weights = 0, list[tuple[int, str]]()
     for name in expr.names:
         less, more = (expr.substitute({name: Expr.const(k)}) for k in (0, 1))
@@ -180,18 +180,18 @@ def _numbered(expr: Expr, extents: Mapping[str, int]) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Joint:
-    """How two kernels become one."""
+    """Fusion of two kernels."""
 
     first: Launched
     second: Launched
     loops: Loops
-    """Those in common."""
+    """Loops in common."""
     places: Mapping[SSAValue, Place]
-    """Where a step of these is in each memory that is handed over."""
+    """Index of a step of these loops in each memory that is handed over."""
 
     @staticmethod
     def of(first: Launched, second: Launched, device: Device) -> Joint | None:
-        """The way with the most loops in common, if there is one that the device's caches hold."""
+        """Build the fusion with the most common loops, if the device's caches hold one."""
         if not first.is_plain or not second.is_plain or not (loops := common_loops(first, second)):
             return None
         if not (handed := handed_over(first, second)):
@@ -207,7 +207,7 @@ class Joint:
         return None
 
     def is_near(self, device: Device) -> bool:
-        """Whether a cache holds what a group keeps in a step, as it lies in memory."""
+        """Whether a cache holds the local memory of a group's step, as it lies in memory."""
         types = [_memory(v) for v in self.places]
         if any(t.element_type in SHORT_FLOATS or t.element_type == i1 for t in types):
             return False
@@ -219,7 +219,7 @@ class Joint:
         return size <= min(device.second_cache, device.local_mem_size)
 
     def _kept(self, value: SSAValue) -> MemRefType[Attribute]:
-        """The local memory for what a step hands over."""
+        """Type of the local memory for the results that a step hands over."""
         t, place = _memory(value), self.places[value]
         shape = [n if e is None else 1 for n, e in zip(t.get_shape(), place, strict=True)]
         return MemRefType(t.element_type, shape, NoneAttr(), LOCAL)
@@ -238,7 +238,7 @@ class Joint:
         return Launched(self._launch(operands), kernel)
 
     def _operands(self) -> list[SSAValue]:
-        """What the kernel of both is launched with, which has arguments for that then."""
+        """Operands of the fused kernel's launch, for which the kernel gets arguments."""
         kernel, made = self.first.kernel, self.first.arguments
         block = kernel.body.block
         for value, argument in self.second.arguments.items():
@@ -254,7 +254,7 @@ class Joint:
         return list(made)
 
     def _keep(self, value: SSAValue, argument: SSAValue) -> None:
-        """Let what is handed over lie in local memory, and where others read it."""
+        """Keep handed over results in local memory, and in global memory if others read them."""
         buffer = BufferOp(self._kept(value))
         buffer.result.name_hint = argument.name_hint
         Rewriter.insert_op(buffer, InsertPoint.at_start(self.loops[-1][0].block))
@@ -270,7 +270,7 @@ class Joint:
             op.access = ExprsAttr([e if place is None else Expr() for e, place in exprs])
 
     def _launch(self, operands: Sequence[SSAValue]) -> gpu.LaunchFuncOp:
-        """The launch of both, where the second one's is."""
+        """Launch the fused kernel in the place of the second launch."""
         first, second = self.first.launch, self.second.launch
         grid = first.gridSizeX, first.gridSizeY, first.gridSizeZ
         block = first.blockSizeX, first.blockSizeY, first.blockSizeZ
@@ -297,7 +297,7 @@ def _is_local(op: BufferOp) -> bool:
 
 
 def _drop_unused(memory: SSAValue) -> None:
-    """Allocate nothing that no other op takes."""
+    """Erase an allocation that no other op uses."""
     users = [use.operation for use in memory.uses]
     if isinstance(memory.owner, gpu.AllocOp) and all(isinstance(u, gpu.DeallocOp) for u in users):
         for op in (*users, memory.owner):
@@ -305,7 +305,7 @@ def _drop_unused(memory: SSAValue) -> None:
 
 
 def _between(first: Operation, last: Operation) -> Iterator[Operation]:
-    """The ops that stand between two, which may be moved."""
+    """Ops between two, which may be moved."""
     op = first.next_op
     while op is not None and op is not last:
         following = op.next_op
@@ -316,7 +316,7 @@ def _between(first: Operation, last: Operation) -> Iterator[Operation]:
 def _launches(
     host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]
 ) -> list[list[Launched]]:
-    """The launches of a host function between which nothing is done, in order."""
+    """Launches of a host function with no other effects between them, in order."""
     found: list[list[Launched]] = [[]]
     for op in host.body.block.ops:
         if isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
@@ -327,7 +327,7 @@ def _launches(
 
 
 def join_kernels(module: ModuleOp, device: Device) -> None:
-    """Join the kernels of all host functions, each with those that follow."""
+    """Fuse the kernels of all host functions, each with those that follow."""
     counts = Counter(op.kernel for op in ops_of(module, gpu.LaunchFuncOp))
     known = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(module).items()}
     once = {name: kernel for name, kernel in known.items() if counts[name] == 1}
@@ -339,19 +339,19 @@ def join_kernels(module: ModuleOp, device: Device) -> None:
 
 
 class NestJoinKernelsPass(ModulePass):
-    """Makes one kernel of two of which the second one reads what each group makes for itself.
+    """Fuses two kernels of which the second one reads only the results of its own work-group.
 
     Their work-groups are the same, of one work-item each, and so may be loops in these. In each
-    step of these loops the second kernel takes, of what the first one makes, the part of the same
+    step of these loops the second kernel takes, of the first one's results, the part of the same
     step alone. That part is in local memory then, if a second cache holds it; all of it is in
-    memory only if something else takes it. It is done for CPUs: the gradient of a maximum over
-    windows finds the maxima of a plane, and shares the cotangents out, while the plane is near.
+    memory only if other ops use it. It is done for CPUs: the gradient of a maximum over windows
+    finds the maxima of a plane, and shares the cotangents out, while the plane is near.
     """
 
     name = "nest-join-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Join the kernels of every host function."""
+        """Fuse the kernels of every host function."""
         device = device_of(op) or described(Kind.CPU, {})
         if device.kind is Kind.CPU:
             join_kernels(op, device)

@@ -1,4 +1,4 @@
-"""nest-peel: interior and edge apart, so that what lies inside a tensor is not tested for it."""
+"""nest-peel: loop partitioning into interior and edge, so that the interior has no bounds tests."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.loops import Role
 
 LEAST_SHARE = 0.25
-"""Which share of the work-groups the interior has, at least."""
+"""Minimum share of the work-groups that is in the interior."""
 MOST = 0.75
-"""Which share of them it has where the time of the others is not worth their text."""
+"""Minimum share of the interior at which the edge is not worth more code."""
 MUCH = 4096
-"""Operations of a branch in whose time its test is lost: a hundred cycles in long vectors."""
+"""Minimum operations of a branch that hide its test: a hundred cycles in long vectors."""
 
 
 @dataclass(frozen=True)
 class Test:
-    """A part of an op's condition that indices outside can decide."""
+    """Part of an op's condition that outer indices can decide."""
 
     op: Guarded
     part: Condition
     uniform_in_lanes: bool
-    """Whether it holds for all lanes of a vector loop around the op, or for none."""
+    """Whether all lanes of a vector loop around the op agree on the part."""
     holds: Condition
-    """On indices outside alone: where it holds, the part does for all indices inside."""
+    """Condition on outer indices alone under which the part holds for all inner indices."""
     in_loop: bool
-    """Whether the op is in a loop inside."""
+    """Whether the op is in an inner loop."""
 
     @property
     def hides_in_copy(self) -> bool:
-        """Whether it costs no time: a copy waits for memory, and makes its tests meanwhile.
+        """Whether the test costs no time: a copy waits for memory, and makes its tests meanwhile.
 
         Tests that tell lanes apart cost the copy its vectors.
         """
@@ -75,12 +75,12 @@ class Test:
 
     @property
     def is_of_much(self) -> bool:
-        """Whether it costs no time, as all lanes agree on it and it says whether much is done."""
+        """Whether the test costs no time, as all lanes agree on it and it guards a long branch."""
         return isinstance(self.op, IfOp) and self.uniform_in_lanes and _work(self.op) >= MUCH
 
 
 def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Condition | None:
-    """A condition on ``outer`` names under which the part holds whatever the other names are.
+    """Condition on ``outer`` names under which the part holds whatever the other names are.
 
     None if no such condition is found.
     """
@@ -103,7 +103,7 @@ def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Conditi
 
 
 class Peeler:
-    """Peels the nest of one function."""
+    """Partitions the nest of one function."""
 
     def __init__(self, function: gpu.FuncOp, *, copies: bool, branches: bool, edges: bool):
         self.function = function
@@ -113,7 +113,7 @@ class Peeler:
         self.scope = NestScope()
 
     def run(self) -> None:
-        """Put the interior apart, and in it the last steps of a loop."""
+        """Split off the interior, and in it the last steps of a loop."""
         if not any(map(is_guarded, ops_in(self.function))):
             return
         place = self._innermost_parallel()
@@ -127,7 +127,7 @@ class Peeler:
             self._split_loops(ops_of(part, ForOp))
 
     def _innermost_parallel(self) -> Block | None:
-        """The body of the parallel loops, or of a kernel without any; None if there are several."""
+        """Body of the parallel loops, or of a kernel without any; None if there are several."""
         loops = [x for x in ops_of(self.function, ForOp) if x.is_parallel]
         inner = [x for x in loops if not any(x.is_ancestor(y) for y in loops if y is not x)]
         if not loops:
@@ -137,7 +137,7 @@ class Peeler:
     # -- tests -----------------------------------------------------------------------------
 
     def _tests(self, block: Block, outer: Collection[str]) -> list[Test]:
-        """What ``outer`` indices can decide of the conditions in a block."""
+        """Tests in a block that ``outer`` indices can decide."""
         found: list[Test] = []
         for op, facts, in_loop in self._guarded(block, (), in_loop=False):
             parts = parts_of(self.scope.condition(op))
@@ -158,7 +158,7 @@ class Peeler:
     def _guarded(
         self, block: Block, facts: tuple[Condition, ...], *, in_loop: bool
     ) -> Iterator[tuple[Guarded, tuple[Condition, ...], bool]]:
-        """The ops with conditions in a block, and the facts under which each is reached."""
+        """Ops with conditions in a block, and the facts under which each is reached."""
         for op in block.ops:
             if is_guarded(op):
                 yield op, facts, in_loop
@@ -171,7 +171,7 @@ class Peeler:
                     yield from self._guarded(op.otherwise.block, facts, in_loop=in_loop)
 
     def _drop(self, tests: Sequence[Test]) -> None:
-        """Take parts of conditions away."""
+        """Drop parts of conditions."""
         for op in dict.fromkeys(test.op for test in tests):
             if op.parent is None:
                 # It stood where a test that is dropped does not hold.
@@ -183,7 +183,7 @@ class Peeler:
     # -- groups ----------------------------------------------------------------------------
 
     def _interior(self, block: Block) -> list[Test]:
-        """The tests in a block that are not needed in most work-groups; none if in no loop."""
+        """Tests in a block that are not needed in most work-groups; none if in no loop."""
         outer = [str(self.scope.name(x.index)) for x in _loops_around(block)]
         tests = self._tests(block, outer)
         shares = {test.holds: self._share([test.holds], outer) for test in tests}
@@ -195,14 +195,14 @@ class Peeler:
         return found if any(t.in_loop and self._matters(t) for t in found) else []
 
     def _matters(self, test: Test) -> bool:
-        """Whether the body is written twice to be rid of a test."""
+        """Whether the body is duplicated to drop a test."""
         is_free = (not self.copies and test.hides_in_copy) or (
             not self.branches and test.is_of_much
         )
         return not is_free
 
     def _share(self, conditions: Sequence[Condition], names: Sequence[str]) -> float:
-        """For which share of the values of names all conditions hold, at most."""
+        """Maximum share of the values of names for which all conditions hold."""
         env = self.scope.env
         holds = simplify_condition(both(*conditions), env)
         if holds == Truth(False):
@@ -210,7 +210,7 @@ class Peeler:
         return prod(_extent(env.assume(holds), n) / _extent(env, n) for n in names)
 
     def _split_groups(self, block: Block, tests: Sequence[Test]) -> list[Block]:
-        """The ops of a block under the condition of the interior, and as they are elsewhere.
+        """Split the ops of a block into an interior, under its condition, and an edge.
 
         Returns the interior; with ``edges`` the edge, too, if many groups are there.
         """
@@ -235,7 +235,7 @@ class Peeler:
     # -- the last steps of a loop ------------------------------------------------------------
 
     def _split_lanes(self, body: Block) -> None:
-        """Split all loops of which only the last steps have lanes that are not there."""
+        """Split all loops of which only the last steps have lanes outside."""
         loops = ops_of(body, ForOp)
         for block in dict.fromkeys(x.parent for x in loops if x.parent is not None):
             self._split_loops([x for x in block.ops if isinstance(x, ForOp)], lanes=True)
@@ -243,8 +243,8 @@ class Peeler:
     def _split_loops(self, loops: Sequence[ForOp], *, lanes: bool = False) -> None:
         """Split the first serial loop of which most steps need no test.
 
-        So are those after it over as many steps, which are more phases over the same row. With
-        ``edges`` one that fills local memory does not count: what reads it may be split, too. With
+        The loops after it over as many steps are split as well: more passes over the same row. With
+        ``edges`` one that fills local memory does not count: its readers may be split, too. With
         ``lanes`` only if no other test is left that tells lanes apart.
         """
         like, has_others = set[tuple[Block | None, int | None]](), False
@@ -268,7 +268,7 @@ class Peeler:
         return True
 
     def _is_rid_of_lanes(self, loop: ForOp, tests: Sequence[Test]) -> bool:
-        """Whether these are the tests in a loop that tell lanes apart, and there are such."""
+        """Whether some tests are all those in a loop that tell lanes apart, and there are any."""
         known = {(test.op, test.part) for test in tests if not test.uniform_in_lanes}
         return bool(known) and all(
             (op, part) in known or self._is_uniform(op, part)
@@ -277,7 +277,7 @@ class Peeler:
         )
 
     def _first_steps(self, loop: ForOp) -> tuple[int, list[Test]]:
-        """How many steps come before the last ones, and the tests that only those need."""
+        """Number of steps before the last ones, and the tests that only the last ones need."""
         lower, _, step = (e.value for e in loop.bounds.data)
         if loop.extent is None or lower is None or step is None:
             return 0, []
@@ -294,7 +294,7 @@ class Peeler:
         return count, found
 
     def _split_steps(self, loop: ForOp, count: int, tests: Sequence[Test]) -> None:
-        """The first steps of a loop without tests, then the others with them."""
+        """Split a loop into first steps without tests and the others with them."""
         Rewriter.insert_op(_take_local_buffers(loop.block), InsertPoint.before(loop))
         lower, upper, step = loop.bounds.data
         middle = lower + step * count
@@ -307,14 +307,14 @@ class Peeler:
 
 
 def _work(op: Operation) -> int:
-    """How many operations the loops and branches in an op do, at most."""
+    """Maximum number of operations of the loops and branches in an op."""
     steps = op.extent or 1 if isinstance(op, ForOp) else 1
     inside = (x for region in op.regions for block in region.blocks for x in block.ops)
     return steps * (sum(map(_work, inside)) if op.regions else 1)
 
 
 def _places(block: Block) -> Iterator[Block]:
-    """The block, and the bodies of serial loops that hold all that is in it."""
+    """The block, and the bodies of serial loops that are its whole body."""
     yield block
     match all_of(block):
         case ForOp() as loop if loop.role.data.role is Role.SERIAL and loop.extent is not None:
@@ -324,7 +324,7 @@ def _places(block: Block) -> Iterator[Block]:
 
 
 def _loops_around(block: Block) -> list[ForOp]:
-    """The loops around a block whose indices all work-items of a group have in common."""
+    """Loops around a block whose indices all work-items of a group have in common."""
     around = ancestors(block)
     return [x for x in around if isinstance(x, ForOp) and x.role.data.role is not Role.LOCAL]
 
@@ -335,18 +335,18 @@ def _extent(env: Env, name: str) -> float:
 
 
 def _is_local_buffer(op: BufferOp) -> bool:
-    """Whether a buffer is in local memory, and nothing else will move it."""
+    """Whether a buffer is in local memory, and no pass is still to move it."""
     return op.number_of_copies == 1 and is_local(op.result)
 
 
 def _is_filling(loop: ForOp) -> bool:
-    """Whether a loop does nothing but write to local memory."""
+    """Whether all stores of a loop are to local memory."""
     stores = list(ops_of(loop, StoreOp))
     return bool(stores) and all(is_local(op.memory) for op in stores)
 
 
 def _take_local_buffers(block: Block) -> list[BufferOp]:
-    """Take out of a block the buffers that the parts into which it is cut will share."""
+    """Detach the buffers that the parts of a split block will share."""
     found = [op for op in ops_of(block, BufferOp) if _is_local_buffer(op)]
     for op in found:
         op.detach()
@@ -359,34 +359,34 @@ def _has_copies(loop: ForOp) -> bool:
 
 
 WHOLE = "nest.whole"
-"""The attribute of kernels that are not to be peeled."""
+"""Attribute of kernels that are not to be partitioned."""
 
 
 @dataclass(frozen=True)
 class NestPeelPass(PassWithFlags):
-    """Puts the interior and the edge of a kernel apart, so that the interior makes no tests.
+    """Partitions a kernel into interior and edge, so that the interior makes no bounds tests.
 
     Where tests in loops hold in whole work-groups, the body of the parallel loops is there twice:
     without them under a condition on the group's indices, and as it was. Of a serial loop whose
-    last steps alone need tests, those are a loop of their own. Run after `nest-pipeline`, it
-    takes the tests from the tiles that are fetched ahead too; a loop that is still to be
-    pipelined is not split. A kernel marked `nest.whole` stays as it is.
+    last steps alone need tests, those are a loop of their own. Run after `nest-pipeline`, it takes
+    the tests from the tiles that are fetched ahead too; a loop that is still to be pipelined is not
+    split. A kernel marked `nest.whole` stays as it is.
     """
 
     name = "nest-peel"
 
     copies: bool = True
-    """Whether also to be rid of tests that only copies make, which cost no time but space."""
+    """Whether to drop also tests that only copies make, which cost no time but space."""
 
     branches: bool = True
-    """Whether also to be rid of tests whether much is done, which cost CPUs no time but space."""
+    """Whether to drop also tests of long branches, which cost CPUs no time but space."""
 
     edges: bool = False
-    """Whether all loops, those of the edge too, are split where a test tells lanes apart; those
-    that fill local memory are no reason to leave others whole, nor is an edge of many groups."""
+    """Whether all loops, also of the edge, are split where a test tells lanes apart; loops that
+    fill local memory are no reason to leave others whole, nor is an edge of many groups."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Peel every kernel."""
+        """Partition every kernel."""
         for function in ops_of(op, gpu.FuncOp):
             if WHOLE not in function.attributes:
                 Peeler(function, copies=self.copies, branches=self.branches, edges=self.edges).run()

@@ -1,4 +1,4 @@
-"""nest-pipeline: fetch the next tiles while the present one is used."""
+"""nest-pipeline: software pipelining that fetches the next tiles while the present one is used."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from tiledialect.schedule.loops import WRITTEN_OUT, Role
 
 @dataclass(frozen=True)
 class Copy:
-    """A tile with several copies, and the loop that fills it in each step of another loop."""
+    """Tile with several copies, and the loop that fills it in each step of another loop."""
 
     buffer: BufferOp
     loop: ForOp
 
     @property
     def count(self) -> int:
-        """How many copies the tile has."""
+        """Number of copies of the tile."""
         return self.buffer.number_of_copies
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether what is fetched goes to the tile by itself."""
+        """Whether the device copies to the tile asynchronously."""
         return self.buffer.asynchronous is not None
 
 
 def copies_in(loop: ForOp) -> list[Copy]:
-    """The tiles with several copies that a loop fills in each step."""
+    """Tiles with several copies that a loop fills in each step."""
     found: list[Copy] = []
     for op in loop.block.ops:
         if isinstance(op, BufferOp) and op.number_of_copies > 1:
@@ -60,7 +60,7 @@ def copies_in(loop: ForOp) -> list[Copy]:
 
 
 def repeated(t: Attribute, count: int) -> MemRefType[Attribute]:
-    """The type of so many copies, one after the other."""
+    """Type of so many copies, one after the other."""
     assert isinstance(t, MemRefType)
     shape, strides = t.get_shape(), flat_strides(t)
     size = shape[0] * strides[0] if shape else 1
@@ -76,11 +76,11 @@ class Pipeline:
         self.through_registers = [c for c in copies if not c.is_asynchronous]
         self.asynchronous = [c for c in copies if c.is_asynchronous]
         self.ahead = min((c.count for c in self.asynchronous), default=2) - 1
-        """How many steps before its use an asynchronous copy begins."""
+        """Number of steps before its use at which an asynchronous copy begins."""
         self.scope = NestScope()
         self.step = self.scope.name(loop.index)
         self.tiles: dict[SSAValue, SSAValue] = {}
-        """The copies of each tile."""
+        """Buffer of the copies of each tile."""
 
     def run(self) -> None:
         """Rewrite the loop in place."""
@@ -106,7 +106,7 @@ class Pipeline:
     # -- through registers -----------------------------------------------------------------
 
     def _fetch_first(self, before: InsertPoint) -> None:
-        """The tiles of the loop's first step, before it."""
+        """Fetch the tiles of the loop's first step before it."""
         first = IndexOp(self.scope.values, Expr())
         Rewriter.insert_op(first, before)
         for copy in self.through_registers:
@@ -115,7 +115,7 @@ class Pipeline:
             Rewriter.insert_op(self._put(copy, registers, first.result, Expr()), before)
 
     def _fetch_next(self) -> None:
-        """The loads of the next step's tiles at a step's start, the stores at its end."""
+        """Load the next step's tiles at a step's start, and store them at its end."""
         following, more = self.step + 1, less(self.step + 1, self.upper)
         next_index = IndexOp(self.scope.values, following)
         Rewriter.insert_op(next_index, InsertPoint.at_start(self.loop.block))
@@ -134,16 +134,17 @@ class Pipeline:
     # -- asynchronously --------------------------------------------------------------------
 
     def _start(self, before: InsertPoint) -> None:
-        """The copies of the loop's first steps, a group each, before it."""
+        """Start the copies of the loop's first steps, a group each, before it."""
         for step in range(self.ahead):
             index = IndexOp(self.scope.values, Expr.const(step))
             Rewriter.insert_op(index, before)
             self._start_step(index.result, Expr.const(step), before)
 
     def _start_next(self) -> None:
-        """In each step those of a later one, once this one's are there and the last ones' read.
+        """Start a later step's copies in each step, once its own are complete and the last are
+        read.
 
-        What is needed in the next step starts first; else the step's own work goes before.
+        Copies needed in the next step start first; else the step's own work goes before.
         """
         following = self.step + self.ahead
         next_index = IndexOp(self.scope.values, following)
@@ -154,14 +155,14 @@ class Pipeline:
         self._start_step(next_index.result, following, InsertPoint.after(next_index))
 
     def _start_step(self, index: SSAValue, step: Expr, point: InsertPoint) -> None:
-        """The copies of a step, if there is such a one, as a group."""
+        """Start the copies of a step, if there is such a one, as a group."""
         loops = [self._moved(c, index, mod(step, c.count)) for c in self.asynchronous]
         there = less(step, self.upper)
         ops = loops if there == ALWAYS else [IfOp(self.scope.values, there, Block(loops))]
         Rewriter.insert_op([*ops, CommitOp()], point)
 
     def _moved(self, copy: Copy, step: SSAValue, which: Expr) -> ForOp:
-        """The copy's loop, to one of the copies of its tile."""
+        """Clone the copy's loop, to one of the copies of its tile."""
         new, scope = self._at(copy, step)
         self._store_to(copy, new, scope, which)
         return new
@@ -169,7 +170,7 @@ class Pipeline:
     # -- the tiles -------------------------------------------------------------------------
 
     def _repeat(self, copy: Copy, before: InsertPoint) -> None:
-        """Several copies before the loop; what reads the tile reads that of the loop's step."""
+        """Allocate several copies before the loop; reads of the tile select the step's one."""
         old = copy.buffer.result
         new = BufferOp(repeated(old.type, copy.count), asynchronous=copy.is_asynchronous)
         new.attributes["double"] = copy.buffer.properties["copies"]
@@ -201,7 +202,7 @@ class Pipeline:
         return self.scope.values
 
     def _registers(self, copy: Copy, point: InsertPoint) -> SSAValue:
-        """What holds a tile's elements, of each work-item its own, on their way."""
+        """Allocate registers for a work-item's part of a tile in flight."""
         shape = [loop.extent or 0 for loop in _loops(copy.loop)]
         t = copy.buffer.result.type
         assert isinstance(t, MemRefType)
@@ -211,7 +212,7 @@ class Pipeline:
         return op.result
 
     def _fetch(self, copy: Copy, registers: SSAValue, step: SSAValue) -> ForOp:
-        """The copy's loop, into registers."""
+        """Clone the copy's loop, into registers."""
         new = copy.loop.clone({self.loop.index: step})
         scope = NestScope()
         places = [scope.name(loop.index) for loop in _loops(new)]
@@ -221,7 +222,7 @@ class Pipeline:
         return new
 
     def _put(self, copy: Copy, registers: SSAValue, step: SSAValue, which: Expr) -> ForOp:
-        """The copy's loop, from registers to one of the two tiles."""
+        """Clone the copy's loop, from registers to one of the two tiles."""
         new, scope = self._at(copy, step)
         places = [scope.name(loop.index) for loop in _loops(new)]
         for op in ops_of(new, LoadOp):
@@ -232,7 +233,7 @@ class Pipeline:
         return new
 
     def _at(self, copy: Copy, step: SSAValue) -> tuple[ForOp, NestScope]:
-        """The copy's loop at another step, and the names of what it uses."""
+        """Clone the copy's loop at another step; return it with the names of its operands."""
         new = copy.loop.clone({self.loop.index: step})
         scope = NestScope()
         scope.names[self.loop.index] = self.step
@@ -240,7 +241,7 @@ class Pipeline:
         return new, scope
 
     def _store_to(self, copy: Copy, loop: ForOp, scope: NestScope, which: Expr) -> None:
-        """Let what a loop stores in a tile go to one of its copies."""
+        """Redirect a loop's stores in a tile to one of its copies."""
         for op in ops_of(loop, StoreOp):
             access, condition = scope.access(op), scope.condition(op)
             tile = self.tiles[copy.buffer.result]
@@ -249,7 +250,7 @@ class Pipeline:
 
 
 def _loops(loop: ForOp) -> list[ForOp]:
-    """The loops of a copy."""
+    """Loops of a copy."""
     found = ops_of(loop, ForOp)
     for x in found:
         if x.role.data.role not in WRITTEN_OUT:

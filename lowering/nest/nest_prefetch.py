@@ -1,4 +1,4 @@
-"""nest-prefetch: memory that the next pass or the next row needs is asked for during this one."""
+"""nest-prefetch: prefetches of memory that the next pass or the next row needs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tiledialect.schedule.cost.device import LINE, Device, Kind, described, devi
 from tiledialect.schedule.loops import Role
 
 SHORTEST = 16 * LINE
-"""The bytes of the shortest row whose successor the processor does not foresee by itself."""
+"""Minimum bytes of a row whose successor the processor does not prefetch by itself."""
 COST = {arith.Arith.name: 1, math.Math.name: 12}
-"""What an op of a dialect costs."""
+"""Cost of an op of a dialect."""
 
 Place = tuple[SSAValue, tuple[Expr, ...]]
-"""An array, and where in it a pass is, its loops' indices by number."""
+"""Array, and the indices of a pass in it, its loops by number."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Pass:
 
     @staticmethod
     def of(loop: ForOp) -> Pass:
-        """The pass whose outermost loop this is."""
+        """Build the pass of an outermost loop."""
         loops = [loop]
         while len(inside := [x for x in loops[-1].block.ops if isinstance(x, ForOp)]) == 1:
             loops += inside
@@ -52,26 +52,26 @@ class Pass:
 
     @property
     def block(self) -> Block:
-        """What is done in each step."""
+        """Body of each step."""
         return self.loops[-1].block
 
     @property
     def shape(self) -> tuple[tuple[tuple[Expr, ...], LoopRole], ...]:
-        """The loops' bounds and roles: passes over the same row have the same."""
+        """Bounds and roles of the loops: passes over the same row have the same."""
         return tuple((x.bounds.data, x.role.data) for x in self.loops)
 
     @property
     def steps(self) -> int:
-        """How many steps there are; 0 if that is not known."""
+        """Number of steps; 0 if unknown."""
         return prod(x.extent or 0 for x in self.loops)
 
     @cached_property
     def cost(self) -> int:
-        """How much is computed in each step: that much memory can be waited for meanwhile."""
+        """Cost of a step: so much memory latency is hidden meanwhile."""
         return sum(COST.get(op.dialect_name(), 0) for op in self.block.ops)
 
     def accesses(self, scope: NestScope) -> Iterator[tuple[Place, LoadOp | StoreOp]]:
-        """The accesses to neighbours in global memory, and their places."""
+        """Accesses to neighbours in global memory, and their places."""
         numbered = {str(scope.name(x.index)): _step(k) for k, x in enumerate(self.loops)}
         for op in self.block.ops:
             if (
@@ -88,14 +88,14 @@ def _step(number: int) -> Expr:
 
 
 def _bytes(op: LoadOp | StoreOp) -> int:
-    """How many bytes an access moves."""
+    """Number of bytes that an access moves."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
     return lanes_of(value_of(op)) * element_bytes(t)
 
 
 def passes_over_rows(block: Block) -> list[Pass]:
-    """The passes in a block over the same row, if there are several."""
+    """Passes in a block over the same row, if there are several."""
     loops = [x for x in block.ops if isinstance(x, ForOp) and x.role.data.role is Role.SERIAL]
     passes = [Pass.of(x) for x in loops if (x.extent or 0) > 1]
     shapes = [p.shape for p in passes]
@@ -105,14 +105,14 @@ def passes_over_rows(block: Block) -> list[Pass]:
 
 
 def _array_bytes(op: LoadOp | StoreOp) -> int:
-    """The bytes of the array that an access is to; 0 if they are not known."""
+    """Bytes of the array of an access; 0 if unknown."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
     return bytes_of(t) if t.has_static_shape() else 0
 
 
 def prefetch(passes: Sequence[Pass], device: Device) -> None:
-    """Let the pass that computes most ask for what the later ones and the next row will use."""
+    """Prefetch in the pass that computes most the accesses of the later ones and the next row."""
     scope = NestScope()
     first: dict[Place, tuple[int, LoadOp | StoreOp]] = {}
     for number, one in enumerate(passes):
@@ -144,9 +144,9 @@ def prefetch(passes: Sequence[Pass], device: Device) -> None:
 
 
 def _read_the_same(passes: Sequence[Pass], scope: NestScope) -> bool:
-    """Whether no pass reads all at other places of an array than the first one that reads it.
+    """Whether all passes read arrays at the same places as the first one that reads them.
 
-    Those do that aggregate other columns of the same rows, which are near.
+    Passes that aggregate other columns of the same rows, which are near, do not.
     """
     places: dict[SSAValue, set[Place]] = {}
     for one in passes:
@@ -160,7 +160,7 @@ def _read_the_same(passes: Sequence[Pass], scope: NestScope) -> bool:
 
 
 def _next_row(loop: ForOp, scope: NestScope) -> dict[str, Expr]:
-    """What takes the place of an index in the next row, if rows come one after another."""
+    """Substitution of an index for the next row, if rows come one after another."""
     outer = nearest(ForOp, loop)
     if outer is None or outer.role.data.role is not Role.SERIAL:
         return {}
@@ -169,18 +169,18 @@ def _next_row(loop: ForOp, scope: NestScope) -> dict[str, Expr]:
 
 
 class NestPrefetchPass(ModulePass):
-    """Asks for memory before it is used, where a kernel makes several passes over each row.
+    """Prefetches memory where a kernel makes several passes over each row.
 
-    The pass that computes most asks for what the later ones will read and write, and for what the
-    next row is the first to read: memory arrives during the computation. Rows that are short, for
-    which the processor does that by itself, or do not fit its second cache, are left alone, and so
-    is what is written to arrays that the last cache holds.
+    The pass that computes most asks for the reads and writes of later ones, and for the first reads
+    of the next row: memory arrives during the computation. Rows that are short, which the processor
+    prefetches by itself, or do not fit its second cache, are left alone, and so are writes to
+    arrays that the last cache holds.
     """
 
     name = "nest-prefetch"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Let every kernel ask."""
+        """Insert the prefetches of every kernel."""
         device = device_of(op) or described(Kind.CPU, {})
         blocks = [b for x in ops_in(op) for region in x.regions for b in region.blocks]
         for block in blocks:

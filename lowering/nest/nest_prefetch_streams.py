@@ -1,4 +1,4 @@
-"""nest-prefetch-streams: what is read once, from end to end, is asked for some steps before."""
+"""nest-prefetch-streams: prefetches of arrays that are read once, from end to end."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tiledialect.schedule.cost.device import Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
 AHEAD = 2048
-"""How many bytes before they are read they are asked for: processors stop at the end of a page."""
+"""Prefetch distance in bytes: processors stop at the end of a page."""
 
 MOST_USES = 4
-"""How often each load is used at most: with more, what computes is not held up by memory."""
+"""Maximum number of uses of each load: with more, memory does not hold up the computation."""
 
 
 def is_stream(op: LoadOp, scope: NestScope) -> bool:
-    """Whether a load's innermost loop reads an array without gaps, and nothing is read twice."""
+    """Whether a load's innermost loop reads an array without gaps, and each element once."""
     loops = list(loops_around(op))
     inner = list(takewhile(lambda loop: loop.is_written_out, loops))
     if len(inner) == len(loops):
@@ -49,7 +49,7 @@ def is_stream(op: LoadOp, scope: NestScope) -> bool:
 
 
 def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
-    """Let the first load of each large array ask for what comes later."""
+    """Prefetch for the first load of each large array."""
     ops = ops_in(kernel)
     seen: set[SSAValue] = {op.memory for op in ops if isinstance(op, StoreOp)}
     often = max((times(op) for op in ops if isinstance(op, LoadOp | StoreOp)), default=0)
@@ -74,17 +74,17 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
 
 
 class NestPrefetchStreamsPass(ModulePass):
-    """Asks for memory that a loop reads from end to end some steps before it is read.
+    """Prefetches arrays that a loop reads from end to end.
 
     The processor does that by itself up to the end of each page. It is done for arrays that the
-    second cache does not hold and that are read once; not in kernels that ask for rows already, nor
-    where what is read is used again and again, as in products of matrices.
+    second cache does not hold and that are read once; not in kernels that prefetch rows already,
+    nor where elements are used again and again, as in products of matrices.
     """
 
     name = "nest-prefetch-streams"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Let every kernel ask."""
+        """Insert the prefetches of every kernel."""
         device = device_of(op) or described(Kind.CPU, {})
         for kernel in ops_of(op, gpu.FuncOp):
             if not ops_of(kernel, PrefetchOp):

@@ -1,4 +1,4 @@
-"""nest-share-memory: arrays in local memory that live at different times share their place."""
+"""nest-share-memory: buffer reuse of arrays in local memory with disjoint lifetimes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tiledialect.lowering.nest.utils.builder import LOCAL
 
 
 def arrays(function: gpu.FuncOp) -> list[BufferOp]:
-    """The plain arrays of one axis in local memory, in the order of their first use."""
+    """Plain arrays of one axis in local memory, in the order of their first use."""
     found = [op for op in ops_of(function, BufferOp) if _is_plain(op)]
     places = {op: k for k, op in enumerate(ops_in(function))}
     return sorted(found, key=lambda op: min(places[use.operation] for use in op.result.uses))
@@ -54,7 +54,7 @@ def _type(op: BufferOp) -> MemRefType[Attribute]:
 
 
 def _steps(op: BufferOp) -> Iterator[Operation]:
-    """The ops of the buffer's block in which it is used."""
+    """Ops of the buffer's block that use it."""
     assert op.parent is not None
     for use in op.result.uses:
         step = op.parent.find_ancestor_op_in_block(use.operation)
@@ -63,14 +63,14 @@ def _steps(op: BufferOp) -> Iterator[Operation]:
 
 
 def _is_over_before(a: BufferOp, b: BufferOp) -> bool:
-    """Whether in their block nothing uses one array after something used the other."""
+    """Whether in their block nothing uses one array after a use of the other."""
     assert a.parent is not None
     order = {op: k for k, op in enumerate(a.parent.ops)}
     return max(order[op] for op in _steps(a)) < min(order[op] for op in _steps(b))
 
 
 def _share(a: BufferOp, b: BufferOp) -> None:
-    """Use the place of one array for the other as well."""
+    """Use the memory of one array for the other as well."""
     size = max(_type(op).get_shape()[0] for op in (a, b))
     t = MemRefType(_type(a).element_type, [size], NoneAttr(), LOCAL)
     if _type(a).element_type != _type(b).element_type:
@@ -102,7 +102,7 @@ def _keep_bits(op: Operation, element_type: Attribute) -> None:
 
 
 def _barriers(function: gpu.FuncOp) -> Counter[int]:
-    """How many barriers a function has in loops of each depth."""
+    """Number of barriers of a function in loops of each depth."""
     found = function.clone()
     add_barriers(found)
     return Counter(_depth(op) for op in found.walk() if isinstance(op, gpu.BarrierOp))
@@ -122,7 +122,7 @@ def _is_no_more(new: Counter[int], old: Counter[int]) -> bool:
 
 
 def share_memory(function: gpu.FuncOp) -> None:
-    """Let arrays share their place, as long as that needs no more barriers."""
+    """Let arrays share memory, as long as that needs no more barriers."""
     before: Counter[int] | None = None
     while True:
         for a, b in combinations(range(len(found := arrays(function))), 2):
@@ -160,7 +160,7 @@ def _are_alike(a: BufferOp, b: BufferOp) -> bool:
 
 
 class NestShareMemoryPass(ModulePass):
-    """Makes one array of arrays in local memory that live at different times.
+    """Merges arrays in local memory that live at different times.
 
     Their elements have as many bits, and the last use of one is before the first of the other.
     Where work-items would have to wait for one another once more, both stay.

@@ -1,4 +1,4 @@
-"""nest-split-tiles: tiles that lie on one side of a slanted bound make no tests.
+"""nest-split-tiles: partitioning of tiles along slanted bounds.
 
 Of a triangular matrix, `A[i, k]` with `k <= i`, most tiles of rows and columns have all elements or
 none. Where lanes are along `k`, tests that tell them apart leave no vectors.
@@ -35,7 +35,7 @@ from tiledialect.schedule.loops import WRITTEN_OUT, Role
 
 @dataclass(frozen=True)
 class Bound:
-    """A part of a condition, and when it holds at all places of a tile, or at any."""
+    """Part of a condition, with the conditions that it holds in all of a tile, or in some of it."""
 
     part: Condition
     everywhere: Condition
@@ -44,16 +44,16 @@ class Bound:
 
 @dataclass
 class Tile:
-    """Loops that are written out, one in the other, and the branch that is all that they do."""
+    """Perfect nest of unrolled loops around one branch."""
 
     loops: Sequence[ForOp]
-    """From the outermost one to the lanes."""
+    """Loops from the outermost one to the lanes."""
     branch: IfOp
     scope: NestScope
 
     @staticmethod
     def of(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> Tile | None:
-        """The largest one with these lanes, inside a loop if given; None if it has no branch."""
+        """Build the largest tile with these lanes, inside a loop if given; None if no branch."""
         branch = all_of(lanes.block)
         if not isinstance(branch, IfOp) or branch.otherwise is not None:
             return None
@@ -65,14 +65,14 @@ class Tile:
         return Tile(loops, branch, NestScope(env=env))
 
     def bounds(self) -> list[Bound]:
-        """The parts of the condition on which a step of a loop outside decides, for most tiles."""
+        """Parts of the condition that a step of an outer loop decides, for most tiles."""
         condition = self.scope.condition(self.branch)
         found = [self._bound(part) for part in parts_of(condition)]
         slanted = [bound for bound in found if bound is not None]
         return slanted if any(self._tells_lanes_apart(bound.part) for bound in slanted) else []
 
     def _bound(self, part: Condition) -> Bound | None:
-        """When a part holds in all of the tile, and when in some of it.
+        """Bound of a part, in all of the tile and in some of it.
 
         None if no serial loop moves it, or not evenly, or if it divides half of the tiles.
         """
@@ -100,13 +100,13 @@ class Tile:
         return Bound(part, everywhere, anywhere) if everywhere != Truth(False) else None
 
     def _extent(self, expr: Expr) -> float:
-        """How many values an expression has over all tiles."""
+        """Number of values of an expression over all tiles."""
         known = self.scope.env.range(expr)
         return known.greatest - known.least + 1
 
     @property
     def _serial_names(self) -> set[str]:
-        """The names of serial loops around the tile."""
+        """Names of serial loops around the tile."""
         around = ancestors(self.loops[0].block)
         loops = (x for x in around if isinstance(x, ForOp) and x.role.data.role is Role.SERIAL)
         return {name for x in loops for name in self.scope.name(x.index).names}
@@ -146,11 +146,11 @@ def _is_written_out(loop: ForOp) -> bool:
 
 
 def split_tiles(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> None:
-    """Split the largest tile of some lanes for which that pays, then what is left of it.
+    """Split the largest tile of some lanes for which that pays, then the rest of it.
 
-    Each split adds a tile of vectors, and what is left has smaller ones: for each loop of a tile
-    its vectors are written out once more, at most, beside the elements that were there. So nothing
-    need limit the text.
+    Each split adds a tile of vectors, and the rest has smaller ones: for each loop of a tile its
+    vectors are unrolled once more, at most, beside the elements that were there. So nothing need
+    limit the text.
     """
     tile = Tile.of(lanes, env, outermost)
     while tile is not None:
@@ -164,13 +164,13 @@ def split_tiles(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> None:
 
 
 class NestSplitTilesPass(ModulePass):
-    """Puts tiles apart in which a test holds everywhere, or nowhere.
+    """Splits off tiles in which a test holds everywhere, or nowhere.
 
     Where a test compares the index of a serial loop with those of lanes, as where a triangular
-    matrix is multiplied, loops that are written out make it once for all their steps: under a
-    condition that it holds for all of them they make it no more, where it holds for none they are
-    left out, and between these vectors are, one by one, what that is for the tile. Lanes that are
-    told apart by tests are no vectors.
+    matrix is multiplied, unrolled loops test once for all their steps: under a condition that it
+    holds for all of them they test no more, where it holds for none they are left out, and between
+    these vectors the tile's elements are done one by one. Lanes that are told apart by tests are no
+    vectors.
     """
 
     name = "nest-split-tiles"

@@ -1,4 +1,4 @@
-"""nest-stream-stores: large results that nothing in the program reads go past the caches."""
+"""nest-stream-stores: non-temporal stores of large results that nothing in the program reads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tiledialect.schedule.cost.device import LINE, Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
 MOST_LOADS = 32
-"""What loads more for each store is not held up by memory."""
+"""Maximum loads for each store: with more, memory does not hold up the computation."""
 
 MOST_BEGUN = 4
-"""How many lines are begun before one is full: processors put few together at a time."""
+"""Maximum number of cache lines that are begun before one is full: processors combine few."""
 
 
 def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
-    """The arguments of kernels that no kernel reads, whoever launches it."""
+    """Arguments of kernels that no kernel reads, whoever launches it."""
     kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
     loaded = {kernel: {x.memory for x in ops_of(kernel, LoadOp)} for kernel in kernels.values()}
     found: dict[gpu.FuncOp, frozenset[int]] = {}
@@ -54,7 +54,7 @@ def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
 
 
 def _size(kernel: gpu.FuncOp) -> int:
-    """The bytes of all arrays that a kernel is given, if these are known; else 0."""
+    """Bytes of all arrays of a kernel, if these are known; else 0."""
     types = [a.type for a in kernel.body.block.args if isinstance(a.type, MemRefType)]
     if not all(t.has_static_shape() for t in types):
         return 0
@@ -62,9 +62,10 @@ def _size(kernel: gpu.FuncOp) -> int:
 
 
 def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
-    """Whether vectors begin at multiples of themselves, and lines are filled one after another.
+    """Whether vectors are aligned, and cache lines are filled one after another.
 
-    What writes a part of a line must write the rest soon, before it begins many others.
+    A store to a part of a line must be followed soon by the rest, before many other lines are
+    begun.
     """
     lanes, t = lanes_of(op.value), op.memory.type
     assert isinstance(t, MemRefType)
@@ -84,7 +85,7 @@ def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
 
 
 def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
-    """Mark the stores to some arguments, if the kernel is about memory."""
+    """Mark the stores to some arguments, if memory bounds the kernel."""
     unread: set[SSAValue] = {kernel.body.block.args[k] for k in numbers}
     loads = ops_of(kernel, LoadOp)
     stores = [op for op in ops_of(kernel, StoreOp) if op.memory in unread]
@@ -98,12 +99,12 @@ def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
 
 
 class NestStreamStoresPass(ModulePass):
-    """Marks stores `nontemporal` that write results of the program past the caches.
+    """Marks stores of results that nothing in the program reads as `nontemporal`.
 
-    Otherwise each line is read before it is written, and takes the place of what is still needed.
-    It is done where a kernel's arrays do not fit the last cache, or what the device was seen to
-    copy no slower through it (its description's `kept`, in MiB), where nothing else reads what it
-    writes, and whole lines are written; not where so much is computed that memory can wait.
+    Otherwise each line is read before it is written, and evicts lines that are still needed. It is
+    done where a kernel's arrays do not fit the last cache, or the size that the device was seen to
+    copy no slower through it (its description's `kept`, in MiB), where nothing else reads the
+    results, and whole lines are written; not where so much is computed that memory can wait.
     """
 
     name = "nest-stream-stores"

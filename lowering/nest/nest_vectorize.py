@@ -1,4 +1,4 @@
-"""nest-vectorize: loops whose steps are lanes, as ops on vectors."""
+"""nest-vectorize: vector loops as ops on vectors."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ from tiledialect.lowering.nest.utils.shuffles import (
 from tiledialect.schedule.loops import LOADED_LANES, LONG_LANES, Role
 
 LANES = (2, 3, 4, 8, 16)
-"""How many elements the vectors of OpenCL C have."""
+"""Numbers of elements of OpenCL C's vectors."""
 
 
 class NotVectorizedError(Exception):
-    """Why the steps of a loop cannot be lanes."""
+    """Reason that the steps of a loop cannot be lanes."""
 
 
 @dataclass
 class Vectorizer:
-    """Makes the ops of one vector loop ops on vectors."""
+    """Vectorizes the ops of one vector loop."""
 
     loop: ForOp
     scope: NestScope
@@ -76,10 +76,10 @@ class Vectorizer:
         self.moved: dict[SSAValue, Expr] = {}
         """Index values that differ from lane to lane."""
         self.rows: dict[LoadOp, list[SSAValue]] = {}
-        """The vectors of which loads take all elements in turns, with the first of these loads."""
+        """Vectors whose elements several loads share out, by the first of these loads."""
 
     def run(self) -> list[Operation]:
-        """The ops that take the place of the loop; raises ``NotVectorizedError``."""
+        """Vectorized ops of the loop; raises ``NotVectorizedError``."""
         if self.lanes not in LANES:
             raise NotVectorizedError(f"OpenCL C has no vectors of {self.lanes}")
         self._check_overlap()
@@ -96,7 +96,7 @@ class Vectorizer:
         return self.ops
 
     def _check_overlap(self) -> None:
-        """No lane may use what another one writes."""
+        """Refuse a lane that uses an element that another one writes."""
         accesses = [op for op in self.loop.block.ops if isinstance(op, LoadOp | StoreOp)]
         for op in accesses:
             if isinstance(op, StoreOp):
@@ -114,7 +114,7 @@ class Vectorizer:
         return distance == 0 or is_between or (stride == 1 and abs(distance) >= self.lanes)
 
     def _stride(self, op: LoadOp | StoreOp) -> int | None:
-        """By how many elements the address moves from lane to lane, if that is a number."""
+        """Stride of the address from lane to lane, if it is a constant."""
         address, lane = self.address(op), str(self.lane)
         factor, rest = linear_in(address, Variable(lane)) or (address, address)
         if factor.value is not None and lane not in rest.names:
@@ -128,24 +128,24 @@ class Vectorizer:
 
     @property
     def _names(self) -> dict[str, SSAValue]:
-        """The index values behind names; of those computed in the loop, what takes their place."""
+        """Index values by their names; of those computed in the loop, their replacements."""
         return {name: self.values.get(v, v) for name, v in self.scope.values.items()}
 
     def _memory(self, op: LoadOp | StoreOp) -> SSAValue:
-        """The memory of an access; of a buffer of the loop, the one that all lanes share."""
+        """Memory of an access; of a buffer of the loop, the one that all lanes share."""
         return self.values.get(op.memory, op.memory)
 
     def _default(self, op: LoadOp) -> SSAValue | None:
-        """What a load is where its condition does not hold."""
+        """Value of a load where its condition does not hold."""
         return None if op.default is None else self.values.get(op.default, op.default)
 
     def _is_in_memory(self, op: LoadOp) -> bool:
-        """Whether an access is to memory, in which there are vectors."""
+        """Whether an access is to memory that has vectors."""
         t = self._memory(op).type
         return isinstance(t, MemRefType) and t.memory_space in (LOCAL, GLOBAL)
 
     def _at(self, exprs: Sequence[Expr], lane: int = 0) -> list[Expr]:
-        """Expressions at a lane."""
+        """Substitute a lane in expressions."""
         value = {str(self.lane): Expr.const(lane)}
         return [simplify(e.substitute(value), self.scope.env) for e in exprs]
 
@@ -185,7 +185,7 @@ class Vectorizer:
         self.ops.append(StoreOp(self._names, value, self._memory(op), access, condition))
 
     def _gather(self, op: LoadOp) -> None:
-        """A load for each lane, as they are no neighbours."""
+        """Load each lane on its own, unless shuffles of vectors give them."""
         if self._is_turned(op):
             self._turned(op)
             return
@@ -211,7 +211,7 @@ class Vectorizer:
             self.values[op.result] = total = new.results[0]
 
     def _keep_default(self, op: LoadOp) -> None:
-        """What a load is in whose place nothing is loaded."""
+        """Replace a load that never happens by its default."""
         default = self._default(op)
         if default is None:
             self.ops.append(nothing := constant(0, op.result.type))
@@ -219,7 +219,7 @@ class Vectorizer:
         self.values[op.result] = default
 
     def _is_turned(self, op: LoadOp) -> bool:
-        """Whether lanes take a long vector's elements of a row, the last one first."""
+        """Whether lanes read a long vector's elements of a row in reverse."""
         return (
             self.lanes >= LONG_LANES
             and self.stride(op) == -1
@@ -228,7 +228,7 @@ class Vectorizer:
         )
 
     def _turned(self, op: LoadOp) -> None:
-        """A vector whose lanes are turned around."""
+        """Load a vector and reverse its lanes."""
         access, condition = self._at(self.scope.access(op), self.lanes - 1), self._condition(op)
         default = self._default(op)
         if default is not None:
@@ -243,12 +243,12 @@ class Vectorizer:
         return self._shuffled(value, value, [*reversed(range(self.lanes))])
 
     def _shuffled(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
-        """Lanes of two vectors, in one of their type."""
+        """Shuffle two vectors into one of their type."""
         self.ops.append(new := shuffle(a, b, lanes))
         return new.result
 
     def _is_spread(self, op: LoadOp) -> bool:
-        """Whether lanes take every so many floats of a row that few long vectors cover."""
+        """Whether lanes read floats of a row with a stride, which few long vectors cover."""
         is_long = self.lanes >= LONG_LANES and op.result.type == f32
         stride = self.stride(op) or 0
         is_near = 1 < stride <= self.lanes // LOADED_LANES
@@ -270,7 +270,7 @@ class Vectorizer:
         return last.value is not None and is_inside and is_along and self.stride(op) == stride
 
     def _spread(self, op: LoadOp, condition: Condition) -> None:
-        """Lanes of vectors in a row, of which the last one ends where the last element is."""
+        """Shuffle strided lanes out of vectors in a row, the last of which ends at the last one."""
         stride, place = self.stride(op) or 0, self._at(self.scope.access(op))
         row = stride if self._is_of_rows(op, stride) else 0
         starts = starts_apart(stride, self.lanes)
@@ -281,7 +281,7 @@ class Vectorizer:
     def _row_of(
         self, op: LoadOp, places: Iterable[Sequence[Expr]], condition: Condition
     ) -> list[SSAValue]:
-        """Whole vectors at some places of what an op loads lane by lane."""
+        """Load whole vectors at some places in the memory of an op."""
         place = self._names, self._memory(op)
         loads = [LoadOp(*place, at, condition, lanes=self.lanes) for at in places]
         for load in loads:
@@ -290,7 +290,7 @@ class Vectorizer:
         return [load.result for load in loads]
 
     def _loads_in_turns(self, op: LoadOp) -> list[LoadOp]:
-        """Loads whose lanes take all elements of a row in turns: of each place the first one."""
+        """Interleaved loads that together take all elements of a row, the first of each place."""
         stride = self.stride(op) or 0
         is_long = self.lanes >= LONG_LANES and op.result.type in IN_TURNS
         if not is_long or abs(stride) not in INTERLEAVED or not self._is_in_memory(op):
@@ -310,7 +310,7 @@ class Vectorizer:
         return [found[place] for place in places] if is_whole else []
 
     def _take_turn(self, op: LoadOp, turns: Sequence[LoadOp]) -> None:
-        """Lanes of vectors that lie in a row, and that the other turns share."""
+        """Shuffle lanes out of vectors in a row, which the other interleaved loads share."""
         first, count, lanes = turns[0], len(turns), self.lanes
         is_turned = self.stride(op) == -count
         if first not in self.rows:
@@ -324,7 +324,7 @@ class Vectorizer:
         self.values[op.result] = ops[-1].result
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
-        """A store for each lane, as they are no neighbours."""
+        """Store each lane on its own."""
         condition, access, names = self._condition(op), self.scope.access(op), self._names
         for lane in range(self.lanes):
             element = value
@@ -335,7 +335,7 @@ class Vectorizer:
             self.ops.append(StoreOp(names, element, self._memory(op), at, condition))
 
     def _interleaved(self) -> dict[StoreOp, list[StoreOp]]:
-        """For each store whose gaps others fill: all of these, if it is the last one, or none."""
+        """Interleaved stores by the last one of each group; none for the others of the group."""
         ops = list(self.loop.block.ops)
         read = {op.memory for op in ops if isinstance(op, LoadOp)}
         rows: dict[SSAValue, list[StoreOp]] = {}
@@ -362,7 +362,7 @@ class Vectorizer:
         return [places[place] for place in known] if is_whole else []
 
     def _is_apart_by(self, op: LoadOp | StoreOp, stride: int) -> bool:
-        """Whether the lanes of a plain access are so far apart along the last axis alone."""
+        """Whether the lanes of a plain access have a stride along the last axis alone."""
         *outer, last = self.scope.access(op)
         moved = linear_in(last, Variable(str(self.lane)))
         is_inside = all(str(self.lane) not in e.names for e in outer)
@@ -374,7 +374,7 @@ class Vectorizer:
         return self._is_apart_by(op, stride) or self._is_of_rows(op, stride)
 
     def _interleave(self, turns: Sequence[StoreOp]) -> None:
-        """Write vectors of what some stores write in turns; nothing if there are none."""
+        """Store the interleaved vectors of some stores; nothing if there are none."""
         if not turns:
             return
         count, lanes = len(turns), self.lanes
@@ -432,7 +432,7 @@ class Vectorizer:
         self._keep(op, new)
 
     def _number(self, op: arith.IndexCastOp, index: Expr) -> None:
-        """An index as numbers: the first lane's, and how far from it the others' are."""
+        """Vector of an index's numbers: the first lane's, plus the others' constant distances."""
         at = [self._at([index], lane)[0] for lane in range(self.lanes)]
         differences = [constant_difference(e, at[0], self.scope.env) for e in at]
         steps = [d for d in differences if d is not None]
@@ -453,7 +453,7 @@ class Vectorizer:
             self.values[a] = b
 
     def _wide(self, value: SSAValue) -> SSAValue:
-        """A value in all lanes."""
+        """Broadcast a value to all lanes."""
         if isinstance(value.type, VectorType):
             return value
         self.ops.append(op := vector.BroadcastOp(value, vector_of(value.type, self.lanes)))
@@ -462,7 +462,7 @@ class Vectorizer:
 
 
 def vectorize(loop: ForOp, env: Env) -> None:
-    """Put ops on vectors in the place of a vector loop, or write out its steps."""
+    """Replace a vector loop by ops on vectors, or unroll it."""
     branch_outside(loop, env)
     vectorizer = Vectorizer(loop, NestScope(env=env))
     try:
@@ -479,10 +479,10 @@ def vectorize(loop: ForOp, env: Env) -> None:
 
 
 class NestVectorizePass(ModulePass):
-    """Makes loops with the role `vector` ops on vectors.
+    """Vectorizes loops with the role `vector`.
 
-    Neighbours in memory are loaded and stored together, and so is what stores, or loads, take in
-    turns; what is the same in all lanes stays a scalar until it meets a vector. A loop whose steps
+    Neighbours in memory are loaded and stored together, and so are interleaved stores, or loads; a
+    value that is the same in all lanes stays a scalar until it meets a vector. A loop whose steps
     cannot be lanes gets the role `unroll`, and says why.
     """
 

@@ -1,4 +1,4 @@
-"""simplify-index-arithmetic: index expressions of nests, made simple by what is known of them."""
+"""simplify-index-arithmetic: index expressions of nests, simplified by their indices' ranges."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class Simplifier:
     after: int = 0
 
     def function(self, function: gpu.FuncOp) -> None:
-        """All of a function."""
+        """Simplify a function."""
         self.block(function.body.block, ALWAYS)
         for index in ops_of(function, IndexOp):
             if not index.result.uses:
                 Rewriter.erase_op(index)
 
     def block(self, block: Block, facts: Condition) -> None:
-        """The ops of a block that is run where a condition holds."""
+        """Simplify the ops of a block under a condition."""
         self.ops(list(block.ops), facts)
 
     def ops(self, ops: Sequence[Operation], facts: Condition) -> None:
-        """Some ops of such a block."""
+        """Simplify some ops of such a block."""
         for op in ops:
             if isinstance(op, IfOp):
                 self._branch(op, facts)
@@ -70,12 +70,12 @@ class Simplifier:
                         self.block(inner, facts)
 
     def _env(self, op: IndexedOp, facts: Condition) -> Env:
-        """What is known at an op."""
+        """Facts that hold at an op."""
         self.scope.operands(op)
         return self.scope.env if facts == ALWAYS else self.scope.env.assume(facts)
 
     def _bound(self, exprs: Sequence[Expr], condition: Condition, env: Env):
-        """Expressions and a condition made simple, with the operands that they need."""
+        """Simplify expressions and a condition; return them with their operands."""
         new = [simplify(e, env) for e in exprs]
         test = simplify_condition(condition, env)
         self.before += operations(*exprs, *expressions_of(condition))
@@ -122,8 +122,8 @@ class SimplifyIndexArithmeticPass(PassWithFlags):
 
     Quotients and remainders that loops decide, tests that always hold and branches that are never
     taken go. It works on nests, and on the kernel level, where ops of `arith` on `index` are read
-    back as expressions. With `count`, every function says how many operations on indices it had
-    and has.
+    back as expressions. With `count`, every function says how many operations on indices it had and
+    has.
     """
 
     name = "simplify-index-arithmetic"

@@ -416,8 +416,7 @@ class Point:
         return self.nest.scalars.convert(accumulator.total(), accumulator.type, element_type(value))
 
     def compute(self, op: Operation) -> None:
-        """Do an op whose operands are computed; or its online form before a maximum or mean is
-        known."""
+        """Do an op whose operands are computed; or its online form before an aggregate is known."""
         (result,) = op.results
         greatest, deviation = maximum_of(result), self.own.deviations.get(result)
         if greatest is not None and greatest in self.own.sums.values():

@@ -285,8 +285,7 @@ class Search:
         return self.nest.named(value, hint, Range(0, end))
 
     def _add(self, first: Expr, number: Expr) -> None:
-        """Add the values of an index of the list, by its number, in the work-item that owns its
-        row."""
+        """Add the values of the list's index of a number in the work-item that owns its row."""
         place = self.nest.load(self.places, [number])
         place = self.nest.scalars.convert(place, self.place_type, COUNT)
         place = self._index(place, "place", self.block)

@@ -246,8 +246,7 @@ class Staging:
         )
 
     def _vector(self, stage: Stage, extent: int) -> int:
-        """Number of neighbours that a copy moves at once: the requested one, if it divides the
-        rows."""
+        """Number of neighbours that a copy moves at once: as requested, if it divides the rows."""
         return stage.vector if extent % stage.vector == 0 else 1
 
     def _copy_alone(self, source: Operand, tile: Tile) -> None:

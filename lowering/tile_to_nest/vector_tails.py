@@ -42,8 +42,7 @@ class ColumnTail:
 
     @staticmethod
     def of(kernel: KernelNest, op: ContractionOp) -> ColumnTail | None:
-        """Build the tail of an aggregate of one tensor; None if its columns fill vectors, or
-        nearly.
+        """Build the tail of an aggregate of one tensor; None if its columns nearly fill vectors.
 
         Adds the shift to the index's value.
         """

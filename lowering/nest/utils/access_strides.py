@@ -1,4 +1,4 @@
-"""How accesses of a nest go through memory, loop by loop."""
+"""Strides of a nest's accesses through memory, loop by loop."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tiledialect.lowering.nest.utils.scope import NestScope
 
 
 def loops_around(op: Operation) -> Iterator[ForOp]:
-    """The loops around an op, innermost first."""
+    """Loops around an op, innermost first."""
     return (x for x in ancestors(op) if isinstance(x, ForOp))
 
 
 def times(op: Operation) -> int:
-    """How often an op is run, as far as that is known."""
+    """Number of executions of an op, as far as known."""
     return prod(loop.extent or 1 for loop in loops_around(op))
 
 
 def value_of(op: LoadOp | StoreOp) -> SSAValue:
-    """What is loaded, or stored."""
+    """Value of a load or store."""
     return op.result if isinstance(op, LoadOp) else op.value
 
 
@@ -39,6 +39,6 @@ def is_wide(op: LoadOp | StoreOp) -> bool:
 
 
 def moved_by(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> int | None:
-    """How many elements a step of a loop moves an access; None if that is no number."""
+    """Stride of an access over a loop, in elements; None if it is no constant."""
     name, place = scope.name(loop.index), scope.address(op)
     return (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value

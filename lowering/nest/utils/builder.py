@@ -1,4 +1,4 @@
-"""Building a nest: loops, loads and stores at expressions of named indices, and scalar ops."""
+"""Builder of nests: loops, loads and stores at expressions of named indices, and scalar ops."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from tiledialect.index.simplify import Env, simplify, simplify_condition
 from tiledialect.lowering.nest.utils.scalars import Scalars
 
 GLOBAL, LOCAL, PRIVATE = (IntegerAttr(number, i32) for number in (1, 3, 5))
-"""The memory spaces of the kernel level."""
+"""Memory spaces of the kernel level."""
 
 
 def is_local(memory: SSAValue) -> bool:
-    """Whether it is memory that the work-items of a group share."""
+    """Whether a value is memory that the work-items of a group share."""
     return isinstance(memory.type, MemRefType) and memory.type.memory_space == LOCAL
 
 
 def memory_type(
     element_type: Attribute, shape: Sequence[int], space: IntegerAttr
 ) -> MemRefType[Attribute]:
-    """A buffer of a tile element type."""
+    """Memref of a tile element type."""
     return _memory_type(storage_type(element_type), tuple(shape), space)
 
 
@@ -69,7 +69,7 @@ class NestBuilder:
     # -- indices ---------------------------------------------------------------------------
 
     def named(self, value: SSAValue, hint: str, values: Range | None = None) -> Expr:
-        """An index value as an expression, which may take these values."""
+        """Name an index value and return its expression, with its range."""
         name, count = hint, 0
         while name in self.names:
             count += 1
@@ -81,18 +81,18 @@ class NestBuilder:
         return Expr.var(name)
 
     def index(self, expr: Expr) -> SSAValue:
-        """The value of an index expression."""
+        """Emit the value of an index expression."""
         expr = simplify(expr, self.env)
         if expr.value is not None:
             return self.emit(arith.ConstantOp(IntegerAttr(expr.value, IndexType())))
         return self.emit(IndexOp(self.names, expr))
 
     def less(self, expr: Expr, bound: int) -> SSAValue:
-        """Whether ``expr < bound``, as a value."""
+        """Emit the value of ``expr < bound``."""
         return self.emit(arith.CmpiOp(self.index(expr), self.index(Expr.const(bound)), "slt"))
 
     def truth(self, condition: Condition) -> SSAValue:
-        """Whether a condition holds, as a value."""
+        """Emit the value of a condition."""
         number = self.index(select(condition, 1, 0))
         return self.emit(arith.CmpiOp(number, self.index(Expr.const(1)), "eq"))
 
@@ -110,7 +110,7 @@ class NestBuilder:
     def loop(
         self, role: LoopRole, extent: int, hint: str, *, always: bool = False
     ) -> Generator[Expr]:
-        """A loop from 0 to ``extent``; its index. One of a single step only if ``always``."""
+        """Build a loop from 0 to ``extent``; yield its index. One step needs ``always``."""
         if extent == 1 and not always:
             yield Expr()
             return
@@ -122,7 +122,7 @@ class NestBuilder:
 
     @contextmanager
     def when(self, condition: Condition) -> Generator[None]:
-        """A branch; nothing where the condition is known to hold."""
+        """Build a branch; nothing where the condition is known to hold."""
         condition = simplify_condition(condition, self.env)
         if condition == ALWAYS:
             yield
@@ -138,7 +138,7 @@ class NestBuilder:
     def either(
         self, condition: Condition, then: Callable[[], object], otherwise: Callable[[], object]
     ) -> None:
-        """A branch of two arms; one of them alone where that is known."""
+        """Build a branch of two arms; one of them alone where the condition is decided."""
         condition = simplify_condition(condition, self.env)
         if isinstance(condition, Truth):
             (then if condition.value else otherwise)()
@@ -158,7 +158,7 @@ class NestBuilder:
 
     @contextmanager
     def where(self, condition: SSAValue) -> Generator[None]:
-        """A branch on a value."""
+        """Build a branch on a value."""
         block = Block()
         with self.inside(block):
             yield
@@ -177,7 +177,7 @@ class NestBuilder:
         pad: int = 0,
         asynchronous: bool = False,
     ) -> SSAValue:
-        """Memory that is there as long as the loop's step being built.
+        """Allocate memory for the time of the loop's step being built.
 
         Its rows are ``pad`` elements longer than ``shape`` says.
         """
@@ -199,7 +199,7 @@ class NestBuilder:
         *,
         lanes: int = 1,
     ) -> SSAValue:
-        """The element of a buffer where the condition holds, else ``default`` or 0.
+        """Load an element of a buffer where the condition holds, else ``default`` or 0.
 
         With several ``lanes`` it is the vector of its neighbours.
         """
@@ -216,7 +216,7 @@ class NestBuilder:
         access: Sequence[Expr],
         condition: Condition = ALWAYS,
     ) -> None:
-        """Write an element of a buffer where the condition holds."""
+        """Store an element of a buffer where the condition holds."""
         condition = simplify_condition(condition, self.env)
         if condition != Truth(False):
             exprs = [simplify(e, self.env) for e in access]

@@ -1,4 +1,4 @@
-"""The conditions of ops of a nest: their parts, and ops with others in their place."""
+"""Conditions of ops of a nest: their conjuncts, and replacements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_guarded(op: Operation) -> TypeGuard[Guarded]:
 
 
 def parts_of(condition: Condition) -> tuple[Condition, ...]:
-    """What must all hold."""
+    """Conjuncts of a condition."""
     if isinstance(condition, Junction) and condition.kind == "and":
         return condition.parts
     return () if condition == ALWAYS else (condition,)
@@ -54,7 +54,7 @@ def is_uniform(condition: Condition, name: str, lanes: int, env: Env) -> bool:
 
 
 def set_condition(scope: NestScope, op: Guarded, condition: Condition) -> None:
-    """Put in the place of an op the same under another condition."""
+    """Replace an op by the same under another condition."""
     names = scope.values
     if isinstance(op, StoreOp):
         new = StoreOp(names, op.value, op.memory, scope.access(op), condition)
@@ -76,19 +76,19 @@ def set_condition(scope: NestScope, op: Guarded, condition: Condition) -> None:
 
 
 def _drop_constant(value: SSAValue | None) -> None:
-    """Erase a constant that nothing uses any more."""
+    """Erase a constant without uses."""
     if value is not None and isinstance(value.owner, arith.ConstantOp) and not value.uses:
         Rewriter.erase_op(value.owner)
 
 
 def all_of(block: Block) -> Operation | None:
-    """The op that does all that a block does, beside indices and constants; None if several do."""
+    """Only op of a block, beside indices and constants; None if there are several."""
     ops = [op for op in block.ops if not isinstance(op, IndexOp | arith.ConstantOp)]
     return ops[0] if len(ops) == 1 else None
 
 
 def branch_outside(loop: ForOp, env: Env) -> None:
-    """Put the branch that is all of a loop's steps around the loop, if the lanes agree on it."""
+    """Hoist the branch that is the whole body of a loop, if the lanes agree on it."""
     branch = all_of(loop.block)
     if not isinstance(branch, IfOp) or branch.otherwise is not None:
         return

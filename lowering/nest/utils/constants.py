@@ -1,4 +1,4 @@
-"""Numbers as constants of the types of values."""
+"""Constants of the types of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 
 
 def constant(number: float, t: Attribute) -> ConstantOp:
-    """A number of an element type, or in all lanes of a vector."""
+    """Constant of an element type, or in all lanes of a vector."""
     match t:
         case VectorType():
             vector = cast("VectorType[AnyFloat]", t)

@@ -1,4 +1,4 @@
-"""Whether kernels fit the device that a module is for."""
+"""Checks of kernels against the limits of the module's device."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from tiledialect.lowering.nest.utils.builder import LOCAL
 from tiledialect.lowering.nest.utils.scope import bytes_of
 
 UNKNOWN = 2**63
-"""The limit of a device that says none."""
+"""Limit of a device without a stated one."""
 
 
 def check_fits(module: ModuleOp, kernel: gpu.FuncOp) -> None:
     """Refuse a kernel that needs more than the module's device has.
 
-    Raises:
-        TileError: what there is too much of.
+    Raises a TileError that names the exceeded limit.
     """
     name = kernel.sym_name.data
     items = prod(kernel.known_block_size.get_values()) if kernel.known_block_size else 1

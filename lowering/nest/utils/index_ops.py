@@ -1,4 +1,4 @@
-"""Ops of `arith` for what index expressions and conditions are made of."""
+"""Ops of `arith` for index expressions and conditions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.index.integer import Comparison, Expr
 
 Emit = Callable[[Operation], SSAValue]
-"""Adds an op and gives its result."""
+"""Function that adds an op and returns its result."""
 
 EXTREMA = {"min": arith.MinSIOp, "max": arith.MaxSIOp}
 JUNCTIONS = {"and": arith.AndIOp, "or": arith.OrIOp}
@@ -20,7 +20,7 @@ PREDICATES = {"<": "slt", "<=": "sle", "==": "eq"}
 def fold(
     op: Callable[[SSAValue, SSAValue], Operation], values: Iterable[SSAValue], emit: Emit
 ) -> SSAValue:
-    """Values joined by an op, from the first one on."""
+    """Fold values with an op, from the first one on."""
     total, *rest = values
     for value in rest:
         total = emit(op(total, value))
@@ -28,13 +28,13 @@ def fold(
 
 
 def floor_remainder(dividend: SSAValue, divisor: SSAValue, emit: Emit) -> SSAValue:
-    """The remainder of a division that rounds down, also of a negative number."""
+    """Remainder of a division that rounds down, also of a negative number."""
     whole = emit(arith.FloorDivSIOp(dividend, divisor))
     return emit(arith.SubiOp(dividend, emit(arith.MuliOp(whole, divisor))))
 
 
 def comparison(condition: Comparison, value: Callable[[Expr], SSAValue]) -> Operation:
-    """The op that compares the two sides of a condition, whose values are asked for in order."""
+    """Op that compares the two sides of a condition, whose values are asked for in order."""
     left, sign, right = condition.sides
     name = "ne" if condition.kind == "!=" else PREDICATES[sign]
     return arith.CmpiOp(value(left), value(right), name)

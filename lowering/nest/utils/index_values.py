@@ -1,4 +1,4 @@
-"""Index expressions as values of the kernel level, each computed as far out as it can be."""
+"""Index expressions as values of the kernel level, each computed as far out as possible."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from tiledialect.lowering.nest.utils.index_ops import (
 
 INDEX = IndexType()
 NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
-"""The properties of index arithmetic."""
+"""Overflow flags of index arithmetic."""
 
 
 @caches.CONSTANTS
 def _number(number: int) -> Mapping[str, IntegerAttr[IndexType]]:
-    """The properties of a constant."""
+    """Properties of a constant."""
     return {"value": IntegerAttr(number, INDEX)}
 
 
 def innermost(expr: Expr) -> Expr:
-    """What is chosen where all conditions hold."""
+    """Value of a selection where all conditions hold."""
     while isinstance(expr.atom, Selection):
         expr = expr.atom.yes
     return expr
@@ -54,7 +54,7 @@ def innermost(expr: Expr) -> Expr:
 
 @dataclass
 class Scope:
-    """A block that is being built, and what has been computed in it."""
+    """Block under construction, and the values computed in it."""
 
     block: Block
     env: Env
@@ -64,10 +64,10 @@ class Scope:
 
 
 class IndexValues:
-    """Emits index arithmetic into the blocks that are being built, from the outermost to here.
+    """Emits index arithmetic into the blocks under construction, from the outermost one inwards.
 
-    A loop is inserted when its body is complete, so what is added to the end of an outer block
-    stands before the loop.
+    A loop is inserted when its body is complete, so ops at the end of an outer block stand before
+    the loop.
     """
 
     def __init__(self, block: Block):
@@ -80,7 +80,7 @@ class IndexValues:
 
     @property
     def here(self) -> Scope:
-        """The innermost block."""
+        """Innermost block."""
         return self.scopes[-1]
 
     def enter(self, block: Block, env: Env | None = None) -> None:
@@ -95,7 +95,7 @@ class IndexValues:
             del self.depths[name], self.variables[name]
 
     def variable(self, value: SSAValue, hint: str, values: Range | None = None) -> Expr:
-        """A value of the present block as an expression; ``values`` are those that it may take."""
+        """Expression of a value of the present block; ``values`` are its possible values."""
         name, count = hint, 0
         while name in self.variables:
             count += 1
@@ -107,14 +107,14 @@ class IndexValues:
         return Expr.var(name)
 
     def simplify(self, expr: Expr) -> Expr:
-        """The expression, with what is known here."""
+        """Simplify an expression by the facts here."""
         # Sums that differ in their numbers share what is known of the rest.
         if all(isinstance(atom, Variable) for atom in expr.moving.atoms):
             return expr
         return simplify(expr, self.here.env)
 
     def simplify_condition(self, condition: Condition) -> Condition:
-        """The condition, with what is known here."""
+        """Simplify a condition by the facts here."""
         return (
             condition
             if isinstance(condition, Truth)
@@ -129,7 +129,7 @@ class IndexValues:
     # -- values ----------------------------------------------------------------------------
 
     def constant(self, number: int) -> SSAValue:
-        """A number, at the top of the function."""
+        """Constant, at the top of the function."""
         if number not in self.constants:
             op = arith.ConstantOp.create(properties=_number(number), result_types=[INDEX])
             top = self.scopes[0].block
@@ -141,7 +141,7 @@ class IndexValues:
         return self.constants[number]
 
     def value(self, expr: Expr) -> SSAValue:
-        """The value of a simple expression."""
+        """Value of a simplified expression."""
         if expr.value is not None:
             return self.constant(expr.value)
         moving, offset = expr.moving, expr.constant
@@ -155,7 +155,7 @@ class IndexValues:
         return max((self.depths[name] for name in expr.names), default=0)
 
     def _sum(self, expr: Expr, depth: int) -> SSAValue:
-        """A sum without a constant, its outer terms added outside."""
+        """Value of a sum without a constant, its outer terms added outside."""
         scope = self.scopes[depth]
         if expr in self.sums and expr not in scope.values:
             scope.values[expr] = self._emit(self.sums[expr].clone(), depth)
@@ -190,7 +190,7 @@ class IndexValues:
         return self._emit_of(arith.MuliOp, total, self.constant(factor), depth)
 
     def _emit_of(self, kind: type[Operation], a: SSAValue, b: SSAValue, depth: int) -> SSAValue:
-        """Arithmetic on two indices."""
+        """Emit arithmetic on two indices."""
         # There is so much of it that it is not made by way of the ops' definitions.
         op = kind.create(operands=(a, b), result_types=(INDEX,), properties=NO_FLAGS)
         return self._emit(op, depth)
@@ -245,7 +245,7 @@ class IndexValues:
         return self.here.env.range(expr).lower >= 0
 
     def _at(self, expr: Expr, depth: int) -> SSAValue:
-        """The value of an expression, in a block that is not the innermost."""
+        """Value of an expression, in a block that is not the innermost."""
         inner, self.scopes[depth + 1 :] = self.scopes[depth + 1 :], []
         try:
             return self.value(expr)
@@ -255,11 +255,11 @@ class IndexValues:
     # -- conditions ------------------------------------------------------------------------
 
     def test(self, condition: Condition) -> SSAValue:
-        """Whether a simple condition holds."""
+        """Value of a simplified condition."""
         return self._test(condition, self._condition_depth(condition))
 
     def _test_of(self, condition: Condition, chosen: Expr, depth: int) -> SSAValue:
-        """Whether a condition holds on which a value is chosen: compares that, if it can."""
+        """Value of the condition of a selection: compares the selection's values, if it can."""
         if isinstance(condition, Comparison) and condition.kind == ">=":
             for sign in (1, -1):
                 rest = condition.expr - chosen * sign

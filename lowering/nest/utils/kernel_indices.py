@@ -1,7 +1,7 @@
-"""Index arithmetic of the kernel level, read back as expressions and made simple.
+"""Simplification of the kernel level's index arithmetic, read back as expressions.
 
 Ops of `arith` on `index` become expressions of the work-item's numbers, the loops' indices and the
-sizes that a kernel is given; where a simpler expression has the same value, it takes their place.
+kernel's size arguments; where a simpler expression has the same value, it replaces them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class KernelIndices:
     values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
 
     def run(self) -> None:
-        """Simplify all of it, and erase what nothing needs any more."""
+        """Simplify all index arithmetic, and erase ops without uses."""
         block = self.function.body.block
         sizes = [self.leaf(a) for a in block.args if isinstance(a.type, IndexType)]
         self.block(block, Env(facts=[facts_of(self.function, sizes)]))
@@ -72,7 +72,7 @@ class KernelIndices:
                 op.erase()
 
     def leaf(self, value: SSAValue) -> Expr:
-        """The name of a value that is no arithmetic."""
+        """Name of a value that is no arithmetic."""
         if value not in self.names:
             name = f"v{len(self.names)}"
             self.names[value], self.values[name] = Expr.var(name), value
@@ -81,7 +81,7 @@ class KernelIndices:
     # -- blocks ----------------------------------------------------------------------------
 
     def block(self, block: Block, env: Env) -> None:
-        """The ops of a block where something is known."""
+        """Simplify the ops of a block under some facts."""
         for op in list(block.ops):
             if isinstance(op, NUMBERS):
                 env = self._number(op, env)
@@ -101,7 +101,7 @@ class KernelIndices:
                     self.block(inner, env)
 
     def _number(self, op: Operation, env: Env) -> Env:
-        """What is known of the number of a work-group or work-item."""
+        """Range of the number of a work-group or work-item."""
         (result,) = op.results
         assert isinstance(op, NUMBERS)
         axis = "xyz".index(str(op.dimension.data))
@@ -118,7 +118,7 @@ class KernelIndices:
         return env.with_range(str(self.leaf(result)), *ends[type(op)])
 
     def _operands(self, op: Operation, env: Env) -> None:
-        """Simplify what an op takes: indices, and tests of indices."""
+        """Simplify the operands of an op: indices, and tests of indices."""
         place = InsertPoint.before(op)
         for k, value in enumerate(op.operands):
             if isinstance(value.type, IndexType):
@@ -135,7 +135,7 @@ class KernelIndices:
                     op.operands[k] = self.emit_test(simple, env, place)
 
     def _saves(self, before: int, after: int) -> bool:
-        """Count operations; whether there are fewer than before."""
+        """Count operations; return whether there are fewer than before."""
         self.before += before
         self.after += min(before, after)
         return after < before
@@ -143,7 +143,7 @@ class KernelIndices:
     # -- reading ---------------------------------------------------------------------------
 
     def expr(self, value: SSAValue, env: Env) -> Expr:
-        """An index as an expression."""
+        """Expression of an index."""
         op = value.owner
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
             return Expr.const(op.value.value.data)
@@ -158,7 +158,7 @@ class KernelIndices:
         return self.leaf(value)
 
     def condition(self, value: SSAValue, env: Env) -> Condition:
-        """A truth value as a condition on indices; on a leaf, if it is something else."""
+        """Condition of a truth value; a variable, if it is no test of indices."""
         op = value.owner
         if isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
             compare = COMPARED.get(op.predicate.value.data)
@@ -172,7 +172,7 @@ class KernelIndices:
     # -- emitting --------------------------------------------------------------------------
 
     def emit(self, expr: Expr, env: Env, place: InsertPoint) -> SSAValue:
-        """The value of a simple expression."""
+        """Value of a simplified expression."""
         total: SSAValue | None = None
         for product, coefficient in sorted(expr, key=lambda term: term[1] < 0):
             factors = [self._atom(atom, env, place) for atom in product]
@@ -217,7 +217,7 @@ class KernelIndices:
                 return emit(arith.SelectOp(test, a, b))
 
     def emit_test(self, condition: Condition, env: Env, place: InsertPoint) -> SSAValue:
-        """Whether a simple condition holds."""
+        """Value of a simplified condition."""
         match condition:
             case Truth(value):
                 return self._insert(arith.ConstantOp(IntegerAttr(int(value), i1)), place)
@@ -259,7 +259,7 @@ def _natural(env: Env, *exprs: Expr) -> bool:
 
 
 def _power(expr: Expr) -> int | None:
-    """``expr`` if it is a power of 2."""
+    """The expression if it is a power of 2."""
     n = expr.value
     return n if n is not None and n > 0 and not n & (n - 1) else None
 
@@ -285,7 +285,7 @@ READ: dict[type[Operation], Callable[[Env, Expr, Expr], Expr | None]] = {
     arith.MinSIOp: lambda env, a, b: minimum(a, b),
     arith.MaxSIOp: lambda env, a, b: maximum(a, b),
 }
-"""The expression of an op on indices, given what is known; None if it has none."""
+"""Expression of an op on indices, given some facts; None if it has none."""
 
 COMPARED: dict[int, Callable[[Expr, Expr], Condition]] = {
     0: equal,
@@ -295,4 +295,4 @@ COMPARED: dict[int, Callable[[Expr, Expr], Condition]] = {
     4: lambda a, b: less(b, a),
     5: lambda a, b: less_equal(b, a),
 }
-"""By the number of a predicate of `arith.cmpi`."""
+"""Comparisons by the number of a predicate of `arith.cmpi`."""

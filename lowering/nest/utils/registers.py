@@ -1,4 +1,4 @@
-"""Private buffers as values: a table from places to the values, or their lanes, that are there."""
+"""Private buffers as values: a table from places to their values, or lanes of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tiledialect.lowering.nest.utils.shuffles import shuffle
 
 Emit = Callable[[Operation], SSAValue]
 Held = tuple[SSAValue, int] | None
-"""A value and which of its lanes a place holds, if it is written."""
+"""Value and number of its lane at a place, if it is written."""
 
 
 @dataclass(frozen=True)
@@ -28,24 +28,24 @@ class Chunk:
 
 @dataclass
 class Registers:
-    """What a private buffer holds."""
+    """Contents of a private buffer."""
 
     element_type: Attribute
     places: dict[int, tuple[SSAValue, int]] = field(default_factory=dict[int, tuple[SSAValue, int]])
-    """The value at each place, and which of its lanes."""
+    """Value at each place, and the number of its lane."""
     whole: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
-    """The values of which all lanes are still there, by their first places."""
+    """Values all of whose lanes are still there, by their first places."""
 
     def copy(self) -> Registers:
-        """The same contents, to be changed."""
+        """Copy the contents."""
         return Registers(self.element_type, dict(self.places), dict(self.whole))
 
     def type(self, lanes: int) -> Attribute:
-        """The type of so many neighbours."""
+        """Type of so many neighbours."""
         return self.element_type if lanes == 1 else vector_of(self.element_type, lanes)
 
     def write(self, place: int, value: SSAValue) -> None:
-        """Put a value at a place, or a vector at it and those after."""
+        """Write a value at a place, or a vector at it and those after."""
         for lane in range(lanes_of(value)):
             old, number = self.places.get(place + lane, (None, 0))
             first = place + lane - number
@@ -55,7 +55,7 @@ class Registers:
         self.whole[place] = value
 
     def read(self, place: int, lanes: int, emit: Emit) -> SSAValue:
-        """The value at a place, or the vector from there on; what was never written is 0."""
+        """Read the value at a place, or the vector from there on; unwritten places are 0."""
         whole = self.whole.get(place)
         if whole is not None and lanes_of(whole) == lanes:
             return whole
@@ -81,7 +81,7 @@ class Registers:
         return total
 
     def _part(self, found: Sequence[Held]) -> vector.ShuffleOp | None:
-        """The neighbouring lanes of one vector that these places are, if they are."""
+        """Neighbouring lanes of one vector at these places, if they are such."""
         if found[0] is None or not _are_neighbours(found):
             return None
         whole, first = found[0]
@@ -107,7 +107,7 @@ class Registers:
         return element
 
     def chunks(self) -> list[Chunk]:
-        """The places that are written, by the values that hold them."""
+        """Written places, by the values that hold them."""
         found: list[Chunk] = []
         for place in sorted(self.places):
             value, lane = self.places[place]
@@ -138,11 +138,11 @@ def _are_neighbours(found: Sequence[Held]) -> bool:
 
 
 def _halves(found: Sequence[Held]) -> tuple[Sequence[Held], ...]:
-    """The two halves of some places, if these are vectors."""
+    """Halves of some places, if these are vectors."""
     half = len(found) // 2
     return (found[:half], found[half:]) if half > 1 and len(found) == 2 * half else ()
 
 
 def lanes_of(value: SSAValue) -> int:
-    """How many elements a value holds."""
+    """Number of elements of a value."""
     return value.type.get_shape()[0] if isinstance(value.type, VectorType) else 1

@@ -21,7 +21,7 @@ NOT_POSITIVE = "tile.not_positive"
 
 @dataclass(frozen=True)
 class Kind:
-    """Which arithmetic an element type has."""
+    """Kind of arithmetic of an element type."""
 
     is_float: bool
     is_signed: bool
@@ -29,7 +29,7 @@ class Kind:
 
 
 def kind_of(t: Attribute) -> Kind:
-    """The kind of a concrete element type."""
+    """Kind of a concrete element type."""
     if isinstance(t, IntegerType):
         return Kind(False, not et.is_unsigned(t) and t != i1, t.width.data)
     return Kind(True, True, getattr(t, "bitwidth"))  # noqa: B009
@@ -38,8 +38,8 @@ def kind_of(t: Attribute) -> Kind:
 class Scalars:
     """Emits scalar ops at a builder's place.
 
-    Every method takes and gives values of the kernel level; where signedness matters it is
-    asked for by the tile element type.
+    Every method takes and gives values of the kernel level; the tile element type gives the
+    signedness where it matters.
     """
 
     def __init__(self, builder: Builder):
@@ -52,7 +52,7 @@ class Scalars:
     # -- constants and conversions ---------------------------------------------------------
 
     def constant(self, value: Number, t: Attribute) -> SSAValue:
-        """A number as a value of element type ``t``; integers wrap."""
+        """Constant of element type ``t``; integers wrap."""
         if isinstance(t, IndexType):
             return self.emit(arith.ConstantOp.from_int_and_width(int(value), t))
         kind, storage = kind_of(t), et.storage_type(t)
@@ -68,7 +68,7 @@ class Scalars:
         return self.emit(constant(wrapped, storage))
 
     def convert(self, value: SSAValue, source: Attribute, target: Attribute) -> SSAValue:
-        """A value of element type ``source`` as one of ``target``."""
+        """Convert a value of element type ``source`` to ``target``."""
         if source == target:
             return value
         a, b, storage = kind_of(source), kind_of(target), et.storage_type(target)
@@ -94,7 +94,7 @@ class Scalars:
         return self.emit(cast(value, storage))  # pyright: ignore[reportArgumentType]
 
     def _cut_off(self, value: SSAValue, source: Attribute, target: Kind) -> SSAValue:
-        """A real number without its fraction; it wraps as an integer of 64 bits does."""
+        """Truncate a real number; it wraps as an integer of 64 bits does."""
         signed = self.emit(arith.FPToSIOp(value, i64))
         if target.width < 64:
             return self.emit(arith.TruncIOp(signed, IntegerType(target.width)))
@@ -106,7 +106,7 @@ class Scalars:
     # -- building blocks -------------------------------------------------------------------
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue, t: Attribute) -> SSAValue:
-        """A comparison (`eq ne lt le gt ge`) of two values of element type ``t``."""
+        """Compare (`eq ne lt le gt ge`) two values of element type ``t``."""
         kind = kind_of(t)
         if kind.is_float:
             return self.emit(arith.CmpfOp(a, b, "une" if predicate == "ne" else f"o{predicate}"))
@@ -115,16 +115,16 @@ class Scalars:
         return self.emit(arith.CmpiOp(a, b, predicate))
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        """``a`` where the condition holds, else ``b``."""
+        """Select ``a`` where the condition holds, else ``b``."""
         return self.emit(arith.SelectOp(condition, a, b))
 
     def apply(self, name: str, values: Sequence[SSAValue], t: Attribute) -> SSAValue:
-        """The elementwise op ``name`` on values of the element type ``t`` in which it computes."""
+        """Apply the elementwise op ``name`` to values in its computation type ``t``."""
         return FUNCTIONS[name](self, t, *values)
 
 
 Function = Callable[..., SSAValue]
-"""From `Scalars`, the compute type and the operands to the result."""
+"""Function of `Scalars`, the compute type and the operands that emits the result."""
 
 
 def _op(
@@ -133,7 +133,7 @@ def _op(
     for_unsigned: type[Operation] | None = None,
     for_bool: type[Operation] | None = None,
 ) -> Function:
-    """The op of a kind of type; unsigned as signed, bools as unsigned unless given."""
+    """Op of a kind of type; unsigned as signed, bools as unsigned unless given."""
 
     def build(s: Scalars, t: Attribute, *values: SSAValue) -> SSAValue:
         kind = kind_of(t)
@@ -196,7 +196,7 @@ def _sigmoid(s: Scalars, t: Attribute, a: SSAValue) -> SSAValue:
 
 
 def _divide_integers(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAValue:
-    """The quotient, where C leaves x/0 and INT_MIN/-1 open: 0, and INT_MIN."""
+    """Divide integers, where C leaves x/0 and INT_MIN/-1 open: 0, and INT_MIN."""
     kind = kind_of(t)
     divide = arith.DivSIOp if kind.is_signed else arith.DivUIOp
     if constant_integer(b) not in (None, 0, -1):
@@ -212,7 +212,7 @@ def _divide_integers(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAV
 
 
 def _remainder(s: Scalars, t: Attribute, a: SSAValue, b: SSAValue) -> SSAValue:
-    """The remainder, where C leaves x%0 and INT_MIN%-1 open: x, and 0."""
+    """Remainder of integers, where C leaves x%0 and INT_MIN%-1 open: x, and 0."""
     kind = kind_of(t)
     remainder = arith.RemSIOp if kind.is_signed else arith.RemUIOp
     if constant_integer(b) not in (None, 0, -1):
@@ -303,4 +303,4 @@ FUNCTIONS: dict[str, Function] = {
     "tile.bit_left": _shift(left=True),
     "tile.bit_right": _shift(left=False),
 }
-"""How each op whose operands are promoted to one type is done on scalars."""
+"""Scalar implementation of each op whose operands are promoted to one type."""

@@ -1,4 +1,4 @@
-"""What is known about the indices of a nest at one of its ops."""
+"""Scope of a nest: names, ranges and facts of its indices at an op."""
 
 from __future__ import annotations
 
@@ -21,38 +21,40 @@ from tiledialect.rounding import ceil_div
 
 
 def flat_strides(t: MemRefType) -> tuple[int, ...]:
-    """The number of elements between neighbours along each axis."""
+    """Number of elements between neighbours along each axis."""
     strides = t.get_strides()
     assert strides is not None and None not in strides
     return tuple(s for s in strides if s is not None)
 
 
 def extent_of(t: MemRefType[Attribute]) -> int:
-    """How many elements there are from a buffer's first to its last."""
+    """Number of elements from a buffer's first to its last."""
     return 1 + sum((n - 1) * s for n, s in zip(t.get_shape(), flat_strides(t), strict=True))
 
 
 def element_bytes(t: MemRefType[Attribute]) -> int:
-    """The size of an element in memory, where a truth value takes a byte."""
+    """Size of an element in memory, where a truth value takes a byte."""
     return ceil_div(getattr(t.element_type, "bitwidth", 64), 8)
 
 
 def bytes_of(t: MemRefType[Attribute]) -> int:
-    """The size of a memory."""
+    """Size of a memory in bytes."""
     return extent_of(t) * element_bytes(t)
 
 
 FACTS = "nest.facts"
-"""The attribute of a kernel that says what holds for its index arguments, `d0`, `d1`, …."""
+"""Attribute of a kernel with the facts about its index arguments, `d0`, `d1`, …."""
 
 
 SHARED_ARGUMENTS = "nest.shared"
-"""The attribute of a kernel that numbers the arguments by which work-items of a group share what
-they write; each step of a loop that the groups share out has places of its own there."""
+"""Attribute of a kernel with the numbers of the arguments whose writes a work-group shares.
+
+Each step of a loop that the groups share out has places of its own there.
+"""
 
 
 def shared_arguments(function: gpu.FuncOp) -> frozenset[SSAValue]:
-    """The arguments by which the work-items of a group share what they write."""
+    """Arguments whose writes the work-items of a group share."""
     numbers = function.attributes.get(SHARED_ARGUMENTS)
     if not isinstance(numbers, DenseArrayBase):
         return frozenset()
@@ -60,7 +62,7 @@ def shared_arguments(function: gpu.FuncOp) -> frozenset[SSAValue]:
 
 
 def facts_of(function: gpu.FuncOp, sizes: Sequence[Expr]) -> Condition:
-    """What is known about the sizes that a kernel is given."""
+    """Facts about the size arguments of a kernel."""
     facts = function.attributes.get(FACTS)
     if not isinstance(facts, ConditionAttr):
         return ALWAYS
@@ -70,14 +72,14 @@ def facts_of(function: gpu.FuncOp, sizes: Sequence[Expr]) -> Condition:
 
 @dataclass
 class NestScope:
-    """Names for the indices of a nest, with their ranges; every index value has one name."""
+    """Names of the indices of a nest, with their ranges; every index value has one name."""
 
     names: dict[SSAValue, Expr] = field(default_factory=dict[SSAValue, Expr])
     values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     env: Env = field(default_factory=Env)
 
     def name(self, value: SSAValue) -> Expr:
-        """The name of an index value; that of a loop has the loop's range."""
+        """Name of an index value; a loop's index has the loop's range."""
         if (known := self.names.get(value)) is not None:
             return known
         if isinstance(value.owner, IndexOp):
@@ -105,34 +107,34 @@ class NestScope:
         return self.names[value]
 
     def _arguments(self, function: gpu.FuncOp) -> None:
-        """Learn what is known about the sizes that a kernel is given."""
+        """Assume the facts about a kernel's size arguments."""
         sizes = [a for a in function.body.block.args if isinstance(a.type, IndexType)]
         if all(size in self.names for size in sizes):
             return
         self.env = self.env.assume(facts_of(function, [self.name(size) for size in sizes]))
 
     def operands(self, op: IndexedOp) -> dict[SSAValue, Expr]:
-        """The names of an op's index operands."""
+        """Names of an op's index operands."""
         return {v: self.name(v) for v in op.indices}
 
     def numbered(self, op: IndexedOp) -> dict[str, Expr]:
-        """The names of the operands ``d0``, ``d1``, … of an op's expressions."""
+        """Names of the operands ``d0``, ``d1``, … of an op's expressions."""
         return {f"d{k}": self.name(v) for k, v in enumerate(op.indices)}
 
     def address(self, op: LoadOp | StoreOp | FragmentOp) -> Expr:
-        """Where in its memory an access is, as one number."""
+        """Linear address of an access in its memory."""
         t = op.memory.type
         assert isinstance(t, MemRefType)
         strides = flat_strides(t)
         return sum((e * s for e, s in zip(self.access(op), strides, strict=True)), Expr())
 
     def access(self, op: LoadOp | StoreOp | FragmentOp) -> tuple[Expr, ...]:
-        """The coordinates of an access."""
+        """Coordinates of an access."""
         here = self.numbered(op)
         return tuple(e.substitute(here) for e in op.access.data)
 
     def condition(self, op: IfOp | LoadOp | StoreOp) -> Condition:
-        """When an op happens."""
+        """Condition of an op."""
         condition = op.properties.get("condition")
         if not isinstance(condition, ConditionAttr):
             return ALWAYS
@@ -140,7 +142,7 @@ class NestScope:
         return map_expressions(condition.data, lambda e: e.substitute(here))
 
     def learn_from_branches(self, op: Operation) -> None:
-        """Learn what the branches around an op say."""
+        """Assume the conditions of the branches around an op."""
         block = op.parent
         parent = op.parent_op()
         if parent is None or isinstance(parent, gpu.FuncOp):

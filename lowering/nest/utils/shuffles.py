@@ -1,4 +1,4 @@
-"""Which lanes shuffles take of two vectors, and where these are."""
+"""Lanes of shuffles of two vectors, and their places in memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.index.integer import Expr
 
 INTERLEAVED = (2, 3, 4)
-"""How many vectors are loaded or stored together whose lanes are in turns."""
+"""Numbers of vectors that are loaded or stored interleaved."""
 IN_TURNS = (f32, f64, i32)
-"""The elements of vectors that are loaded in a row, and taken in turns."""
+"""Element types of vectors that are loaded in a row, and de-interleaved."""
 SHORT_LANES = 4
-"""Shorter ones are written lane by lane."""
+"""Minimum lanes of interleaved vectors; shorter ones are written lane by lane."""
 
 
 def shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
-    """Lanes of two vectors, those of the second numbered after those of the first."""
+    """Shuffle of two vectors, the lanes of the second numbered after those of the first."""
     assert isinstance(a.type, VectorType)
     t = vector_of(a.type.element_type, len(lanes))
     return vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, lanes), result_type=t)
@@ -29,7 +29,7 @@ def shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
 def joined(
     row: Sequence[SSAValue], elements: Sequence[int], starts: Sequence[int]
 ) -> list[vector.ShuffleOp]:
-    """What makes one vector of some elements of vectors in a row that begin at some places."""
+    """Shuffles that gather elements of vectors in a row, by their starts, into one vector."""
     found: list[vector.ShuffleOp] = []
     for k, other in enumerate(row[1:], 1):
         before = found[-1].result if found else row[0]
@@ -38,12 +38,12 @@ def joined(
 
 
 def starts_apart(stride: int, lanes: int) -> list[int]:
-    """Where vectors begin that cover every so many elements of a row."""
+    """Starts of vectors that cover strided elements of a row."""
     return row_starts(stride * (lanes - 1) + 1, lanes)
 
 
 def row_starts(reach: int, lanes: int) -> list[int]:
-    """Where vectors begin that cover so many elements of a row.
+    """Starts of vectors that cover so many elements of a row.
 
     The last one ends at the last of these elements: behind it may be nothing that can be read.
     """
@@ -51,7 +51,7 @@ def row_starts(reach: int, lanes: int) -> list[int]:
 
 
 def moved_on(place: Sequence[Expr], distance: int, row: int) -> list[Expr]:
-    """Where an element is so much further on, in a row or in short rows of a size."""
+    """Place of an element at a distance, in a row or in short rows of a size."""
     *outer, last = place
     if not row:
         return [*outer, last + distance]
@@ -61,10 +61,10 @@ def moved_on(place: Sequence[Expr], distance: int, row: int) -> list[Expr]:
 
 
 def taken(turn: int, count: int, elements: range) -> list[int]:
-    """Which lanes a shuffle takes for some elements of what ``count`` vectors write in turns.
+    """Lanes of the shuffle that adds a vector to ``count`` interleaved ones.
 
-    Its first operand is the first turn's vector, later the earlier turns' shuffled; its second one
-    the turn's.
+    Its first operand is the first vector, later the earlier ones shuffled; its second one is the
+    vector of the number.
     """
     lanes = len(elements)
     of_turn = {k: lanes + k // count for k in elements if k % count == turn}
@@ -73,16 +73,16 @@ def taken(turn: int, count: int, elements: range) -> list[int]:
 
 
 def elements_of_turn(turn: int, count: int, lanes: int, *, turned: bool) -> list[int]:
-    """Which elements of a row of ``count`` vectors a turn takes, perhaps the last one first."""
+    """Elements of one of ``count`` interleaved vectors in their row, perhaps the last one first."""
     found = range(turn, count * lanes, count)
     return [*(reversed(found) if turned else found)]
 
 
 def taken_from(number: int, elements: Sequence[int], starts: Sequence[int]) -> list[int]:
-    """Which lanes a shuffle takes for some elements of vectors in a row that begin at some places.
+    """Lanes of the shuffle that gathers elements of a vector, by the vectors' starts.
 
-    Its first operand is the first vector, later what was taken of those before; its second one is
-    the vector of the number.
+    Its first operand is the first vector, later the elements of those before; its second one is the
+    vector of the number.
     """
     lanes = len(elements)
     before = [e if number == 1 else k for k, e in enumerate(elements)]

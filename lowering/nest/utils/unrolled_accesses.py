@@ -1,4 +1,4 @@
-"""What the ops of a nest say, taken apart once for all steps that are written out."""
+"""Accesses, loops and bodies of a nest, analysed once for all unrolled steps."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ AccessOp = LoadOp | StoreOp | FragmentOp | PrefetchOp
 
 @dataclass(frozen=True)
 class Access:
-    """What an op reads or writes: expressions of its index operands ``d0``, ``d1``, …."""
+    """Memory access as expressions of its index operands ``d0``, ``d1``, …."""
 
     memory: SSAValue
     operands: tuple[SSAValue, ...]
     place: Expr
-    """Where in its array that is, as one number."""
+    """Linear address of the access in its array."""
     factors: tuple[tuple[SSAValue, int], ...] | None
-    """The place without its constant as operands times numbers, if it is a sum of such."""
+    """Operands and factors of the address without its constant, if it is a linear sum."""
     condition: Condition
     value: SSAValue | None
-    """What is stored, or what is loaded where the condition does not hold."""
+    """Stored value, or value of a load where the condition does not hold."""
     lanes: int
 
 
 def access_of(op: AccessOp) -> Access:
-    """What an op accesses."""
+    """Access of an op."""
     memory, operands = op.memory, tuple(op.indices)
     t = memory.type
     assert isinstance(t, MemRefType)
@@ -56,7 +56,7 @@ def access_of(op: AccessOp) -> Access:
 
 
 def _factors(place: Expr, operands: Sequence[SSAValue]) -> tuple[tuple[SSAValue, int], ...] | None:
-    """The operands of which a place is a sum, with what they are multiplied with."""
+    """Operands and factors of a linear sum."""
     values = {f"d{k}": v for k, v in enumerate(operands)}
     found: list[tuple[SSAValue, int]] = []
     for product, factor in place.moving:
@@ -68,7 +68,7 @@ def _factors(place: Expr, operands: Sequence[SSAValue]) -> tuple[tuple[SSAValue,
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop whose ends are expressions of its index operands ``d0``, ``d1``, …."""
+    """Loop whose ends are expressions of its index operands ``d0``, ``d1``, …."""
 
     operands: tuple[SSAValue, ...]
     bounds: tuple[Expr, ...]
@@ -77,24 +77,24 @@ class Loop:
 
 
 def loop_of(op: ForOp) -> Loop:
-    """What loop an op is."""
+    """Loop of an op."""
     return Loop(tuple(op.indices), op.bounds.data, op.extent, op.is_written_out)
 
 
 @dataclass(frozen=True)
 class Body:
-    """The ops of a block, and the buffers among them."""
+    """Ops of a block, and the buffers among them."""
 
     ops: tuple[Operation, ...]
     buffers: tuple[SSAValue, ...]
 
 
 def body_of(block: Block) -> Body:
-    """What is in a block."""
+    """Body of a block."""
     ops = tuple(block.ops)
     return Body(ops, tuple(op.result for op in ops if isinstance(op, BufferOp)))
 
 
 def stored_in(block: Block) -> set[SSAValue]:
-    """The buffers that something in a block stores to."""
+    """Buffers that a block stores to."""
     return {op.memory for op in ops_of(block, StoreOp)}
