@@ -1,6 +1,6 @@
-"""What a schedule makes a device do, counted: registers, tiles, accesses, and what is fetched.
+"""Work of a schedule on a device, counted: registers, tiles, accesses and fetched bytes.
 
-The cost models (`cost.py`, `cpu_cost.py`) divide this by the rates of devices.
+`estimate` and `cpu_estimate` divide it by the rates of devices.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SECTOR = {Kind.GPU: 32, Kind.CPU: 64}
 OWN_REGISTERS = 32
 """Registers for addresses and loops."""
 AHEAD_REGISTERS = 1.5
-"""Registers for each word that is fetched ahead: for itself, and for where it goes."""
+"""Registers for each word fetched ahead: for the word and for its destination."""
 TEST_REGISTERS = 32
 """Registers for the tests of sizes that tiles do not divide."""
 
@@ -48,19 +48,19 @@ PAIR = 2
 
 
 class Copy(NamedTuple):
-    """A stage, where it is copied, and what is copied there."""
+    """A stage, the place of its copy, and its tile."""
 
     stage: Stage
     place: int
-    """How many levels are outside."""
+    """Number of levels outside."""
     inside: Steps
-    """The levels that move what it holds."""
+    """The levels that move its tile."""
 
 
 class Model:
-    """A kernel, its schedule and a device, and what follows from them.
+    """A kernel, its schedule, a device, and the counts that follow from them.
 
-    There is one for each schedule that is weighed: what it is asked more than once, it keeps.
+    There is one for each schedule that is estimated; counts used more than once are cached.
     """
 
     def __init__(self, facts: Facts, schedule: Schedule, device: Device):
@@ -76,14 +76,14 @@ class Model:
         self.items = prod([x.extent for x in self.local])
         """Work-items of a group."""
         self.body = first_written_out(self.levels)
-        """Where the innermost levels that are written out begin."""
+        """First of the innermost unrolled levels."""
         last = self.levels[-1] if self.levels else None
         self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
         """The lanes of the innermost loop, as far as the hardware has them."""
         self.accesses = [tensor.affine_access for tensor in facts.inputs]
         inner = [extent for _, _, extent in self.steps[self.parallel :]]
         self._visits = [*accumulate(inner, mul, initial=1)]
-        """How often a work-item comes to each level inside it."""
+        """Number of times that a work-item reaches each level inside it."""
         self.all_copies = [*map(self._copy_of, schedule.stages)]
         self._copies: dict[int, list[Copy]] = {}
         for copy in sorted(self.all_copies, key=lambda c: (c.place, not c.stage.local)):
@@ -93,14 +93,14 @@ class Model:
 
     @lazy
     def first_reduction(self) -> int:
-        """Where the accumulators begin: the number of levels outside them."""
+        """First level of the accumulators: the number of levels outside them."""
         for k in range(self.parallel, len(self.levels)):
             if self.levels[k].index not in self.facts.output_indices:
                 return k
         return min(self.body, len(self.levels))
 
     def trips(self, k: int) -> float:
-        """How often a work-item comes to level ``k``, on the average of the groups."""
+        """Number of times that a work-item reaches level ``k``, on average over the groups."""
         visits = self._visits[max(0, k - self.parallel)]
         if not self.skips:
             return visits
@@ -114,7 +114,7 @@ class Model:
 
     @lazy
     def skips(self) -> list[tuple[int, float]]:
-        """Inside which levels whole groups have only a share of the points."""
+        """Levels inside which whole groups have only a share of the points, with that share."""
         found: list[tuple[int, float]] = []
         if not self.tests:
             return found
@@ -130,12 +130,12 @@ class Model:
 
     @property
     def points(self) -> float:
-        """How many points a work-item visits."""
+        """Number of points that a work-item visits."""
         return self.trips(len(self.levels))
 
     @property
     def written_out(self) -> int:
-        """How many copies of the body there are."""
+        """Number of copies of the body."""
         return prod(x.extent for x in self.levels if x.role in WRITTEN_OUT)
 
     @lazy
@@ -155,7 +155,7 @@ class Model:
 
     @lazy
     def accumulators(self) -> int:
-        """How many elements of the outputs an item keeps."""
+        """Number of output elements that an item accumulates."""
         if self.facts.aggregation is None:
             return 0
         outputs = self.facts.output_indices
@@ -167,12 +167,12 @@ class Model:
 
     @lazy
     def sharing(self) -> int:
-        """Among how many items of a group each sum is divided."""
+        """Number of items of a group that share each sum."""
         outputs = self.facts.output_indices
         return prod(level.extent for level in self.local if level.index not in outputs)
 
     def copies(self, tensor: Tensor) -> Sequence[Copy]:
-        """Those of the stages of an input, the outermost first."""
+        """Stages of an input, the outermost first."""
         return self._copies.get(tensor.number, ())
 
     def _copy_of(self, stage: Stage) -> Copy:
@@ -184,7 +184,7 @@ class Model:
 
     @lazy
     def reads(self) -> list[tuple[AffineAccess, float, int]]:
-        """For each input, how often an item reads it, and how many elements at a time."""
+        """Reads of each input by an item: their number, and the elements of each."""
         found: list[tuple[AffineAccess, float, int]] = []
         for access in self.accesses:
             copies = self.copies(access.tensor)
@@ -205,7 +205,7 @@ class Model:
     def _begin_aligned(self, access: AffineAccess, copies: Sequence[Copy]) -> bool:
         """Whether vectors that an item loads from local memory begin at multiples of themselves.
 
-        GPUs load others element by element: of a row of 4 with two taps beside it, say.
+        GPUs load other vectors element by element, as of a row of 4 with two more taps.
         """
         tiles, own = [c for c in copies if c.stage.local], copies[-1]
         if self.is_cpu or not tiles:
@@ -222,7 +222,7 @@ class Model:
         return self.row_step(access, level) == 1
 
     def row_step(self, access: AffineAccess, level: LoopLevel) -> int:
-        """How far the level goes along rows where the tensor is read from."""
+        """Distance that a level moves along rows of the tensor's source."""
         orders = [c.stage.order for c in self.copies(access.tensor) if c.stage.local]
         rank = len(access.tensor.shape)
         last = orders[-1][-1] if orders and orders[-1] else rank - 1
@@ -264,7 +264,7 @@ class Model:
 
     @lazy
     def reach(self) -> Mapping[str, int]:
-        """How many values of each index the levels go over that it has."""
+        """Number of values of each index that the levels span."""
         found: dict[str, int] = {}
         for index, _, extent in self.steps:
             found[index] = found.get(index, 1) * extent
@@ -278,7 +278,7 @@ class Model:
     # -- copies ----------------------------------------------------------------------------
 
     def access_of(self, number: int) -> AffineAccess | None:
-        """That of an input; None for what the kernel computes."""
+        """Affine access of an input; None for a value that the kernel computes."""
         return next((w for w in self.accesses if w.tensor.number == number), None)
 
     def tile(self, copy: Copy) -> int:
@@ -287,7 +287,7 @@ class Model:
         return prod(access.extents(copy.inside)) if access is not None else 0
 
     def step_in(self, copy: Copy, step: tuple[str, int, int]) -> int:
-        """How many elements of its tile a step moves a copy by, as the tile lies."""
+        """Number of elements of its tile by which a step moves a copy."""
         access = self.access_of(copy.stage.operand)
         if access is None:
             return 0
@@ -298,7 +298,7 @@ class Model:
         return place
 
     def pitches(self, copy: Copy, access: AffineAccess) -> list[int]:
-        """How far apart neighbours along each axis lie in a tile."""
+        """Distance between neighbours along each axis of a tile."""
         extents, stage = access.extents(copy.inside), copy.stage
         found, pitch, pad = [0] * len(extents), 1, stage.pad
         for axis in reversed(stage.order or range(len(extents))):
@@ -309,8 +309,8 @@ class Model:
     def copy_stores(
         self, copy: Copy, access: AffineAccess
     ) -> tuple[tuple[tuple[int, int], ...], int, int]:
-        """How a sub-group writes a tile: the steps of its items, and how many stores of how many
-        elements each of them makes of a piece."""
+        """Stores of a tile by a sub-group: steps of its items, stores of each item for a piece, and
+        elements of each store."""
         extents, pitches = access.extents(copy.inside), self.pitches(copy, access)
         vector = self._width(copy)
         is_row = pitches[-1] == 1
@@ -327,7 +327,7 @@ class Model:
         return tuple(steps), stores, width
 
     def copy_loads(self, copy: Copy, access: AffineAccess) -> tuple[int, int]:
-        """How many loads an item makes of a piece of a tile, and how many neighbours a row has."""
+        """Number of loads of an item for a piece of a tile, and number of neighbours in a row."""
         vector = self._width(copy)
         loads = 1 if self._is_aligned(access, copy) else vector
         return loads, access.extents(copy.inside)[-1]
@@ -355,16 +355,17 @@ class Model:
 
     @lazy
     def copy_steps(self) -> int:
-        """In how many steps the items of a group copy the largest tile that is fetched ahead."""
+        """Number of steps in which the items of a group copy the largest tile that is fetched
+        ahead."""
         ahead = [copy for copy in self.all_copies if copy.stage.copies > 1]
         return max((ceil(self._chunks(copy) / self.items) for copy in ahead), default=0)
 
     def _chunks(self, copy: Copy) -> int:
-        """In how many pieces a tile is copied: in vectors if they divide its rows in memory."""
+        """Number of pieces in which a tile is copied: vectors if they divide its rows in memory."""
         return self.tile(copy) // self._width(copy)
 
     def _width(self, copy: Copy) -> int:
-        """How many elements a piece of a tile has."""
+        """Number of elements in a piece of a tile."""
         access, vector = self.access_of(copy.stage.operand), copy.stage.vector
         extents = access.extents(copy.inside) if access is not None else ()
         return vector if extents and extents[-1] % vector == 0 else 1
@@ -391,9 +392,9 @@ class Model:
 
     @lazy
     def joining_memory(self) -> int:
-        """Bytes of local memory in which work-items that share rows join the aggregates of them.
+        """Bytes of local memory in which work-items that share rows join their aggregates.
 
-        Each aggregate has memory of its own there, and sub-groups need it once.
+        Each aggregate has its own memory there; sub-groups need it once.
         """
         lanes = sub_group_share(self.schedule, self.facts.reduced_indices)
         if self.sharing <= lanes:
@@ -404,7 +405,7 @@ class Model:
         return self.items // lanes * count * self.facts.joined_bytes
 
     def fetched(self, access: AffineAccess) -> tuple[float, float, float]:
-        """What a group fetches of an input: sectors' bytes, copies' chunks, and waits."""
+        """Fetches of an input by a group: bytes in whole sectors, chunks of copies, and waits."""
         copies = self.copies(access.tensor)
         sector, size = self.sector, access.tensor.bytes
         place = copies[0].place if copies else self.body
@@ -423,9 +424,9 @@ class Model:
         return bytes_, chunks * times, times
 
     def unshared(self, access: AffineAccess) -> float:
-        """Which part of what a group reads of a tensor at several places near one another is new.
+        """Share of a group's reads of a tensor at several nearby places that is new.
 
-        What its items have read is in the first cache of a GPU, as in a stencil.
+        Earlier reads of its items are in the first cache of a GPU, as in a stencil.
         """
         own = access.tensor
         near = [w.tensor for w in self.accesses if w.tensor.number == own.number]
@@ -452,17 +453,17 @@ class Model:
 
     @lazy
     def together(self) -> Steps:
-        """The steps that a sub-group makes at once, or one right after the other.
+        """Steps of a sub-group at once, or one directly after another.
 
-        A row of few elements that are written out lies between those of the neighbouring lanes.
+        An unrolled row of few elements lies between those of the neighbouring lanes.
         """
         return self.lanes + self.steps[self.body :] if self.facts.is_rows else self.neighbours
 
     def run(self, access: AffineAccess) -> int:
-        """How many neighbours in memory are accessed together."""
+        """Number of neighbours in memory that are accessed together."""
         return max(access.run(self.neighbours), access.run(self.together))
 
 
 def in_sectors(run: int, sector: int) -> float:
-    """How much more than a run of bytes is fetched, as sectors are whole."""
+    """Ratio of the fetched bytes to a run of bytes, as sectors are whole."""
     return ceil(run / sector) * sector / run if run else 1.0

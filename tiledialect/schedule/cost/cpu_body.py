@@ -31,27 +31,27 @@ SPILLED_SUM = {True: 2.0, False: 10.0}
 """The same where sums are waited for in memory, with AVX-512 and without: of 16 registers tiles of
 3 x 4 that need 17 do 100 GFLOP/s where others do 160, of 7 x 2 100 to 130 of 220."""
 REORDERED = 4
-"""How many registers compilers save by another order where windows have elements in common."""
+"""Number of registers that compilers save by reordering where windows share elements."""
 POWERS = (0, 1, 2, 4, 8, 16)
-"""How many vectors compilers that may load ahead do not load so."""
+"""Numbers of vectors that compilers with early loads do not load early."""
 LOADED = {True: 2.0, False: 1.75}
-"""How many vectors or elements a core loads in a cycle, with AVX-512 and without: there tiles of 14
-rows of one vector, with a load for each product, do 0.83 of what a core can, of 12 rows 0.71, of 10
-0.81; with 6 rows of two vectors it is 0.95, with 3 of four 0.99."""
+"""Vectors or elements that a core loads in a cycle, with AVX-512 and without: there tiles of 14
+rows of one vector, with a load for each product, reach 0.83 of a core's rate, of 12 rows 0.71, of
+10 0.81; with 6 rows of two vectors 0.95, with 3 of four 0.99."""
 COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
 WAITED = 2.0
-"""Those of them that the next one waits for, where it is counted what equals the extreme: whether
-an element is NaN is known before."""
+"""Operations among them on the dependence chain where elements equal to the extreme are counted:
+whether an element is NaN is known before."""
 SPLIT = 2.0
-"""How many loads more one is that reads from two lines."""
+"""Additional loads of a load from two lines."""
 SHUFFLED = {True: 1, False: 2}
 """Instructions that shuffle the lanes of one vector out of two, with AVX-512 and without."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is there of a tile: such a share of the steps of one of its levels."""
+    """A part of a tile: a share of the steps of one of its levels."""
 
     level: LoopLevel | None = None
     share: float = 1.0
@@ -62,7 +62,7 @@ class Part:
 
 
 class CpuBody(Model):
-    """A contraction, its schedule and a CPU: what the innermost body does."""
+    """The innermost body of a contraction by a schedule on a CPU."""
 
     def __init__(self, facts: Facts, schedule: Schedule, device: Device):
         super().__init__(facts, schedule, device)
@@ -73,24 +73,24 @@ class CpuBody(Model):
         """Registers of a vector."""
         self.inner = self.levels[self.body :]
         self.rows = self.inner[:-1] if self.vector > 1 else self.inner
-        """The levels that are written out, the lanes left out."""
+        """The unrolled levels without the lanes."""
         self.inner_steps = self.steps[self.body :]
         self.row_steps = self.inner_steps[: len(self.rows)]
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
 
     @property
     def tests(self) -> Shares:
-        """All of them: a loop that is left out at an edge saves a core its time."""
+        """All tests: a loop that is skipped at an edge saves a core its time."""
         return self.facts.shares
 
     @lazy
     def touched(self) -> Mapping[AffineAccess, Sequence[int]]:
-        """How many elements are touched in a work-item, inside its first level, and so on."""
+        """Number of elements touched in a work-item, inside its first level, and so on."""
         inside = self._passing()[self.parallel :]
         return {access: access.elements_inside(inside) for access in self.accesses}
 
     def _passing(self) -> Steps:
-        """The steps without those that tests leave out."""
+        """The steps without those that tests skip."""
         steps = list(self.steps)
         for place, share in self.skips:
             if place > self.parallel:
@@ -100,7 +100,7 @@ class CpuBody(Model):
 
     @lazy
     def vectors(self) -> int:
-        """How many registers of sums there are in the innermost body."""
+        """Number of registers of sums in the innermost body."""
         outputs = self.facts.output_indices
         count = prod(level.extent for level in self.inner if level.index in outputs)
         count *= prod(self.levels[k].extent for k in summed_beside(self.levels, outputs))
@@ -125,18 +125,18 @@ class CpuBody(Model):
         return 2.0 * access.elements(self.inner_steps)
 
     def _spread(self, access: AffineAccess) -> int:
-        """How many long vectors of a row the lanes are shuffled out of, as they lie apart."""
+        """Number of long vectors of a row from which strided lanes are shuffled."""
         if self.vector < LONG_LANES or access.tensor.type != "f32":
             return 0
         apart = self.row_step(access, self.inner[-1])
         return apart if 1 < apart <= self.vector // LOADED_LANES else 0
 
     def _parted_load(self, access: AffineAccess) -> float:
-        """How many loads one is that begins anywhere in a line."""
+        """Cost in loads of a load that begins anywhere in a line."""
         return 1.0 + SPLIT * min(1.0, min(self.vector, self.width) * access.tensor.bytes / LINE)
 
     def _lines(self, access: AffineAccess) -> float:
-        """How many loads one of neighbours is worth: more where vectors begin anywhere."""
+        """Cost in loads of a load of neighbours: more where vectors begin anywhere."""
         if not self.is_vector(access) or not self.is_row(access, self.inner[-1]):
             return 1.0
         lanes = self.vector
@@ -165,10 +165,10 @@ class CpuBody(Model):
 
     @lazy
     def known(self) -> frozenset[str]:
-        """The indices of which all values are written out in the body: tests of these are none.
+        """Indices with all values unrolled in the body, which makes their tests constant.
 
-        Only with AVX-512: with 16 registers tiles of whole residue classes take 1.8 ms where
-        others take 1.3 (1-D windows of 4, stride 2).
+        Only with AVX-512: with 16 registers tiles of whole residue classes take 1.8 ms where others
+        take 1.3 (1-D windows of 4, stride 2).
         """
         if not self.device.has_long_vectors:
             return frozenset()
@@ -180,7 +180,7 @@ class CpuBody(Model):
 
     @lazy
     def _known_share(self) -> float:
-        """Which share of what the body has is left where tests are known: copies need none."""
+        """Share of the body that remains where tests are constant: copies need none."""
         known = self.known if any(names <= self.known for names, _ in self.facts.shares) else ()
         read = (
             [access.tensor for access in self.accesses if not self.copies(access.tensor)]
@@ -191,9 +191,9 @@ class CpuBody(Model):
 
     @property
     def _chained(self) -> float:
-        """The operations that wait for one another: those of counting do not.
+        """Operations on the dependence chain, without those of counting.
 
-        Lanes that share out the points are joined at the end: few sums at a time gain nothing.
+        Lanes that share the points are joined at the end: few sums at a time gain nothing.
         """
         is_shared = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
         if is_shared or not self.facts.counts:
@@ -202,7 +202,7 @@ class CpuBody(Model):
         return WAITED * steps
 
     def busy_in(self, part: Part) -> float:
-        """Cycles of a body for what is in registers and the first cache, of a part of a tile."""
+        """Cycles of a body for a part of a tile, with operands in registers and the first cache."""
         operations = self.operations
         loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.accesses)
         is_long = self.device.has_long_vectors
@@ -211,7 +211,7 @@ class CpuBody(Model):
 
     @property
     def held(self) -> float:
-        """How many registers a step of the summation needs, if there is one.
+        """Number of registers that a step of the summation needs, if there is one.
 
         The sums, the vectors that meet several elements, and one of these elements; or the elements
         and one vector, if each vector meets all elements before the next one is read. Where each
@@ -229,15 +229,15 @@ class CpuBody(Model):
 
     @property
     def _columns(self) -> float:
-        """How many vectors a step of the summation loads, which meet several elements."""
+        """Number of vectors, each for several elements, that a step of the summation loads."""
         vectors = [self.loads(access) for access in self.accesses if self.is_vector(access)]
         return min(vectors, default=0.0) / self._summed_steps
 
     @lazy
     def _is_by_vectors(self) -> bool:
-        """Whether rows that share vectors are inside those with vectors of their own.
+        """Whether rows that share vectors are inside rows with vectors of their own.
 
-        It matters where elements take up registers.
+        This matters where elements take up registers.
         """
         if self.device.has_long_vectors:
             return False
@@ -247,9 +247,10 @@ class CpuBody(Model):
         return len(own) > 1 and own[0] and not own[-1]
 
     def _carried(self, access: AffineAccess) -> int:
-        """How many elements or vectors of an operand the next step of the summation needs, too.
+        """Number of elements or vectors of an operand that the next step of the summation needs,
+        too.
 
-        They are others than those that are held.
+        Elements that are held anyway do not count.
         """
         if self._is_by_vectors and not self.is_vector(access):
             return 0
@@ -264,13 +265,13 @@ class CpuBody(Model):
 
     @property
     def _summed_steps(self) -> int:
-        """How many steps of the summation are written out in the body."""
+        """Number of unrolled steps of the summation in the body."""
         outputs = self.facts.output_indices
         return prod(level.extent for level in self.rows if level.index not in outputs)
 
     @property
     def spilled(self) -> float:
-        """How often the body has a register too few."""
+        """Number of registers that the body lacks."""
         registers = self.device.registers
         # What windows have in common is kept from one step to the next.
         carried = sum(map(self._carried, self.accesses))
@@ -284,7 +285,7 @@ class CpuBody(Model):
         return max(0.0, needed - registers)
 
     def _strides_read(self, access: AffineAccess) -> Mapping[str, int]:
-        """How far a step of each index goes in memory, or in the copy that is read, in elements."""
+        """Strides of each index in memory, or in the copy that is read, in elements."""
         copies = [c for c in self.copies(access.tensor) if c.stage.local]
         if not copies:
             return access.tensor.strides
@@ -307,5 +308,5 @@ class CpuBody(Model):
         return next(iter(self._loops), None)
 
     def _stride(self, access: AffineAccess, level: LoopLevel) -> int:
-        """How far a step of a level goes in memory, in elements."""
+        """Stride of a level in memory, in elements."""
         return abs(access.tensor.strides.get(level.index, 0)) * level.stride

@@ -1,6 +1,7 @@
-"""What the innermost body of a contraction fetches from the caches of a CPU.
+"""Fetches of the innermost body of a contraction from the caches of a CPU.
 
-Each operand comes from the cache that holds what the loops inside some place touch, in whole lines.
+Each operand comes from the cache that holds the footprint of the loops inside some place, in whole
+lines.
 """
 
 from __future__ import annotations
@@ -18,33 +19,33 @@ of the summation computes twice as much, and they do not show."""
 AHEAD = 256
 """Bytes that come into the second cache together, as neighbours are fetched ahead."""
 KEPT = 0.75
-"""Which share of the second cache operands that are read again can have."""
+"""Share of the second cache that reused operands can occupy."""
 RATES = (64.0, 28.0, 8.0)
 """Bytes a cycle from the first cache, the second, and from further away."""
 SCATTERED_ROWS = 512
 """Rows that lie so many bytes apart, or more, are in many places."""
 SCATTERED = 2.0
-"""How much slower the caches give what lies in many places, which cannot be foreseen."""
+"""Factor by which caches are slower for scattered data, which no prefetcher foresees."""
 WAYS = 8
-"""How many lines at the same place of a page the first cache has, surely."""
+"""Number of lines at the same offset of a page that the first cache surely has."""
 PAGE = 4096
 """Bytes of a page of memory."""
 PAGES = 64
-"""How many pages the core finds at once."""
+"""Number of pages that the core finds at once."""
 PAGE_CYCLES = 8.0
 """Cycles to find another one."""
 BEGIN_CYCLES = 60.0
-"""Cycles until what comes from far away is foreseen, along a row of which more is read."""
+"""Cycles until far data is prefetched, along a row of which more is read."""
 FEW_ROWS = 32
-"""Up to how often an element is used for it to be read as it lies: some whole rows at a time."""
+"""Number of uses of an element up to which it is read in place: some whole rows at a time."""
 STREAMS = 32
-"""How many rows a core reads ahead at a time, at most."""
+"""Number of rows that a core prefetches at a time, at most."""
 READ_TWICE = 2
-"""How often an element is read at most for it to matter in which pieces."""
+"""Number of reads of an element up to which the size of the pieces matters."""
 
 
 class CpuCaches(CpuBody):
-    """A contraction, its schedule and a CPU: what comes from which cache."""
+    """Cache traffic of a contraction by a schedule on a CPU."""
 
     @lazy
     def lost_cycles(self) -> float:
@@ -55,7 +56,8 @@ class CpuCaches(CpuBody):
         return self.conflicts + each * self.spilled + parted + pages
 
     def _pages(self, access: AffineAccess) -> float:
-        """How often the body finds a page because a few elements of it come from far away."""
+        """Number of times that the body looks up a page because a few elements of it come from far
+        away."""
         loop = self._innermost_loop
         if loop is None or self.copies(access.tensor) or not access.moved_by(loop):
             return 0.0
@@ -90,7 +92,7 @@ class CpuCaches(CpuBody):
         return self._filled(access, near, lines) / LINE if touched * lines > near else 0.0
 
     def streamed(self, access: AffineAccess) -> float:
-        """Cycles for what the body fetches of an operand from where it lies."""
+        """Cycles for the body's fetches of an operand in place."""
         if self.goes_by(access):
             return self._going_by(access)
         loop = self._innermost_loop
@@ -135,7 +137,7 @@ class CpuCaches(CpuBody):
         return is_seldom and is_plain and self.is_vector(access)
 
     def _going_by(self, access: AffineAccess) -> float:
-        """Cycles for what the body fetches of such an operand."""
+        """Cycles for the body's fetches of a streamed operand."""
         loop = next(filter(access.moved_by, self._loops), None)
         if loop is None:
             return 0.0
@@ -163,7 +165,7 @@ class CpuCaches(CpuBody):
         return cycles
 
     def _stripe(self, access: AffineAccess, index: str) -> int:
-        """How many neighbours are read while a loop goes over few rows, again and again."""
+        """Number of neighbours that are read while a loop repeats over few rows."""
         for place in range(self.parallel, self.body):
             rows = prod(level.extent for level in self.levels[place:] if level.index == index)
             if rows <= PAGES:
@@ -189,13 +191,13 @@ class CpuCaches(CpuBody):
 
     @lazy
     def _kept_from(self) -> int:
-        """The outermost loop whose steps find in the second cache what the last one touched."""
+        """Outermost loop whose steps reuse the second cache's contents of the last one."""
         room = KEPT * self.caches[1]
         loops = range(self.parallel, self.body)
         return next((p for p in loops if self._kept(p + 1) <= room), self.body)
 
     def _kept(self, place: int) -> float:
-        """The bytes of the second cache that hold what the levels from a place on touch."""
+        """Bytes of the second cache that hold the footprint of the levels from a place on."""
         total = 0.0
         for access, touched in self.touched.items():
             is_packed = bool(self.copies(access.tensor))
@@ -221,11 +223,11 @@ class CpuCaches(CpuBody):
 
 
 def lines_kept(apart: int) -> int:
-    """How many lines that lie so many bytes from one another the first cache can have at a time."""
+    """Number of lines at a distance of so many bytes that the first cache can hold at a time."""
     return WAYS * min(PAGE // LINE, PAGE // gcd(PAGE, apart))
 
 
 def _used_share(row: int, run: int) -> float:
-    """Which share of the first cache can hold runs that begin so many bytes from one another."""
+    """Share of the first cache that can hold runs whose starts are so many bytes apart."""
     places = PAGE // gcd(PAGE, row)
     return min(1.0, places * ceil(run / LINE) * LINE / PAGE)

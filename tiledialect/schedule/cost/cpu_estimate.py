@@ -1,8 +1,8 @@
-"""How long a contraction takes on a CPU by a schedule, without running it.
+"""Estimated time of a contraction by a schedule on a CPU.
 
-A core is counted in cycles. The innermost body takes as long as its arithmetic (two vectors a
-cycle), its loads (two a cycle), the chain of additions to one register, or what it fetches from the
-cache that holds it, whichever is most. Loops, copies to tiles, blocks of sums that wait in memory,
+Time is counted in cycles of a core. The innermost body takes as long as its arithmetic (two vectors
+a cycle), its loads (two a cycle), the chain of additions to one register, or its fetches from the
+nearest cache that holds them, whichever is most. Loops, copies to tiles, blocks of sums in memory
 and stores come on top; groups are shared among the cores, whose last round may be short.
 """
 
@@ -27,43 +27,44 @@ STEP = 1.5
 COPY = {True: 2.0, False: 5.0}
 """Cycles to copy a vector of neighbours, or one element by itself."""
 TRANSPOSED = 8.0
-"""Cycles to copy a vector of a square that is transposed in registers."""
+"""Cycles to copy a vector of a square by transposing it in registers."""
 WAITING = {True: 12.0, False: 16.0}
 """Cycles to read and write a vector of sums that wait in the second cache, or further away."""
 STORED, INTERLEAVED = 2.0, 4.0
-"""Cycles to write a vector, and one whose lanes are between those of others."""
+"""Cycles to write a vector, and a vector whose lanes are between the lanes of others."""
 WRITTEN_LINE = 3.0
 """Cycles for each line that elements are written to one by one."""
 FAR_LINE = 20.0
 """Cycles until such a line is there, once, if it comes from memory."""
 EVICTED_LINE = 20.0
-"""Cycles until it is there again, each time, if the first cache has no room for those of all lanes:
-of planes of 32 x 32 floats each begins at the same place of a page."""
+"""Cycles to bring it back, each time, if the first cache has no room for the lines of all lanes:
+planes of 32 x 32 floats all begin at the same offset of a page."""
 GROUP = 1500.0
 """Cycles of starting a work-group."""
 EDGE = 3.0
-"""How much slower tiles with tested rows are; those with tested lanes are as many times slower."""
+"""Factor of slowdown of tiles with tested rows; tiles with tested lanes are as many times
+slower."""
 EDGE_LANES = 6.0
-"""How much slower vectors are each of whose lanes is tested, as some may read outside a tensor."""
+"""Slowdown of vectors each of whose lanes is tested, as some may read outside a tensor."""
 ALONE_LANES = 0.6
-"""How much slower groups are, for each lane of a vector, that test all lanes by themselves."""
+"""Slowdown of groups that test all lanes alone, for each lane of a vector."""
 TESTED = {True: 0.4, False: 0.9}
-"""How much longer a group takes some of whose tiles have tested rows, with AVX-512 and without."""
+"""Slowdown of a group some of whose tiles have tested rows, with AVX-512 and without."""
 ALONE = 8.0
-"""How much slower the same is by work-items of one element, which a compiler makes vectors of."""
+"""Slowdown by work-items of one element, from which a compiler makes vectors."""
 UNEVEN = {True: 0.15, False: 0.3}
-"""Which part of a group two cores wait for one another in the end, if both have as many, or not;
-the more cores there are, the later is the last of them."""
+"""Part of a group for which two cores wait for one another at the end, with equal numbers of groups
+or not; the more cores there are, the later is the last."""
 OVERLAP_LOSS = 0.15
-"""How much of what is not the bottleneck shows all the same."""
+"""Share of the time of all but the bottleneck that is not hidden on a CPU."""
 BEGIN = 256
-"""How many bytes could be read while a piece elsewhere is found."""
+"""Number of bytes that could be read while a piece elsewhere is found."""
 SHARED_RATE = 3.0
-"""How much faster the last cache is than memory."""
+"""Bandwidth of the last cache, in multiples of that of memory."""
 SHARED_LOSS = 0.5
-"""How much of fetching from the last cache shows while a core computes."""
+"""Share of the fetches from the last cache that is not hidden while a core computes."""
 UNKNOWN = 2.0
-"""How much slower the last vectors of an index are where rows may end, too."""
+"""Slowdown of the last vectors of an index where rows may end, too."""
 
 
 class CpuModel(CpuCaches):
@@ -88,7 +89,7 @@ class CpuModel(CpuCaches):
 
     @property
     def waiting_bytes(self) -> int:
-        """The sums of a work-item, which wait in memory if they are more than registers hold."""
+        """Bytes of the sums of a work-item, which are in memory if registers do not hold them."""
         return self.accumulators * self.facts.outputs[0].bytes
 
     @property
@@ -149,7 +150,7 @@ class CpuModel(CpuCaches):
 
     @property
     def edges(self) -> float:
-        """How much slower all is by tiles that reach past the end."""
+        """Factor of slowdown by tiles that reach past the end."""
         slower, tested = 1.0, TESTED[self.device.has_long_vectors]
         uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
         for name in uneven:
@@ -177,7 +178,7 @@ class CpuModel(CpuCaches):
     def _has_other_edges(self, name: str) -> bool:
         """Whether groups are at an edge, though not at the end of an index.
 
-        In these it is not known which lanes are there.
+        Their lanes are not known statically there.
         """
         tested = {n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count}
         others = (tested | self.facts.padded) - {name}
@@ -186,9 +187,9 @@ class CpuModel(CpuCaches):
 
     @lazy
     def _last_tile(self) -> tuple[int, Part] | None:
-        """How many steps the loop has whose last tile is the rest alone, and what that is.
+        """Number of steps of the loop whose last tile is only the remainder, and that remainder.
 
-        It is written out by itself then (`nest-peel`), without what is not there.
+        It is unrolled separately then (`nest-peel`), without the absent part.
         """
         uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
         if len(uneven) != 1 or (tile := self._alone_at_end(uneven[0])) is None:
@@ -198,7 +199,7 @@ class CpuModel(CpuCaches):
         return loop.extent, Part(written, rest / loop.stride)
 
     def _mean(self, cycles: Callable[[Part], float]) -> float:
-        """What all bodies take on average, if that is what parts of tiles take."""
+        """Mean over all bodies of a cost of parts of tiles."""
         whole = cycles(Part())
         if self._last_tile is None:
             return whole
@@ -207,20 +208,20 @@ class CpuModel(CpuCaches):
 
     @lazy
     def busy_cycles(self) -> float:
-        """Cycles of the innermost body for what is in registers and the first cache."""
+        """Cycles of the innermost body with operands in registers and the first cache."""
         return self._mean(self.busy_in)
 
     def _fetched_in(self, part: Part) -> float:
-        """The same with what is fetched from farther away meanwhile."""
+        """Cycles of the body together with its fetches from farther away."""
         streamed = sum(self.streamed(w) * part.read(w) for w in self.accesses)
         return max(self.busy_in(part), streamed)
 
     def _alone_at_end(self, name: str) -> tuple[LoopLevel, LoopLevel] | None:
-        """The loop of an index whose last step is written out by itself, and what that shortens.
+        """Loop of an index whose last step is unrolled separately, and the level that it shortens.
 
-        It is if nothing is copied or tested for each tile: neither what it reads, nor to which
-        residue class it belongs; and if its sums do not wait in memory, where all are added to.
-        Only whole vectors are left out.
+        This holds if nothing is copied or tested for each tile, neither its reads nor its residue
+        class; and if its sums do not wait in memory, where all are added to. Only whole vectors are
+        left out.
         """
         own = [k for k, level in enumerate(self.levels) if level.index == name]
         if len(own) < 2 or name not in self.facts.output_indices:
@@ -238,7 +239,7 @@ class CpuModel(CpuCaches):
 
     @property
     def _outer_lanes(self) -> float:
-        """Which share of the vectors may begin or end outside what they are read from."""
+        """Share of the vectors that may begin or end outside the tensor that they are read from."""
         if self.vector == 1 or (name := self.levels[-1].index) not in self.facts.padded:
             return 0.0
         padded = any(
@@ -250,7 +251,7 @@ class CpuModel(CpuCaches):
         return min(1.0, 2 * self.vector / self.reach.get(name, 1)) if padded else 0.0
 
     def _pieces(self, name: str) -> float:
-        """How many shorter vectors the last one of an index is, for each that a tile has."""
+        """Number of shorter vectors in the last one of an index, for each vector of a tile."""
         rest = self.facts.extents[name] % self.vector
         vectors = prod([x.extent for x in self.inner if x.index == name]) // self.vector
         return rest.bit_count() / vectors
@@ -267,7 +268,7 @@ class CpuModel(CpuCaches):
 
     @lazy
     def bodies(self) -> float:
-        """How often a work-group does what the innermost body does: more where that is slower."""
+        """Number of bodies of a work-group, weighted by their slowdown."""
         times = self.trips(self.body) * self.edges
         return times * ALONE * self.items / self.width if self.items > 1 else times
 
@@ -305,9 +306,9 @@ class CpuModel(CpuCaches):
 
 
 def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
-    """What a contraction takes at least by a schedule: all that it reads might be near.
+    """Lower bound of the seconds of a contraction by a schedule: all operands might be near.
 
-    Where a part of that is enough already, the rest is not counted.
+    Counting stops where a part of it is ``enough`` already.
     """
     launch, least = m.device.launch * 1e-6, 0.0
     for body, overhead in m.at_least():
@@ -318,9 +319,9 @@ def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
 
 
 def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
-    """How long a contraction takes on a CPU by a schedule, if these are fewer seconds.
+    """Estimate of a contraction by a schedule on a CPU, if it is below some seconds.
 
-    What can be no faster is not weighed to the end.
+    Schedules whose lower bound is higher are not estimated in full.
     """
     if least_cpu_seconds(m, below) >= below:
         return None
@@ -329,7 +330,7 @@ def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
 
 
 def cpu_cost(m: CpuModel) -> Estimate:
-    """How long a contraction takes on a CPU by a schedule."""
+    """Estimate of a contraction by a schedule on a CPU."""
     facts, device = m.facts, m.device
     busy = m.busy
     written = sum(t.size for t in (*facts.after, *facts.outputs))
@@ -364,9 +365,9 @@ def _read(m: CpuModel, access: AffineAccess) -> float:
 
 
 def _first_reads(m: CpuModel) -> float:
-    """Bytes that groups fetch from the last cache, each what it touches once, in whole lines.
+    """Bytes that groups fetch from the last cache, each footprint once, in whole lines.
 
-    A core's second cache keeps from one group to the next what fits beside the rest.
+    A core's second cache keeps data that fits from one group to the next.
     """
     inside = m.steps[m.parallel :]
     touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.accesses}
@@ -380,7 +381,7 @@ def _first_reads(m: CpuModel) -> float:
 
 
 def _in_lines(access: AffineAccess, inside: Steps) -> float:
-    """How much more than rows of neighbours are the lines that they lie in, wherever they begin."""
+    """Ratio of the bytes of whole lines to the bytes of runs that begin anywhere in them."""
     size = access.tensor.bytes
     run = max(1, access.run(inside)) * size
     return 1.0 if run % LINE == 0 else ((run - size) / LINE + 1) * LINE / run

@@ -17,13 +17,13 @@ KIB = 1024
 MIB = 1024 * KIB
 
 WIDEST = 16
-"""How many lanes OpenCL's vectors have at most."""
+"""Number of lanes of OpenCL's widest vectors."""
 LINE = 64
 """Bytes that go between memory and the caches of a CPU together."""
 
 
 class Kind(StrEnum):
-    """What executes kernels."""
+    """Kind of a device: CPU or GPU."""
 
     CPU = "cpu"
     GPU = "gpu"
@@ -31,10 +31,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Device:
-    """What the cost model knows of a device; sizes in bytes, rates in units of 10^9 a second.
+    """A device as the cost model sees it; sizes in bytes, rates in units of 10^9 a second.
 
-    A field is the entry of the same name in the module's DLTI target spec. Where that is silent it
-    is that of a common device of the platform or the kind.
+    A field is the entry of the same name in the module's DLTI target spec. An absent entry has the
+    value of a common device of the platform or the kind.
     """
 
     kind: Kind
@@ -46,35 +46,35 @@ class Device:
     local_mem_unit: int
     """Local memory that the groups on a compute unit have together."""
     sub_group_size: int
-    """How many work-items run in lockstep: 1 on CPUs."""
+    """Number of work-items that run in lockstep: 1 on CPUs."""
     native_vector_width: int
     """The number of floats in the vectors that the hardware has."""
     max_vector_width: int
-    """The widest vector of floats that is moved at once."""
+    """Width of the widest access, in floats."""
     registers: int
-    """How many registers, of a float or of a vector, a work-item can have."""
+    """Number of registers, of a float or of a vector, that a work-item can have."""
     registers_unit: int
-    """How many registers the work-items on a compute unit have together; 0: nobody shares them."""
+    """Number of registers shared by the work-items on a compute unit; 0: they are not shared."""
     work_items_unit: int
-    """How many work-items are on a compute unit at a time."""
+    """Number of work-items on a compute unit at a time."""
     cache_sizes: tuple[int, ...]
-    """From the nearest, which is a compute unit's, to the last, which all share."""
+    """Sizes from the nearest cache, of a compute unit, to the last, which all share."""
     bandwidth: float
-    """Of global memory, in GB/s."""
+    """Bandwidth of global memory, in GB/s."""
     arithmetic: float
     """Multiplications and additions of floats, in GFLOP/s."""
     launch: float
-    """What starting a kernel costs, in microseconds."""
+    """Cost of starting a kernel, in microseconds."""
     latency: float
-    """Microseconds until what is fetched from memory is there: on a GPU while all units ask for
-    something, on a CPU, which asks for rows ahead, what still shows."""
+    """Microseconds until data from memory arrives: on a GPU while all units ask for some, on a CPU,
+    which prefetches rows, the part that is not hidden."""
     kept: float = 0.0
     """The most MiB seen to be read and written no slower through the caches; 0: unknown."""
     loads_first: bool = False
-    """Whether its compiler loads the vectors of all steps that are written out before the first,
-    where those of a step are no power of two."""
+    """Whether its compiler loads the vectors of all unrolled steps before the first, where their
+    number in a step is no power of two."""
     compute_capability: int = 0
-    """Of a device of NVIDIA: 80 is 8.0."""
+    """Compute capability of a device of NVIDIA: 80 is 8.0."""
     sub_group_sizes: tuple[int, ...] = ()
     """The sizes of sub-groups whose work-items can exchange registers."""
 
@@ -85,20 +85,21 @@ class Device:
 
     @property
     def most_kept(self) -> float:
-        """How many bytes a kernel may read and write for its results to stay in the last cache."""
+        """Number of bytes that a kernel may read and write for its results to stay in the last
+        cache."""
         return max(self.kept * MIB, self.cache_sizes[-1])
 
     @property
     def has_long_vectors(self) -> bool:
         """Whether a CPU's vectors are as long as those of AVX-512.
 
-        Its processors have more registers, and add up products with an element that is in memory.
+        Such processors have more registers, and take an operand of a multiply-add from memory.
         """
         return self.native_vector_width >= LONG_VECTOR
 
     @property
     def whole_vectors(self) -> int:
-        """How many whole vectors the registers hold: PoCL's compiler takes two for each."""
+        """Number of whole vectors that the registers hold: PoCL's compiler takes two for each."""
         return self.registers // 2 if self.loads_first else self.registers
 
     def is_busy_with(self, groups: int) -> bool:
@@ -106,7 +107,7 @@ class Device:
         return 2 * groups > self.compute_units
 
     def lanes(self, element_type: str, nbytes: int) -> int:
-        """How many elements a vector holds, of the hardware's and of OpenCL C's.
+        """Number of elements in a vector that both the hardware and OpenCL C have.
 
         Numbers of 16 bits are computed with as floats.
         """
@@ -147,7 +148,7 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
         "latency": 0.006,
     },
 }
-"""What a device of each kind has of which nothing else is known."""
+"""Defaults for a device of each kind."""
 
 PLATFORMS: dict[str, Mapping[str, Any]] = {
     NVIDIA.short: {
@@ -167,10 +168,10 @@ PLATFORMS: dict[str, Mapping[str, Any]] = {
         "work_items_unit": 2048,
     },
 }
-"""What GPUs of a platform, whose name contains the key, have in common."""
+"""Defaults for GPUs of a platform, whose name contains the key."""
 
 LONG_VECTOR = 16
-"""How many floats a vector of AVX-512 has."""
+"""Number of floats in a vector of AVX-512."""
 LOADS_FIRST = POCL.name.lower()
 """Platform whose compiler for CPUs loads first."""
 
@@ -181,9 +182,9 @@ UNIT_BANDWIDTH = {Kind.GPU: 20.0, Kind.CPU: 10.0}
 
 
 def device_of(module: ModuleOp) -> Device | None:
-    """The device that a module's target spec describes; None without a spec.
+    """The device of a module's target spec; None without a spec.
 
-    None, too, for a simulator, which runs work-items one by one: tiles would only cost time.
+    A simulator has None, too: it runs work-items one by one, so tiles would only cost time.
     """
     given = entries(module)
     if given is None or given.get("type") == SIMULATOR:

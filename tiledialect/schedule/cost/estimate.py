@@ -1,6 +1,6 @@
-"""The cost model: how long a kernel takes by a schedule on a device, without running it.
+"""The cost model: estimated time of a kernel by a schedule on a device.
 
-What a schedule makes the device do (`model.py` counts it) is divided by the device's rates:
+The work of a schedule (counted by `counts`) is divided by the device's rates:
 
 - *arithmetic*: the points' operations, the loads that feed them, the copies of stages, and what
   loops cost; a compute unit issues as many as its arithmetic rate allows;
@@ -27,64 +27,66 @@ from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.loops import Role
 
 OVERLAP_LOSS = 0.3
-"""How much of what is not the bottleneck shows all the same."""
+"""Share of the time of all but the bottleneck that is not hidden."""
 WAIT = {Kind.GPU: 4 / 7, Kind.CPU: 1.0}
-"""Which share of the device's latency a step waits for what it fetches: some is in a cache."""
+"""Share of the device's latency for which a step waits for its fetches: some are in a cache."""
 BARRIER = {Kind.GPU: 1 / 7, Kind.CPU: 0.0}
-"""What a barrier costs if no other group runs, in latencies: until stores are seen and loads are
+"""Cost of a barrier if no other group runs, in latencies: until stores are visible and loads are
 back."""
 SEEN = 0.25
-"""Which share of the waiting for what is not fetched ahead other groups do not hide."""
+"""Share of the waits for data not fetched ahead that other groups do not hide."""
 LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
-"""Words (vectors on a CPU) that are read near for each that is computed with in the same time."""
+"""Words (vectors on a CPU) read near for each operation in the same time."""
 SHARED_RATE = 2.0
-"""How much faster the last cache is than global memory."""
+"""Bandwidth of the last cache, in multiples of that of global memory."""
 COPIES_SEEN = 0.4
-"""Which share of the time for copies' loads and stores shows: the next tile's wait with others."""
+"""Share of the time of copies' loads and stores that is not hidden: the next tile's wait with
+others."""
 LONE = 1.06
-"""How much longer what waits for memory takes where a unit has one group after the other; but in
-rows, whose many work-items load all the time."""
+"""Slowdown of memory-bound kernels where a unit has one group after the other; not of row kernels,
+whose many work-items load all the time."""
 LAST_WAVE = 0.5
-"""How long the last groups take at least, beside a full wave of them, where memory counts: they
-wait for it as long as others, however few they are."""
+"""Shortest time of the last groups, in full waves, where memory is the bottleneck: few groups wait
+for it as long as many."""
 NEAR = 3 / 7
-"""Which share of the latency passes until a tile is there for which all units of a GPU ask at about
-the same time, if the last cache has it."""
+"""Share of the latency until a tile in the last cache arrives for which all units of a GPU ask at
+about the same time."""
 UNHIDDEN = 0.5
-"""Which share of the time shows that tiles fetched ahead by a lone group take longer than its
-products: in each step all of it waits for the last piece."""
+"""Share of the excess of a fetched tile over a lone group's products that is not hidden: in each
+step the whole group waits for the last piece."""
 BANKS, WORD = 32, 4
-"""Of local memory on a GPU: how many there are, and the bytes of what each gives in a cycle."""
+"""Banks of a GPU's local memory: their number, and the bytes that each delivers in a cycle."""
 LINE = 128
 """Bytes of a line of the first cache of a GPU."""
 COPY_INSTRUCTIONS = 24.0
-"""What a copy costs beside its load and store: the place of each element, and its test."""
+"""Instructions of a copy besides its load and store: the place of each element, and its test."""
 JOIN_INSTRUCTIONS = 8.0
-"""What a step of the tree costs that joins the accumulators of several items."""
+"""Instructions of a step of the tree that joins the accumulators of several items."""
 LOOP_INSTRUCTIONS = 2.0
-"""What a step of a loop costs."""
+"""Instructions of a step of a loop."""
 GROUP_INSTRUCTIONS = 100.0
-"""What a work-item costs before it does anything."""
+"""Instructions of a work-item before it does anything."""
 SPILL = 4.0
-"""How much slower an item with too many registers is."""
+"""Slowdown of an item with too many registers."""
 SCHEDULERS = 4
-"""How many sub-groups a unit of a GPU issues from at a time."""
+"""Number of sub-groups from which a unit of a GPU issues at a time."""
 WARPS_FOR_HALF = 0.9
-"""With how many sub-groups a unit issues half of what it could: a few hide one another's waits."""
+"""Number of sub-groups with which a unit issues at half its rate: a few hide one another's
+waits."""
 ENDS = 9 / 7
 """Latencies from a group's start until it computes, and from its last product until it ends."""
 WARPS_FOR_ENDS = 8
-"""With how many sub-groups of others a unit does as much in that time as at any other."""
+"""Number of other sub-groups that hide the ends of a group."""
 CYCLES_A_WORD = 0.5
-"""How long reading a word takes a sub-group at least, though all read the same."""
+"""Fewest cycles in which a sub-group reads a word, even if all items read the same."""
 MOST_RESIDENT = 32
-"""How many groups a unit of a GPU has at a time, however small they are."""
+"""Most groups that a unit of a GPU has at a time, however small they are."""
 CACHED_COPIES = 4096
-"""Up to how many copies of the innermost body the instruction cache holds."""
+"""Number of copies of the innermost body that the instruction cache holds."""
 
 
 PARTS = ("arithmetic", "local", "cache", "memory", "waiting", "launch")
-"""What the seconds of an estimate come from."""
+"""Fields of an estimate that its seconds come from."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Estimate:
 
     seconds: float
     arithmetic: float
-    """Issuing instructions, those of copies and loops too."""
+    """Issue of instructions, including those of copies and loops."""
     local: float
     """Reading local memory, or the first cache."""
     cache: float
@@ -101,21 +103,21 @@ class Estimate:
     memory: float
     """Global memory."""
     waiting: float
-    """For what is fetched, where nothing hides it."""
+    """Waits for fetched data that nothing hides."""
     launch: float
     groups: int
     resident: int
-    """How many groups share a compute unit."""
+    """Number of groups that share a compute unit."""
     registers: int
     """Registers of a work-item."""
     local_memory: int
     """Bytes of a group."""
     copy_steps: int
-    """In how many steps the items of a group copy what is fetched ahead."""
+    """Number of steps in which the items of a group copy a tile that is fetched ahead."""
 
     @property
     def bound(self) -> str:
-        """What takes longest."""
+        """The part that takes longest."""
         return max(PARTS, key=lambda part: getattr(self, part))
 
     def after(self, other: Estimate) -> Estimate:
@@ -125,7 +127,7 @@ class Estimate:
 
 
 def cost(m: Model) -> Estimate:
-    """How long a kernel takes by a schedule; see the head of this file."""
+    """Estimate of a kernel by a schedule; the head of this file describes it."""
     facts, device = m.facts, m.device
     units = device.compute_units
     unit_rate = device.arithmetic * 1e9 / units
@@ -174,9 +176,9 @@ def cost(m: Model) -> Estimate:
 
 
 def _readers(m: Model, access: AffineAccess, resident: int) -> int:
-    """How many groups of a unit read the same at about the same time: its first cache has it.
+    """Number of groups of a unit that share reads by its first cache.
 
-    As the vector of a product with a matrix, all of which each group reads.
+    An example is the vector of a product with a matrix, all of which each group reads.
     """
     if m.is_cpu or m.copies(access.tensor) or _moves(m, access):
         return 1
@@ -190,12 +192,12 @@ def _moves(m: Model, access: AffineAccess) -> bool:
 
 
 def _lanes(m: Model) -> int:
-    """How many points an instruction of a work-item is for."""
+    """Number of points of an instruction of a work-item."""
     return max(1, min(m.vector, m.device.native_vector_width)) if m.is_cpu else 1
 
 
 def _group_flops(m: Model, chunks: float) -> float:
-    """The instructions of a group, which copies so many chunks, each counted as two operations."""
+    """Instructions of a group with so many copied chunks, each counted as two operations."""
     facts = m.facts
     loads = sum(times for _, times, _ in m.reads) / _lanes(m)
     loops = LOOP_INSTRUCTIONS * sum(
@@ -213,9 +215,9 @@ def _group_flops(m: Model, chunks: float) -> float:
 
 
 def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> float:
-    """The seconds of a unit for its groups, of which some are resident at a time.
+    """Seconds of a unit for its groups, of which some are resident at a time.
 
-    Each works for ``own`` seconds, which all share, and waits for what it fetches by itself.
+    Each works for ``own`` seconds, which all share, and waits for its own fetches.
     """
     kind, latency = m.device.kind, m.device.latency * 1e-6
     ahead = any(s.copies > 1 for s in m.schedule.stages) or m.is_cpu
@@ -233,9 +235,9 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
 
 
 def _ends(m: Model, groups: int, resident: int) -> float:
-    """The seconds in which a unit does less, as groups fetch their first tiles or store their sums.
+    """Seconds in which a unit does less, as groups fetch their first tiles or store their sums.
 
-    The sub-groups of others hide them, but of the first groups, and the last.
+    The sub-groups of others hide them, except for the first groups and the last.
     """
     copied = (any(copy.stage.local for copy in m.copies(access.tensor)) for access in m.accesses)
     if m.is_cpu or not all(copied):
@@ -246,9 +248,9 @@ def _ends(m: Model, groups: int, resident: int) -> float:
 
 
 def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
-    """The seconds for which lone groups wait for tiles fetched ahead, while others would multiply.
+    """Seconds for which lone groups wait for tiles fetched ahead, while others would multiply.
 
-    A share of what they fetch comes from global memory, the rest from the last cache.
+    A share of the fetches comes from global memory, the rest from the last cache.
     """
     device, ahead = m.device, any(stage.copies > 1 for stage in m.schedule.stages)
     if m.is_cpu or m.facts.is_rows or not ahead:
@@ -260,13 +262,13 @@ def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
 
 
 def _last_wave(m: Model) -> float:
-    """How much longer memory takes, by its share, as the last groups are too few to load it."""
+    """Slowdown of memory, as a share, by last groups that are too few to load it."""
     waves = m.groups / (m.device.compute_units * _resident(m))
     return max(0.0, LAST_WAVE - (waves % 1.0 or 1.0)) / waves if waves > 1 else 0.0
 
 
 def _issue(m: Model, groups: int) -> float:
-    """Which share of its instructions a unit issues with some groups on it."""
+    """Share of the issue rate that a unit reaches with some groups on it."""
     if m.is_cpu:
         return 1.0
     warps = groups * max(1.0, m.items / m.device.sub_group_size)
@@ -274,7 +276,7 @@ def _issue(m: Model, groups: int) -> float:
 
 
 def _local(m: Model) -> float:
-    """The words that a group reads near its items: what lanes have in common counts once."""
+    """Words that a group reads near its items: words common to lanes count once."""
     total = 0.0
     lanes = prod(extent for _, _, extent in m.lanes) or 1
     for access, times, width in m.reads:
@@ -304,7 +306,7 @@ def _copied(m: Model, access: AffineAccess) -> float:
 
 
 def _lines(m: Model, access: AffineAccess) -> float:
-    """How many lines of a cache a sub-group reads at once: each takes a cycle."""
+    """Number of cache lines that a sub-group reads at once: each takes a cycle."""
     if any(copy.stage.local for copy in m.copies(access.tensor)):
         return 1.0
     size = access.tensor.bytes
@@ -317,7 +319,8 @@ def _lines(m: Model, access: AffineAccess) -> float:
 
 
 def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
-    """How many cycles a sub-group reads a tile in local memory for: a bank gives a word in each."""
+    """Number of cycles in which a sub-group reads a tile in local memory: a bank delivers a word in
+    each."""
     tiles = [copy for copy in m.copies(access.tensor) if copy.stage.local]
     if not tiles or access.tensor.bytes != WORD:
         # Fragments of shorter elements are read by instructions, for which tiles are rotated.
@@ -328,7 +331,7 @@ def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
 
 @caches.BANK_CYCLES
 def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
-    """How many different words lanes read from a bank, each some that are next to one another."""
+    """Most different words that lanes read from one bank, each lane a run of neighbours."""
     places = {0}
     for stride, extent in steps:
         places = {place + k * stride for place in places for k in range(extent)}
@@ -337,7 +340,7 @@ def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
 
 
 def _resident(m: Model) -> int:
-    """How many groups a compute unit runs at a time."""
+    """Number of groups that a compute unit runs at a time."""
     device = m.device
     limits = [device.work_items_unit // max(1, m.items)]
     if not m.is_cpu:
@@ -350,10 +353,10 @@ def _resident(m: Model) -> int:
 
 
 def _read_again(m: Model) -> float:
-    """The bytes of rows that come from global memory again, as the last cache has lost them.
+    """Bytes of rows that come from global memory again, after the last cache evicted them.
 
-    It holds the rows of the groups that run at a time; of more than that, which come again and
-    again, less than has room.
+    The cache holds the rows of the groups that run at a time; of a larger working set that is read
+    cyclically, it keeps less than fits.
     """
     device, kept = m.device, {stage.operand for stage in m.schedule.stages}
     again = [

@@ -1,4 +1,4 @@
-"""What a kernel computes, as far as the choice of its schedule depends on it: a plain value."""
+"""Facts of a kernel that the choice of its schedule depends on: a plain value."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from tiledialect.lazy import lazy
 from tiledialect.schedule.loops import LoopIndex, LoopLevel
 
 MOST_TRIED = 4096
-"""For up to how many values of its indices a test is counted out."""
+"""Number of values of its indices up to which a test is evaluated exhaustively."""
 COMMON = 0.8
 """Tests that a larger share of the points pass are of no account."""
 COMMON_IN_GROUPS = 0.95
-"""The same where whole work-groups skip the other points: edges of small pictures, say."""
+"""The same where whole work-groups skip the other points: edges of small images, for example."""
 
 Shares = tuple[tuple[frozenset[str], float], ...]
 """The indices that tests depend on, and the share of their values that pass each."""
 Steps = tuple[tuple[str, int, int], ...]
-"""What is to know of levels to tell what they touch: index, stride and extent of each."""
+"""Levels reduced to index, stride and extent, which determine their footprint."""
 
 
 def steps_of(levels: Iterable[LoopLevel]) -> Steps:
-    """Levels without what runs them."""
+    """Levels without their roles."""
     return tuple([(x.index, x.stride, x.extent) for x in levels])
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor that a kernel reads or writes, and at which places."""
+    """A tensor that a kernel reads or writes, and its index expressions."""
 
     number: int
-    """Which input of the kernel it is, or which output: what stages call it."""
+    """Number of the input or output of the kernel, by which stages name it."""
     shape: tuple[int, ...]
     access: tuple[IndexExpr, ...] | None
     """An expression of the indices for each axis; None: the data says where, as in a gather."""
@@ -52,7 +52,7 @@ class Tensor:
 
     @lazy
     def strides(self) -> Mapping[str, int]:
-        """By how many elements of memory a step of each index moves it."""
+        """Distance in elements of memory that a step of each index moves it."""
         found: dict[str, int] = {}
         for axis, e in enumerate(self.access or ()):
             for name in e.names:
@@ -62,12 +62,12 @@ class Tensor:
 
     @lazy
     def affine_access(self) -> AffineAccess:
-        """How the levels of schedules move it."""
+        """Moves of the tensor by the levels of schedules."""
         return AffineAccess(self)
 
     @property
     def contiguous(self) -> tuple[str, ...]:
-        """The indices a step of which moves it to the next element in memory."""
+        """Indices a step of which moves it to the next element in memory."""
         return tuple(name for name, stride in self.strides.items() if stride == 1)
 
     @property
@@ -78,42 +78,43 @@ class Tensor:
 
 @dataclass(frozen=True, eq=False)
 class AffineAccess:
-    """How the levels of a schedule move a tensor: integers alone, as it is asked often.
+    """Moves of a tensor by the levels of a schedule: integers alone, for frequent queries.
 
-    A tensor has one, by whose identity is found what is known about it. A gather or scatter
-    counts as of one element.
+    A tensor has one, which is the key of cached answers. A gather or scatter counts as an access to
+    one element.
     """
 
     tensor: Tensor
 
     @lazy
     def moves(self) -> tuple[Mapping[str, int], ...]:
-        """For each axis, how far a step of each index goes along it."""
+        """Distance along each axis that a step of each index moves."""
         tensor = self.tensor
         access = (IndexExpr(),) * len(tensor.shape) if tensor.access is None else tensor.access
         return tuple({n: int(e.coefficient(n)) for n in e.names} for e in access)
 
     def extents(self, steps: Steps) -> tuple[int, ...]:
-        """How many elements along each axis the steps touch, gaps left out."""
+        """Number of elements along each axis that the steps touch, without gaps."""
         return _touched(self, steps)[0]
 
     def apart(self, axis: int, steps: Steps) -> Mapping[int, int]:
-        """How many of the elements that steps touch along an axis are between those of each step.
+        """Number of touched elements along an axis between consecutive positions of each step.
 
-        Steps are told by how far they go along the axis.
+        The key of a step is its distance along the axis.
         """
         return _apart(self, axis, tuple(x for x in steps if x[2] > 1 and x[0] in self.moves[axis]))
 
     def elements(self, steps: Steps) -> int:
-        """How many different elements the steps touch."""
+        """Number of different elements that the steps touch."""
         return _touched(self, steps)[1]
 
     def run(self, steps: Steps) -> int:
-        """How many neighbours in memory the steps touch, at least."""
+        """Lower bound of the run of neighbours in memory that the steps touch."""
         return _touched(self, steps)[2]
 
     def elements_inside(self, steps: Steps) -> tuple[int, ...]:
-        """How many different elements all of the steps touch, all but the first, and so on."""
+        """Number of different elements touched by all of the steps, by all but the first, and so
+        on."""
         return _touched_inside(self, steps)
 
     def moved_by(self, level: LoopLevel) -> bool:
@@ -123,9 +124,9 @@ class AffineAccess:
 
 @caches.FOOTPRINTS
 def _touched(access: AffineAccess, steps: Steps) -> tuple[tuple[int, ...], int, int]:
-    """The places along each axis, how many elements that is, and how many are neighbours.
+    """Places along each axis, their number, and the length of a run of neighbours.
 
-    Schedules differ in few of their levels, so that most have been asked for before.
+    Schedules differ in few of their levels, so that most queries repeat.
     """
     shape, names = access.tensor.shape, access.tensor.names
     extents = _extents(access, tuple(x for x in steps if x[2] > 1 and x[0] in names))
