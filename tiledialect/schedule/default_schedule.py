@@ -1,4 +1,4 @@
-"""The default schedule, which every kernel can run by, and the grid that levels make."""
+"""The default schedule, by which every kernel can run, and the grid of levels."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role
 
 LOCAL_SIZE = 64
-"""How many work-items the groups of the default schedule have at most."""
+"""Most work-items in a group of the default schedule."""
 MAX_GROUPS = {"x": 2**31 - 1, "y": 2**16 - 1, "z": 2**16 - 1}
-"""How many work-groups every GPU takes along an axis of the grid."""
+"""Number of work-groups along an axis of the grid that every GPU allows."""
 
 
 def on_grid(wanted: Iterable[tuple[str, int, int]]) -> Iterator[LoopLevel]:

@@ -1,4 +1,4 @@
-"""Tiles of operands: which elements the loops inside a place read, and copying them nearer."""
+"""Footprints: the elements of operands that loops touch; tiles are footprints copied nearer."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, place_of
 
 UNROLLED_COPIES = 16
-"""Up to how many steps a copy that work-items share is written out, and can be fetched ahead."""
+"""Number of steps up to which a shared copy is unrolled and can be fetched ahead."""
 
 
 def step_name(number: int) -> str:
-    """What the step of a level is called in affine expressions."""
+    """Name of a level's step in affine expressions."""
     return f"step{number}"
 
 
@@ -34,11 +34,11 @@ class Dimension:
     stride: int
     extent: int
     terms: IndexExpr
-    """What the steps inside move along it, at least 0."""
+    """Movement along it by the steps inside, at least 0."""
 
     @property
     def position(self) -> IndexExpr:
-        """Where along it the access is."""
+        """Position of the access along it."""
         return self.terms / self.stride
 
 
@@ -46,7 +46,7 @@ class Dimension:
 class Footprint:
     """The elements of a tensor that loops touch: a box, with a base along each axis.
 
-    An axis has several dimensions where the loops leave gaps, as those of `16*i + j`, `j < 4`, do.
+    An axis has several dimensions where the loops leave gaps, as `16*i + j`, `j < 4`, does.
     """
 
     base: tuple[IndexExpr, ...]
@@ -68,9 +68,9 @@ class Footprint:
 def footprint(
     access: Sequence[IndexExpr], levels: Sequence[LoopLevel], inside: Iterable[int]
 ) -> Footprint:
-    """What the accesses of the levels ``inside`` touch, for fixed other levels.
+    """Footprint of the levels ``inside``, for fixed other levels.
 
-    By interval arithmetic on the affine ``access``, an expression of steps for each axis.
+    Interval arithmetic on the affine ``access``, an expression of steps for each axis, gives it.
     """
     extents = {step_name(k): levels[k].extent for k in inside}
     base: list[IndexExpr] = []

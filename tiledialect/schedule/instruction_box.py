@@ -1,4 +1,4 @@
-"""Where an instruction stands in a schedule: the levels that make its box, and its operands."""
+"""Place of an instruction in a schedule: the levels of its box, and its operands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tiledialect.schedule.loops import (
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor of a contraction: the index expressions by which it is accessed, and its type."""
+    """A tensor of a contraction: the index expressions of its access, and its type."""
 
     access: tuple[IndexExpr, ...]
     type: str
@@ -42,11 +42,11 @@ class Box:
     levels: Mapping[int, LoopLevel]
     """The levels inside the box, by their numbers; their strides in steps along its axes."""
     operands: tuple[int, ...]
-    """Which input of the contraction each operand is."""
+    """Number of the input of the contraction for each operand."""
     first: int
-    """How many levels stand outside: the number of the first that the instruction replaces."""
+    """Number of levels outside, and so of the first that the instruction replaces."""
     lane: int | None
-    """The level of vectors after those of the box, for each lane of which it is executed."""
+    """The vector level after the levels of the box, for each lane of which it is executed."""
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ class Box:
 
 
 def find_box(schedule: Schedule, output: Operand, inputs: Sequence[Operand]) -> Box:
-    """Where the schedule's instruction stands, which computes a sum of products of ``inputs``.
+    """Find the place of the schedule's instruction, which computes a sum of products of ``inputs``.
 
     Raises:
         ScheduleError: the instruction does not fit the levels or the operands.

@@ -1,7 +1,7 @@
-"""The table of instructions: what can take the place of an innermost box of a contraction.
+"""Table of the instructions that can replace an innermost box of a contraction.
 
-An entry is data: the box, how the elements of each operand lie in the registers of the work-items
-that execute it together, and a function of OpenCL C. `register` adds one.
+An entry is data: the box, the layout of each operand in the registers of the work-items that
+execute it together, and a function of OpenCL C. `register` adds one.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from tiledialect.platforms import NVIDIA
 from tiledialect.schedule.loops import ScheduleError
 
 LANE, ELEMENT = Expr.var("lane"), Expr.var("element")
-"""The number of a work-item among those of an instruction, and of an element that it has."""
+"""Number of a work-item within an instruction, and of one of its elements."""
 
 STORED_AS = {"tf32": "f32"}
-"""The element type in memory of one that only instructions have."""
+"""Element type in memory of a type that only instructions have."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """How the work-items of an instruction load an operand from local memory together.
+    """Joint load of an operand from local memory by the work-items of an instruction.
 
-    Each names where a row begins, ``width`` neighbours in memory; what they hold then, the
-    fragment says. ``text`` defines an OpenCL C function ``name`` that takes a pointer to each
-    register and one to the row.
+    Each work-item names the beginning of a row, ``width`` neighbours in memory; the fragment says
+    which elements it then holds. ``text`` defines an OpenCL C function ``name`` that takes a
+    pointer to each register and one to the row.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Rows:
     """The axis of the instruction's box that a row is along."""
     width: int
     place: tuple[Expr, ...]
-    """Where along each axis of the operand the row of a work-item begins, by ``LANE``."""
+    """Beginning of the row of a work-item along each axis of the operand, by ``LANE``."""
     text: str
 
 
@@ -47,20 +47,20 @@ class Fragment:
     axes: tuple[str, ...]
     """The axes of the instruction's box that the operand has."""
     type: str
-    """The element type: ``f32``, ``f16``, ``bf16``, or ``tf32``, to which f32 is rounded."""
+    """Element type: ``f32``, ``f16``, ``bf16``, or ``tf32``, to which f32 is rounded."""
     count: int
-    """How many elements a work-item holds."""
+    """Number of elements that a work-item holds."""
     place: tuple[Expr, ...]
-    """Where along each axis an element is: an expression of ``LANE`` and ``ELEMENT``."""
+    """Position of an element along each axis: an expression of ``LANE`` and ``ELEMENT``."""
     packed: int = 1
-    """How many elements a register holds, the first in its lowest bits."""
+    """Number of elements in a register, the first in its lowest bits."""
     rows: tuple[Rows, ...] = ()
-    """How it is loaded where rows of it, along one axis or the other, lie together in local memory;
-    element by element elsewhere."""
+    """Loads where rows of it, along one axis or the other, are contiguous in local memory;
+    elsewhere elements are loaded one by one."""
 
     @property
     def registers(self) -> int:
-        """How many registers the elements take."""
+        """Number of registers of the elements."""
         return self.count // self.packed
 
     @property
@@ -69,35 +69,35 @@ class Fragment:
         return STORED_AS.get(self.type, self.type)
 
     def rows_along(self, axis: str) -> Rows | None:
-        """How it is loaded where rows along an axis lie together."""
+        """Load where rows along an axis are contiguous."""
         return next((rows for rows in self.rows if rows.axis == axis), None)
 
     def at(self, lane: int, element: int) -> tuple[int, ...]:
-        """Where in the box an element of a work-item is."""
+        """Position in the box of an element of a work-item."""
         values = {"lane": lane, "element": element}
         return tuple(e.evaluate(values) for e in self.place)
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """How pairs of work-items exchange elements of a result, so that each has more neighbours.
+    """Exchange of elements of a result between pairs of work-items, for more neighbours in each.
 
     Their numbers differ by ``lane``, a power of two. Of elements whose numbers differ by
-    ``element``, another one, the first work-item gives its second for the other's first.
+    ``element``, another power of two, the first work-item gives its second for the other's first.
     """
 
     lane: int
     element: int
     place: tuple[Expr, ...]
-    """Where along each axis an element is afterwards, by ``LANE`` and ``ELEMENT``."""
+    """Position of an element along each axis afterwards, by ``LANE`` and ``ELEMENT``."""
 
     @property
     def width(self) -> int:
-        """How many elements are neighbours along the last axis."""
+        """Number of elements that are neighbours along the last axis."""
         return 2 * self.element
 
     def origin(self, lane: int, element: int) -> tuple[int, int]:
-        """Which work-item had an element before, and as which."""
+        """Work-item that had an element before, and its number there."""
         own, number = bool(lane & self.lane), bool(element & self.element)
         if own == number:
             return lane, element
@@ -106,27 +106,27 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Instruction:
-    """A product of operands that is summed over a box, as a machine executes it.
+    """A product of operands summed over a box, as a machine executes it.
 
-    ``text`` defines an OpenCL C function of the same name. It takes a pointer to each register of
-    the result, to which it adds, and then the operands' registers; an f16 or bf16 is a ``short``
-    with its bits, and registers that hold several elements are vectors of them.
+    ``text`` defines an OpenCL C function of the same name. Its parameters are a pointer to each
+    register of the result, to which it adds, and then the operands' registers; an f16 or bf16 is a
+    ``short`` with its bits, and registers that hold several elements are vectors of them.
     """
 
     name: str
     box: tuple[tuple[str, int], ...]
-    """The axes in the order in which a schedule names its indices, and their extents."""
+    """Axes in the order in which a schedule names its indices, and their extents."""
     result: Fragment
     operands: tuple[Fragment, ...]
     text: str
     lanes: int = 1
-    """How many neighbouring work-items execute it together."""
+    """Number of neighbouring work-items that execute it together."""
     platform: str = ""
     """The platform that has it (``nvidia``); empty: every one."""
     capability: int = 0
     """The compute capability that its device must have, 80 being 8.0; 0: any."""
     exchange: Exchange | None = None
-    """What the work-items do with the sums before they store them."""
+    """Exchange of the sums between work-items before they are stored."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -172,9 +172,9 @@ def table() -> tuple[Instruction, ...]:
 
 
 def refusal(entry: Instruction, platform: str, capability: int) -> str:
-    """Why a device of a platform does not have an instruction; empty if it has.
+    """Reason for which a device of a platform does not have an instruction; empty if it has.
 
-    A ``capability`` of 0 is not known.
+    A ``capability`` of 0 is unknown.
     """
     if entry.platform not in platform.lower():
         owners = f"{entry.platform} devices"
@@ -192,7 +192,7 @@ def check(entry: Instruction) -> None:
     """Refuse an entry that contradicts itself.
 
     Raises:
-        ScheduleError: what is wrong.
+        ScheduleError: the entry is inconsistent.
     """
     if not re.search(rf"\b{re.escape(entry.name)}\(", entry.text):
         raise ScheduleError(f"the text of instruction {entry.name} defines no such function")
@@ -262,11 +262,11 @@ def _places(entry: Instruction, fragment: Fragment) -> Iterator[tuple[int, ...]]
 WARP = 32
 SEPARATOR = ",\n    "
 ROW, COLUMN = floordiv(LANE, 4), mod(LANE, 4)
-"""In the words of the PTX manual: the group of four lanes, and the number in it."""
+"""The PTX manual's group of four lanes, and the number in it."""
 
 
 def _sums(boxes: int) -> Fragment:
-    """The accumulators of some boxes of 16 × 8 beside one another."""
+    """Accumulators of some adjacent boxes of 16 × 8."""
     row = ROW + 8 * floordiv(ELEMENT, 2 * boxes)
     column = 2 * COLUMN + mod(ELEMENT, 2) + 8 * mod(floordiv(ELEMENT, 2), boxes)
     return Fragment(("m", "n"), "f32", 4 * boxes, (row, column))
@@ -296,9 +296,9 @@ static inline void {name}({listed(register + " *r{}")}, const __local {element} 
 
 
 SIXTEEN, HALF = mod(LANE, 16), floordiv(LANE, 16)
-"""The rows that the lanes name: 16, and in their other half the ones beside them."""
+"""Rows that the lanes name: 16, and the adjacent ones in their other half."""
 EIGHT, BESIDE = mod(LANE, 8) + 8 * HALF, mod(floordiv(LANE, 8), 2)
-"""The same with eight beside eight, and then the next eight."""
+"""The same with eight and the adjacent eight, and then the next eight."""
 
 MMA_TF32 = Instruction(
     "mma_m16n8k8_tf32",
@@ -345,13 +345,13 @@ static inline void mma_m16n8k8_tf32(
 
 
 def _mma_half_text(name: str, t: str, boxes: int) -> str:
-    """The OpenCL C function: as many `mma.sync` as there are boxes, beside one another."""
+    """OpenCL C function of an instruction of adjacent boxes: one `mma.sync` for each."""
 
     def listed(template: str, count: int, first: int = 0) -> str:
         return ", ".join(template.format(k) for k in range(first, first + count))
 
     def sums(k: int) -> str:
-        """Those of a box: two of each of its rows."""
+        """Accumulators of a box: two of each of its rows."""
         rows = (2 * k, 2 * (boxes + k))
         return ", ".join(listed('"+f"(*d{})', 2, first) for first in rows)
 
@@ -376,7 +376,7 @@ def _mma_half_text(name: str, t: str, boxes: int) -> str:
 def _mma_half(
     t: str, boxes: int, form: str, rows: tuple[Expr, Expr], columns: tuple[Expr, Expr]
 ) -> Instruction:
-    """Some `mma.sync` beside one another, whose second operands are loaded together."""
+    """Make an instruction of adjacent `mma.sync`, whose second operands are loaded together."""
     name = f"mma_m16n{8 * boxes}k16_{t}"
     first = Fragment(
         ("m", "k"),

@@ -1,4 +1,4 @@
-"""Schedules: the loops of a kernel, what runs each, and the tiles of operands kept near them."""
+"""Schedules: the loop levels of a kernel, their roles, and the tiles of operands near them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tiledialect.index.expr import Range
 
 
 class ScheduleError(ValueError):
-    """What is wrong with a schedule, for the kernel that it was given to."""
+    """A schedule that does not fit its kernel."""
 
 
 class Role(StrEnum):
-    """What runs the values of a level: a grid of work-groups or work-items, or a loop."""
+    """Executor of the steps of a loop level: a grid of work-groups or work-items, or a loop."""
 
     GROUP = "group"
     LOCAL = "local"
@@ -25,7 +25,7 @@ class Role(StrEnum):
     VECTOR = "vector"
 
     __hash__ = str.__hash__
-    """That of an enumeration is slow, and schedules are hashed by the thousand."""
+    """The hash of strings: an enumeration's is slow, and schedules are hashed by the thousand."""
 
 
 PARALLEL = (Role.GROUP, Role.LOCAL)
@@ -33,8 +33,8 @@ PARALLEL = (Role.GROUP, Role.LOCAL)
 LONG_LANES = 8
 """Lanes of vectors that only CPUs have."""
 LOADED_LANES = 2
-"""How many lanes a long vector has at least for each vector of a row that they are shuffled out of:
-of more vectors they are loaded one by one."""
+"""Fewest lanes of a long vector for each vector of a row from which they are shuffled: with more
+vectors they are loaded one by one."""
 SHORT_ROW = 4
 """Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
 WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
@@ -66,36 +66,37 @@ class LoopLevel:
 
 
 COPIED_BYTES = (4, 8, 16)
-"""How many bytes one asynchronous copy can move."""
+"""Numbers of bytes that one asynchronous copy can move."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A tile of an operand that is copied to nearer memory before it is used.
+    """A tile of an operand that is copied to nearer memory before its use.
 
-    The tile holds what the loops inside the place of the copy read: those after the level ``at``
-    (None: all that are not ``group`` or ``local``), and, for local memory, those of all
+    The tile holds the footprint of the loops inside the place of the copy: the levels after ``at``
+    (None: all that are not ``group`` or ``local``), and, for local memory, the levels of all
     work-items of the group.
     """
 
     operand: int
-    """Which input of the kernel; past those, which value that a row kernel computes."""
+    """Number of an input of the kernel; past those, of a value that a row kernel computes."""
     local: bool
     """Whether the tile lies in local memory, else in the work-item's registers."""
     at: tuple[str, int] | None = None
-    """The index and stride of the level in each step of which the tile is copied."""
+    """Index and stride of the level in each step of which the tile is copied."""
     copies: int = 1
-    """With 2, the next tile is fetched while this one is used; with more, those after it too."""
+    """Number of buffers: with 2, the next tile is fetched while this one is used; with more, later
+    ones too."""
     asynchronous: bool = False
-    """Whether what is fetched ahead goes to local memory by itself, not through registers."""
+    """Whether data fetched ahead goes to local memory by itself, not through registers."""
     pad: int = 0
-    """By how many elements the rows of the tile are longer than needed."""
+    """Number of elements by which the rows of the tile are padded."""
     rotate: int = 0
     """The size of the pieces of rows that change places, in each row differently."""
     order: tuple[int, ...] = ()
     """The axes of the operand from slowest to fastest in the tile; empty: as in the operand."""
     vector: int = 1
-    """How many neighbours one copy moves."""
+    """Number of neighbours that one copy moves."""
 
     def __str__(self) -> str:
         """All but the operand: ``local at 16*k copies 2``."""
@@ -119,18 +120,18 @@ class Stage:
 
 @dataclass(frozen=True)
 class GlobalStage:
-    """An operand that a kernel of its own copies in global memory, its axes in an order.
+    """An operand that a separate kernel copies in global memory, its axes in an order.
 
-    The order that other stages of it give, and that of its axes where they give none, remain those
-    of the operand and of its copy.
+    The orders of its other stages, and their axes without an order, refer to the axes of the
+    operand and of its copy alike.
     """
 
     operand: int
-    """Which input of the kernel."""
+    """Number of the input of the kernel."""
     order: tuple[int, ...]
     """The axes of the operand from slowest to fastest in the copy."""
     pad: int = 0
-    """By how many zeros the rows of the copy are longer."""
+    """Number of zeros by which the rows of the copy are padded."""
 
     def __str__(self) -> str:
         """All but the operand: ``global order (1, 0) pad 4``."""
@@ -143,7 +144,7 @@ class Placement:
     """An instruction that takes the place of the innermost box of a contraction."""
 
     name: str
-    """Which entry of the table `tiledialect.schedule.instructions`."""
+    """Name of an entry of the table `tiledialect.schedule.instructions`."""
     steps: tuple[tuple[str, int], ...]
     """The index along each axis of its box, and how far a step along the axis moves it."""
 
@@ -154,15 +155,16 @@ class Placement:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a kernel runs: its loops, outermost first, and what else there is to say of it."""
+    """Schedule of a kernel: its loop levels, outermost first, stages, and options."""
 
     levels: tuple[LoopLevel, ...] = ()
     stages: tuple[Stage, ...] = field(default=())
     instruction: Placement | None = None
     sub_groups: int = 0
-    """How many neighbouring work-items join what they share without local memory; 0: none do."""
+    """Number of neighbouring work-items that join shared values without local memory; 0: none
+    do."""
     global_stages: tuple[GlobalStage, ...] = ()
-    """What is copied before the kernel; `tile-loop-tiling` makes kernels of these."""
+    """Copies made before the kernel; `tile-loop-tiling` makes kernels of them."""
     one_pass: bool = False
     """Whether lone work-items guess means while they read a row, and need no pass for them alone;
     groups that share rows without keeping them do so anyway."""
@@ -177,7 +179,7 @@ class Schedule:
 
     @property
     def work_items(self) -> int:
-        """How many work-items a work-group has."""
+        """Number of work-items in a work-group."""
         return prod(self.extents(Role.LOCAL))
 
     def with_axes(self, operand: int, axis: Callable[[int], int]) -> Schedule:
@@ -199,11 +201,11 @@ class LoopIndex:
 
 
 MOST_REACHED = 1 << 62
-"""How many values the loops over an index have together at most: numbers of 64 bits count them."""
+"""Most values that the loops over an index have together: numbers of 64 bits count them."""
 MOST_ITEMS = (1 << 31) - 1
-"""How many work-items a group can have at all; a device has its own limit."""
+"""Most work-items that a group can have at all; a device has its own limit."""
 MOST_WRITTEN_OUT = 1 << 14
-"""How often a body may stand in a kernel at most: beyond that, no compiler comes to an end."""
+"""Most copies of a body in a kernel: beyond that, no compiler terminates."""
 
 
 def check(
@@ -212,13 +214,13 @@ def check(
     ranks: Sequence[int],
     names: Sequence[str] = (),
 ) -> None:
-    """Refuse a schedule that a kernel cannot run by.
+    """Refuse a schedule by which a kernel cannot run.
 
-    The levels of an index, by falling stride, must be a mixed-radix system: each stride is the
-    next one's stride times its extent, the last is 1, and together they reach the whole range.
-    Parallel levels come before the others, and vectors last. Sub-groups lie along x, and share
-    what is summed. ``ranks`` are those of the values that can be staged: the inputs, and what a
-    row kernel computes; ``names`` are what the user calls them.
+    The levels of an index, by falling stride, must be a mixed-radix system: each stride is the next
+    one's stride times its extent, the last is 1, and together they reach the whole range. Parallel
+    levels come before the others, and vectors last. Sub-groups lie along x, and share summed
+    indices. ``ranks`` are the ranks of the values that can be staged: the inputs, and the values
+    that a row kernel computes; ``names`` are the user's names for them.
 
     Raises:
         ScheduleError: what is wrong, naming the index or the stage.
@@ -308,7 +310,7 @@ def _check_sub_groups(indices: Sequence[LoopIndex], schedule: Schedule) -> None:
 
 
 def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
-    """How many neighbours in a sub-group work on the same element: they divide what is summed."""
+    """Number of neighbours in a sub-group that work on the same element and divide its sum."""
     neighbours = 1
     for level in reversed(schedule.levels):
         if (level.role, level.axis) == (Role.LOCAL, "x"):
@@ -319,34 +321,34 @@ def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
 
 
 LEAST_SLIDING = 512
-"""How many elements a row has for its vectors to begin at multiples of themselves in memory.
+"""Number of elements of a row from which its vectors begin at multiples of themselves in memory.
 
-Those are 32 cache lines of floats: a line more at each end is little beside them, also for short
-vectors, of which not each would be in two lines.
+They are 32 cache lines of floats: a line more at each end is little compared to them, also for
+short vectors, of which not each would be in two lines.
 """
 
 
 def ends_in_part(extent: int, lanes: int) -> bool:
     """Whether a row ends in a half, a quarter… of a vector, which is as fast as a whole one.
 
-    Other ends are several of these; there the last vector goes back over what is done
-    (`lowering/tile_to_nest/row_vector_tails.py`).
+    Other ends are several of these; there the last vector is shifted inwards over elements that are
+    done (`lowering/tile_to_nest/row_vector_tails.py`).
     """
     rest = extent % lanes
     return rest > 0 and rest & (rest - 1) == 0
 
 
 def is_left_alone(extent: int, group: int, together: int) -> bool:
-    """Whether the last group has fewer rows than are written out together.
+    """Whether the last group has fewer rows than are unrolled together.
 
-    They cannot go back over the rows before, which another group has
+    Its rows cannot be shifted inwards, over rows of another group
     (`lowering/tile_to_nest/vector_tails.py`).
     """
     return group < extent and 0 < extent % group < together
 
 
 def first_written_out(levels: Sequence[LoopLevel]) -> int:
-    """The number of the first of the innermost levels that are written out."""
+    """Number of the first of the innermost unrolled levels."""
     k = len(levels)
     while k and levels[k - 1].role in WRITTEN_OUT:
         k -= 1
@@ -354,14 +356,14 @@ def first_written_out(levels: Sequence[LoopLevel]) -> int:
 
 
 SUMS_OF_STEP = 8
-"""How many additions a core has under way, at least: so many sums need not wait for one another."""
+"""Fewest additions that a core has in flight: so many sums need not wait for one another."""
 
 
 def summed_beside(levels: Sequence[LoopLevel], outputs: Collection[str]) -> tuple[int, ...]:
-    """The summed levels whose steps have sums of their own, which are added up at the end.
+    """Summed levels whose steps have separate sums, which are added up at the end.
 
-    They are the lanes of the innermost vector and, where a work-item is alone in its group, the
-    vectors beside it: a step that adds to few sums would wait for each addition.
+    These are the lanes of the innermost vector and, where a work-item is alone in its group, the
+    adjacent vectors: a step that adds to few sums would wait for each addition.
     """
     last = len(levels) - 1
     if last < 0 or levels[last].role is not Role.VECTOR or levels[last].index in outputs:
@@ -381,7 +383,7 @@ def summed_beside(levels: Sequence[LoopLevel], outputs: Collection[str]) -> tupl
 
 
 def place_of(stage: Stage, levels: Sequence[LoopLevel]) -> int:
-    """How many levels are outside the place where a stage is copied."""
+    """Number of levels outside the place where a stage is copied."""
     for number, level in enumerate(levels):
         if level.role not in PARALLEL and stage.at == (level.index, level.stride):
             return number + 1

@@ -1,4 +1,4 @@
-"""Which values of the output variables name every element of a contraction's output once."""
+"""Output boxes: values of the output variables that name every element of an output once."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tiledialect.rounding import ceil_div
 Ranges = Mapping[str, Range]
 
 MOST_WASTE = 4
-"""How many times more points than elements a box of digits has at most."""
+"""Most points of a box of digits for each element."""
 
 
 @dataclass(frozen=True)
 class OutputBox:
     """A box of the output variables in which every element of the output has one point.
 
-    Other points of the box may lie outside the output; along the ``overshooting`` axes a kernel
-    must test for that.
+    Other points of the box may lie outside the output; a kernel must test for that along the
+    ``overshooting`` axes.
     """
 
     ranges: Ranges
@@ -77,9 +77,9 @@ def _digits(expr: IndexExpr, offset: int, size: int) -> dict[str, Range] | None:
 
 
 def widened(space: IndexSpace, ranges: Ranges) -> Ranges:
-    """The ranges of a contraction's points, made large enough to visit every output element.
+    """Ranges of a contraction's points, widened to visit every output element.
 
-    They stay as they are where no box of the output variables does that.
+    They are unchanged where no box of the output variables does that.
     """
     box = output_box(space)
     if box is None or not all(_contains(box.ranges[n], ranges[n]) for n in box.ranges):

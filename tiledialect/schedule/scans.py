@@ -1,4 +1,4 @@
-"""Scans: what the levels of a schedule do along an axis whose running aggregates are computed."""
+"""Scans: roles of a schedule's levels along an axis whose running aggregates are computed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class ScanLevels:
     """The levels along the axis, inside a block, by number."""
 
     steps: tuple[int, ...]
-    """Serial loops: what they come to is carried from one step to the next."""
+    """Serial loops: their aggregate is carried from one step to the next."""
     segments: tuple[int, ...]
     """Written out, outside the work-items: each step is scanned by all of them."""
     items: int | None
-    """The work-items among which a segment is divided."""
+    """The work-items that share a segment."""
     chunk: tuple[int, ...]
-    """Written out: what a work-item scans by itself."""
+    """Unrolled levels that a work-item scans by itself."""
 
     @staticmethod
     def of(schedule: Schedule, index: str, block: int | None) -> ScanLevels:
@@ -83,7 +83,7 @@ def _check_order(own: list[LoopLevel]) -> None:
 
 @dataclass(frozen=True)
 class ScanShape:
-    """What is scanned: a tensor along an axis, anew after each ``block`` elements."""
+    """A tensor that is scanned along an axis, anew after each ``block`` elements."""
 
     shape: tuple[int, ...]
     axis: int
@@ -96,7 +96,7 @@ class ScanShape:
 
     @property
     def length(self) -> int:
-        """How many elements are scanned together."""
+        """Number of elements that are scanned together."""
         size = max(self.shape[self.axis], 1)
         return size if self.block is None else self.block
 
@@ -107,7 +107,7 @@ class ScanShape:
 
     @property
     def rows(self) -> list[Row]:
-        """What is scanned alike and apart, the nearest in memory last."""
+        """Indices with a separate scan for each value, the nearest in memory last."""
         found = [Row(f"d{k}", 1, size) for k, size in enumerate(self.shape) if k != self.axis]
         if self.block is not None:
             blocks = ceil_div(self.shape[self.axis], self.block)
@@ -134,11 +134,11 @@ class Row:
 
 
 def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
-    """The schedule of a scan for a kind of device, with so many work-items in a group at most.
+    """Schedule of a scan for a kind of device, with at most so many work-items in a group.
 
-    On CPUs a work-item scans several rows at the same time, of which none waits for the others,
-    or the neighbours along the innermost axis, in vectors. On GPUs work-items share a row, with
-    neighbouring work-items at neighbouring elements.
+    On CPUs a work-item scans several independent rows at the same time, or the neighbours along the
+    innermost axis, in vectors. On GPUs work-items share a row, with neighbouring work-items at
+    neighbouring elements.
     """
     if gpu:
         levels = (_gpu_row if scan.is_contiguous else _gpu_column)(scan, most_items)
@@ -148,12 +148,12 @@ def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
 
 
 CPU_ROWS = 4
-"""How many rows a work-item scans at the same time."""
+"""Number of rows that a work-item scans at the same time."""
 CPU_CHUNK = 4
-"""How many elements of each it adds up before it adds what came before."""
+"""Number of elements of each that it adds up before it adds the carried aggregate."""
 CPU_LANES = 16
 CPU_VECTORS = 16
-"""How many vectors along the innermost axis a work-item scans at the same time."""
+"""Number of vectors along the innermost axis that a work-item scans at the same time."""
 
 
 def _cpu_row(scan: ScanShape) -> tuple[LoopLevel, ...]:
@@ -182,13 +182,13 @@ def _cpu_column(scan: ScanShape) -> tuple[LoopLevel, ...]:
 GPU_ITEMS = 256
 GPU_VECTOR = 4
 GPU_SEGMENTS = 4
-"""How many vectors a work-item has, so far apart that neighbours have neighbouring ones."""
+"""Number of vectors of a work-item, interleaved with the vectors of its neighbours."""
 
 
 SHARED_BYTES = 2 * GPU_SEGMENTS * 8
 """Local memory that a work-item needs at most: two totals of each segment, of 64 bits."""
 RUN_BYTES = 2 * GPU_SEGMENTS
-"""What it needs besides in a scan of runs: whether one began in each."""
+"""Additional bytes in a segmented scan: flags of a segment's beginning."""
 
 
 def _gpu_row(scan: ScanShape, most_items: int) -> tuple[LoopLevel, ...]:

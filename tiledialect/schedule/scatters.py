@@ -1,4 +1,4 @@
-"""Scatters: which rows and columns of the result the levels of a schedule give a work-item."""
+"""Scatters: the rows and columns of the result that a schedule's levels give a work-item."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CPU_LANES = 16
 CPU_VECTORS = 4
 GPU_LANES = 4
 GPU_ITEMS = 256
-"""How many work-items of a GPU search the indices together."""
+"""Number of work-items of a GPU that search the indices together."""
 SLABS_OF_UNIT = {Kind.CPU: 2, Kind.GPU: 8}
-"""Among how many work-groups the rows are divided for each compute unit, over all columns."""
+"""Number of work-groups that share the rows for each compute unit, over all columns."""
 
 
 def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
-    """How many rows, which lie together along an axis, each work-item has of ``size``.
+    """Number of adjacent rows along an axis that each work-item has of ``size``.
 
     Raises:
         ScheduleError: they do not lie together.
@@ -43,7 +43,7 @@ def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
 def scatter_schedule(whole: tuple[int, ...], axis: int, device: Device) -> Schedule:
     """The schedule of a scatter: work-items for the columns, and for slabs of the rows.
 
-    The rows are those along ``axis`` of the result; what is before are parts, for work-groups.
+    The rows are along ``axis`` of the result; the axes before it are parts, for work-groups.
     """
     gpu = device.kind is Kind.GPU
     shape, parts = whole[axis:], prod(whole[:axis])

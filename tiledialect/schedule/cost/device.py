@@ -230,7 +230,7 @@ MAY_BE_NONE = frozenset(
 
 
 def _is_known(name: str, value: object) -> bool:
-    """Whether an entry says something; a TileError if it is nothing that the entry can be."""
+    """Whether an entry has a known value; a TileError if it has a wrong type or sign."""
     parts = value if isinstance(value, tuple) and name in LISTS else (value,)
     numbers = [part for part in parts if isinstance(part, int | float) and part >= 0]
     if len(numbers) < len(parts) or (name in LISTS) is not isinstance(value, tuple):

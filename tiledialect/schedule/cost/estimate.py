@@ -2,10 +2,10 @@
 
 The work of a schedule (counted by `counts`) is divided by the device's rates:
 
-- *arithmetic*: the points' operations, the loads that feed them, the copies of stages, and what
-  loops cost; a compute unit issues as many as its arithmetic rate allows;
-- *local*: what is read near the items: local memory on a GPU, the first cache on a CPU;
-- *cache*: what groups fetch from the last cache, each for itself;
+- *arithmetic*: the points' operations, the loads that feed them, the copies of stages, and the
+  steps of loops; a compute unit issues as many as its arithmetic rate allows;
+- *local*: reads near the items: from local memory on a GPU, from the first cache on a CPU;
+- *cache*: fetches of groups from the last cache, each for itself;
 - *memory*: each tensor once;
 - *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
   or fetching ahead, hide that.

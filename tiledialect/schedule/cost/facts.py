@@ -203,46 +203,47 @@ def _gapless(steps: list[tuple[int, int]]) -> list[tuple[int, int, list[int]]]:
 
 @dataclass(frozen=True)
 class Facts:
-    """A kernel: the points that its loops visit, and what is read, computed and written there."""
+    """A kernel: the points that its loops visit, and its reads, operations and writes there."""
 
     indices: tuple[LoopIndex, ...]
     inputs: tuple[Tensor, ...]
-    """What is read at each point: a contraction's operands, or an elementwise kernel's."""
+    """Reads at each point: a contraction's operands, or an elementwise kernel's."""
     outputs: tuple[Tensor, ...]
     aggregation: str | None = None
-    """How points are aggregated, as ``add``; None: each is an element of the outputs."""
+    """Aggregation of points, as ``add``; None: each is an element of the outputs."""
     combination: str = "none"
-    """How a contraction's operands are combined, as ``mul``."""
+    """Combination of a contraction's operands, as ``mul``."""
     operations: float = 1.0
-    """What a point costs, in additions or multiplications."""
+    """Cost of a point, in additions or multiplications."""
     after: tuple[Tensor, ...] = ()
-    """What is read once for each element of the outputs, after the aggregation."""
+    """Reads for each element of the outputs, after the aggregation."""
     operations_after: float = 0.0
-    """What each element of the outputs costs then."""
+    """Cost of each element of the outputs after the aggregation."""
     constraints: tuple[Constraint, ...] = ()
-    """What is tested at points beside that all tensors are accessed inside their bounds."""
+    """Tests at points besides the bounds of all tensors."""
     counts: bool = False
-    """Whether what equals an extreme is counted, once it is known: that waits for nothing else."""
+    """Whether elements equal to an extreme are counted, once it is known: nothing else waits for
+    that."""
     loaded: frozenset[int] = frozenset()
     """The inputs that are no operands: these are computed of them where they are loaded."""
     is_rows: bool = False
     """Whether it is a row kernel: several contractions over some of the axes."""
     kept: tuple[int, ...] = ()
-    """What a row kernel should keep in registers, by its number: inputs that it needs again, and
-    what is costly to compute again."""
+    """Values that a row kernel should keep in registers, by number: inputs that it needs again, and
+    costly intermediate values."""
     live: int = 0
-    """How many of these are in registers at a time."""
+    """Number of these in registers at a time."""
     sums: int = 0
-    """How many aggregates a row kernel makes at most in one pass over a row."""
+    """Most aggregates that a row kernel makes in one pass over a row."""
     held: int = 0
-    """How many numbers a lane of a row kernel holds at most in a pass, if it keeps nothing."""
+    """Most numbers that a lane of a row kernel holds in a pass without kept values."""
     guessed: bool = False
     """Whether some passes of a row kernel are one if means are guessed."""
     joined_bytes: int = 0
-    """Bytes of one of each aggregate, as work-items that share a sum or a row join them: those of
-    16 bits are kept in 32."""
+    """Bytes of one of each aggregate when work-items that share a sum or a row join them: numbers
+    of 16 bits are kept in 32."""
     passes: tuple[int, ...] = ()
-    """How often a row kernel reads each of its inputs, if it keeps nothing."""
+    """Number of reads of each input by a row kernel without kept values."""
 
     def __hash__(self) -> int:
         return self._hash
@@ -254,7 +255,7 @@ class Facts:
 
     @lazy
     def extents(self) -> Mapping[str, int]:
-        """How many values each index has."""
+        """Number of values of each index."""
         return {index.name: index.range.extent for index in self.indices}
 
     @lazy
@@ -269,21 +270,21 @@ class Facts:
 
     @property
     def tests(self) -> Shares:
-        """Those of `shares` that many values do not pass."""
+        """Tests among `shares` that many values do not pass."""
         return _rare(self.shares)
 
     @lazy
     def shares(self) -> Shares:
-        """The indices that tests of accesses depend on, and the share of values that pass.
+        """Tests of accesses: their indices, and the share of values that pass.
 
-        Of a few values at a time all are tried: so are those of residue classes, of which each
-        has its own points.
+        Few values at a time are tried exhaustively; so are the values of residue classes, each of
+        which has its own points.
         """
         return self._tests_of(2)
 
     @lazy
     def all_tests(self) -> Shares:
-        """Those that whole groups may pass or not, also tests of an index alone: residue classes of
+        """Tests that whole groups may pass or not, including tests of one index: residue classes of
         which only some have points."""
         return _rare(self._tests_of(1), COMMON_IN_GROUPS)
 
@@ -318,29 +319,30 @@ class Facts:
 
     @lazy
     def padded(self) -> frozenset[str]:
-        """The indices along which some points would read outside some input."""
+        """Indices along which some points would read outside some input."""
         return frozenset[str]().union(
             *(padded_indices(self, t) for t in self.inputs if t.access is not None)
         )
 
     @property
     def points(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return prod(self.extents.values())
 
     @lazy
     def read(self) -> int:
-        """The bytes of what is aggregated or computed from, each tensor once."""
+        """Bytes of the inputs, each tensor once."""
         return sum(t.size for t in {t.number: t for t in self.inputs}.values())
 
     @lazy
     def moved(self) -> int:
-        """The bytes of all tensors, each once: what every schedule moves at least."""
+        """Bytes of all tensors, each once: every schedule moves at least these."""
         return self.read + sum(t.size for t in (*self.after, *self.outputs))
 
     @property
     def aggregates(self) -> bool:
-        """Whether it joins what lands on an element: neither assigns it, nor owns rows."""
+        """Whether values at one element are combined: neither assigned, nor rows of a row
+        kernel."""
         return not self.is_rows and self.aggregation not in (None, "assign")
 
     @property
@@ -350,7 +352,7 @@ class Facts:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """All that is read and written."""
+        """All tensors that are read or written."""
         return (*self.inputs, *self.after, *self.outputs)
 
 
@@ -358,9 +360,9 @@ class Facts:
 def padded_indices(
     facts: Facts, tensor: Tensor, known: frozenset[str] = frozenset()
 ) -> frozenset[str]:
-    """The indices that move a tensor's axes along which some points would read outside it.
+    """Indices that move a tensor's axes along which some points would read outside it.
 
-    Where all that move an axis are ``known``, points outside are left out beforehand.
+    Points outside are skipped beforehand where all indices that move an axis are ``known``.
     """
     ranges = {index.name: index.range for index in facts.indices}
     found: set[str] = set()

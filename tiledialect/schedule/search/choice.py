@@ -22,28 +22,29 @@ from tiledialect.schedule.search.layout_copies import copies, making, reading
 from tiledialect.schedule.search.size_transfer import Neighbours, current, serves_batches
 
 DEFAULT = "default"
-"""What the family of the default schedule is called."""
+"""Family name of the default schedule."""
 MOST_SUMS = 2 << 20
 """Bytes of sums that a work-item of a CPU may have: they are on its stack."""
 COPY_GAIN = 0.95
-"""What reads a copy in global memory must take at most this share of the time of what does not."""
+"""Most time of a kernel with a copy in global memory, as a share of the time without one."""
 MOST_COPIED = 4
-"""How many candidates that read a copy are kept."""
+"""Number of candidates with a copy that are kept."""
 GOOD = 2.0
-"""How many times as long as the device needs at least a schedule of another shape may take. The
-best one for a shape takes no less than that, so that none is more than so many times as slow."""
+"""Most seconds of a schedule for another shape, in multiples of the device's lower bound. The best
+one for a shape takes no less than that, so that none is more than so many times as slow."""
 NO_WORSE = 1.1
-"""How many times as far from that it may be as for the other shape, for which it was the best."""
+"""Most distance of its seconds from the lower bound, in multiples of the distance for the other
+shape, for which it was the best."""
 EVEN = 1.001
-"""The factor by which a schedule that serves other batches may take longer: the cost model does
-not tell that apart, and a program is called with several."""
+"""Factor by which a schedule that serves other batches may take longer: the cost model does not
+resolve less, and a program is called with several batches."""
 NEIGHBOUR = "as for other sizes"
-"""What the family of such a schedule is called."""
+"""Family name of a schedule for another shape."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule that a family proposes, and what it is thought to cost."""
+    """A schedule that a family proposes, and its estimate."""
 
     family: str
     schedule: Schedule
@@ -58,7 +59,7 @@ def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
 
 
 def estimated(model: Model) -> Estimate:
-    """What it is thought to cost."""
+    """Estimate of a model, by the cost model of its class."""
     return cpu_cost(model) if isinstance(model, CpuModel) else cost(model)
 
 
@@ -73,10 +74,10 @@ def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
 
 
 def best(facts: Facts, device: Device) -> Candidate | None:
-    """The first of `ranked`: what can be no faster than another is not weighed to the end.
+    """The first of `ranked`; candidates with a higher lower bound are not estimated in full.
 
-    Where a program is compiled for other shapes, that of the nearest shape before, if it is good
-    enough: it takes at most `GOOD` times what the first of `ranked` does.
+    Where a program is compiled for other shapes, it is the schedule for the nearest earlier shape,
+    if it is good enough: it takes at most `GOOD` times as long as the first of `ranked`.
     """
     neighbours = current()
     if neighbours is None:
@@ -103,7 +104,7 @@ def best_alone(
 
 
 def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candidate | None:
-    """The schedule of a neighbour, or if that is not good enough the best one."""
+    """The schedule of another size, or the best one if that is not good enough."""
     if not neighbours.searched:
         found = best_alone(facts, device)
     elif (near := neighbours.near(facts)) is None:
@@ -143,7 +144,7 @@ def _kept(facts: Facts, schedule: Schedule, device: Device) -> Candidate | None:
 
 
 def _estimated_below(model: Model, below: float) -> Estimate | None:
-    """What a schedule costs, if the device has room for it and it takes fewer seconds."""
+    """Estimate of a schedule, if the device has room for it and it takes fewer seconds."""
     if isinstance(model, CpuModel):
         # That it takes longer is found sooner.
         estimate = cpu_cost_below(model, below)
@@ -155,7 +156,8 @@ def _estimated_below(model: Model, below: float) -> Estimate | None:
 
 
 def _by_seconds(candidates: Iterable[Candidate], facts: Facts) -> list[Candidate]:
-    """Candidates for a kernel, the fastest first; of those that are even one for other batches."""
+    """Sort candidates for a kernel, the fastest first; equal ones by whether they serve other
+    batches."""
 
     def seconds(c: Candidate) -> float:
         return c.estimate.seconds * (1 if serves_batches(c.schedule, facts) else EVEN)
@@ -182,17 +184,17 @@ def _fastest(
 
 @dataclass(frozen=True)
 class _Copied:
-    """A kernel that reads a copy of an operand, and what must come true for it to gain."""
+    """A kernel that reads a copy of an operand, and the bound under which it gains."""
 
     stage: GlobalStage
     making: Estimate
-    """What making the copy costs."""
+    """Estimate of making the copy."""
     facts: Facts
     most: float
     """The seconds that it must stay below."""
 
     def candidate(self, reading: Candidate) -> Candidate:
-        """What reads the copy, and makes it before."""
+        """Candidate that makes the copy and then reads it."""
         stage = self.stage
         schedule = reading.schedule.with_axes(stage.operand, stage.order.__getitem__)
         schedule = replace(schedule, global_stages=(stage,))
@@ -218,7 +220,7 @@ def default(facts: Facts, device: Device) -> Candidate:
 
 
 def best_seconds(facts: Facts, device: Device) -> float:
-    """What a kernel takes at the best."""
+    """Seconds of the best schedule of a kernel."""
     return best_or_default(facts, device).estimate.seconds
 
 
@@ -231,7 +233,7 @@ def best_or_default(facts: Facts, device: Device) -> Candidate:
 
 
 def least_seconds(facts: Facts, device: Device) -> float:
-    """What a kernel takes at least, however it is scheduled: the device's rates say so."""
+    """Lower bound of a kernel's seconds by any schedule: the device's rates give it."""
     points = facts.points * prod(share for _, share in facts.tests)
     arithmetic = points * facts.operations / (device.arithmetic * 1e9)
     far = facts.moved / (device.bandwidth * 1e9)
@@ -269,7 +271,8 @@ def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
 
 
 def _staged_once(schedule: Schedule) -> Schedule:
-    """The same, but that a tensor which is read twice has one stage of a kind: it is for each read.
+    """The same schedule with one stage of a kind for a tensor that is read twice, which serves each
+    read.
 
     Families propose one for each read.
     """
@@ -279,7 +282,7 @@ def _staged_once(schedule: Schedule) -> Schedule:
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
-    """What families propose that fits the device."""
+    """Proposals of families that fit the device."""
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
         if not exceeded(model):
@@ -287,7 +290,7 @@ def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
 
 
 def exceeded(model: Model) -> str:
-    """What a schedule needs more of than a device has; empty if there is room for it."""
+    """Resource of which a schedule needs more than a device has; empty if it fits."""
     device = model.device
     if model.items > device.max_work_group_size:
         return f"{device.max_work_group_size} work-items in a group"
@@ -301,6 +304,6 @@ def exceeded(model: Model) -> str:
 
 
 def misfits(facts: Facts, device: Device) -> Mapping[str, int]:
-    """How many proposed schedules need more of what than a device has."""
+    """Number of proposed schedules for each resource that they exceed."""
     models = (modelled(facts, schedule, device) for _, schedule in proposed(facts, device))
     return Counter(reason for reason in map(exceeded, models) if reason)

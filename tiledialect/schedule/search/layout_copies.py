@@ -1,8 +1,8 @@
 """Copies of operands in global memory that contractions on CPUs may read, with other axes fastest.
 
-A kernel of its own makes such a copy, once. It pays where an operand is read often, and across the
-axis along which it lies: rows of a tile that are neighbours in memory, but whose next summed
-elements are far away, say.
+A separate kernel makes such a copy, once. It pays where an operand is read often, and across the
+axis along which it lies: for example rows of a tile that are neighbours in memory, but whose next
+summed elements are far away.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import GlobalStage, LoopIndex
 
 OFTEN = 128
-"""How often an element of an operand is read at least for a copy of it to pay."""
+"""Fewest reads of an element of an operand for a copy of it to pay."""
 
 
 def copies(facts: Facts, device: Device) -> Iterator[GlobalStage]:
-    """The copies that are worth a look: those with an axis fastest that is not so in the operand.
+    """Copies to try: those with an axis fastest that is not so in the operand.
 
-    It is the axis along which vectors are read, or else one that is summed over.
+    The axis is the one along which vectors are read, or else a summed one.
     """
     if device.kind is not Kind.CPU or not facts.aggregates or facts.is_rows:
         return

@@ -1,9 +1,8 @@
-"""Schedules of kernels that differ from one another in sizes alone.
+"""Transfer of schedules between kernels that differ from one another in sizes alone.
 
-Most of a schedule says how a tile is computed, which is as good for another batch size. What is
-left is how many tiles there are: the outermost loop over each index has more steps, or fewer.
-So where a program is compiled for other shapes, the schedules that were found for the shapes
-before are tried first.
+Most of a schedule determines how a tile is computed, which is as good for another batch size. The
+rest is the number of tiles: the outermost loop over each index has more steps, or fewer. So where a
+program is compiled for other shapes, the schedules for earlier shapes are tried first.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule
 
 STRETCHED = (Role.GROUP, Role.SERIAL)
-"""The roles of loops that may have another number of steps: nothing is written out for each."""
+"""Roles of loops that may have another number of steps: nothing is unrolled for each."""
 WITH_SIZES = ("indices", "inputs", "outputs", "after", "constraints")
 """The fields of facts that hold sizes."""
 
@@ -43,12 +42,12 @@ def _moves(t: Tensor) -> Hashable:
 
 
 def _slope(e: IndexExpr) -> Hashable:
-    """An expression but for its constant, which often is of a size."""
+    """An expression without its constant, which often depends on a size."""
     return tuple((name, e.coefficient(name)) for name in e.names)
 
 
 def serves_batches(schedule: Schedule, facts: Facts) -> bool:
-    """Whether it can be stretched along what moves the first axis of the results."""
+    """Whether it can be stretched along the index that moves the first axis of the results."""
     first = {n for t in facts.outputs for e in (t.access or ())[:1] for n in e.names}
     outermost = {x.index: x for x in sorted(schedule.levels, key=lambda x: x.stride)}
     return all(x.role in STRETCHED for name, x in outermost.items() if name in first)
@@ -100,7 +99,7 @@ def _shared_out(levels: Sequence[LoopLevel], extent: int) -> dict[LoopLevel, Loo
 
 
 Searched = dict[Hashable, list[tuple[Facts, Schedule]]]
-"""Schedules that were searched for, by what their kernels are but for sizes."""
+"""Schedules of earlier searches, by their kernels without sizes."""
 REMEMBERED = 8
 """The number of sizes of a kernel that are remembered, the last ones."""
 
@@ -112,8 +111,8 @@ class Neighbours:
     searched: Searched = field(default_factory=Searched)
     """The schedules of shapes before."""
     fresh: Searched = field(default_factory=Searched)
-    """The schedules of the shapes that it is compiled for now: these are no neighbours to one
-    another, so that what the first shapes get depends on nothing else."""
+    """Schedules of the shapes that it is compiled for now: these are no neighbours to one another,
+    so that the schedules of the first shapes depend on nothing else."""
     chosen: dict[tuple[Facts, Device], object] = field(
         default_factory=dict[tuple[Facts, Device], object]
     )
@@ -138,7 +137,7 @@ class Neighbours:
         return None
 
     def _settle(self) -> None:
-        """Let what was found serve other shapes."""
+        """Let found schedules serve other shapes."""
         for key, found in self.fresh.items():
             self.searched[key] = [*self.searched.get(key, ()), *found][-REMEMBERED:]
         self.fresh.clear()
@@ -149,7 +148,7 @@ _current: ContextVar[Neighbours | None] = ContextVar("neighbours", default=None)
 
 @contextmanager
 def beside(neighbours: Neighbours) -> Generator[None]:
-    """Choose schedules beside those that were found for other shapes of the same program."""
+    """Choose schedules near those of other shapes of the same program."""
     token = _current.set(neighbours)
     try:
         yield
@@ -159,5 +158,5 @@ def beside(neighbours: Neighbours) -> Generator[None]:
 
 
 def current() -> Neighbours | None:
-    """The schedules of the program that is compiled now."""
+    """Schedules of the program that is compiled now."""
     return _current.get()

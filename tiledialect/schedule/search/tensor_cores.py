@@ -23,47 +23,48 @@ from tiledialect.schedule.loops import (
 )
 
 PRECISIONS = ("f32", "tf32", "exact")
-"""As what the factors of sums of f32 may be multiplied: `exact` sums are those that are written."""
+"""Types in which factors of sums of f32 may be multiplied: `exact` keeps their own."""
 
 BLOCKS = {(128, 128): 1.0, (64, 128): 1.5, (128, 64): 1.5, (64, 64): 2.0}
-"""Rows and columns of the tiles of a work-group, and what a product costs there: the last cache is
-the limit, from which smaller tiles are read more often. Those of the group's four sub-groups are
-half as long and wide."""
+"""Rows and columns of the tiles of a work-group, and the cost of a product there: the last cache is
+the limit, from which smaller tiles are read more often. The tiles of the group's four sub-groups
+are half as long and wide."""
 LEAST = 16
 """Fewer rows or columns than these waste most of a tile."""
 ROW = 128
-"""The bytes of which rows are multiples in copies of operands: lines of caches."""
+"""Bytes of which rows are multiples in copies of operands: lines of caches."""
 SECTOR = 32
-"""What is read of rows that begin elsewhere than at multiples of so many bytes takes one more of
-these, and often one more line."""
+"""Bytes of alignment of rows: a row that begins elsewhere takes one more sector of this size, and
+often one more line."""
 PADS = ((4, 1 << 28, 256), (SECTOR, 1 << 33, 2048))
 """Rows that are no multiples of so many bytes are copied, with zeros at their ends, for products of
 at least so many points that read each element so often. Those of the first are not copied to local
 memory asynchronously: 777 x 777 x 777 takes 57 us so, with copies 39."""
 TIMES = 8
-"""How many times as fast as others tensor cores are: fewer of them than this share lose."""
+"""Speed of tensor cores in multiples of other units: with a smaller share of them in use they
+lose."""
 STEP = 0.63 / (128 * 128)
-"""Which share of the latency a step of the sum takes a group for each number of its tile, times
-what `BLOCKS` says: it waits for what it copies, 0.45 microseconds for a tile of 128 x 128 on an
+"""Share of the latency that a step of the sum takes a group for each number of its tile, times the
+factor in `BLOCKS`: it waits for its copies, 0.45 microseconds for a tile of 128 x 128 on an
 H100."""
 LEAST_STEPS = 8
-"""How many steps of the sum groups have at least that have a part of it."""
+"""Fewest steps of the sum in a group that has a part of it."""
 SPLIT_GAIN = 0.9
-"""What partial results and their sum take at most of the time without parts."""
+"""Most time of partial results and their sum, as a share of the time without parts."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How products of a type are computed."""
+    """Method to compute products of a type."""
 
     instruction: str
     chunk: int
-    """How many values of the summed index are staged at a time."""
+    """Number of values of the summed index that are staged at a time."""
     vector: int
-    """How many elements are staged together, where rows are that long or a multiple of it."""
+    """Number of elements that are staged together, where rows are that long or a multiple of it."""
     columns: int = 1
-    """How many neighbours a work-item loads of the second factor, a column of a box each, where
-    these lie beside one another in memory."""
+    """Number of neighbours that a work-item loads of the second factor, a column of a box each,
+    where these are adjacent in memory."""
 
 
 WAYS = {
@@ -88,9 +89,9 @@ class Product:
 
 
 def product_of(facts: Facts) -> Product | None:
-    """The product that a contraction is: whose tensors are accessed by indices alone, each once.
+    """The product of a contraction whose tensors are each accessed by indices alone, each once.
 
-    The summed one may be that of a part, whose number is an index of the output.
+    The summed index may be within a part, whose number is an index of the output.
     """
     if not facts.is_product or facts.is_rows or len(facts.inputs) != 2:
         return None
@@ -127,10 +128,8 @@ def _names(tensor: Tensor) -> list[str]:
 
 
 def _in_part(e: IndexExpr) -> tuple[str, int]:
-    """The index in parts of a size that an expression is: the part's number, times it, is before.
-
-    No name if it is something else.
-    """
+    """Index of a part that an expression names, its number times the size before it; empty for
+    others."""
     inner = [name for name in e.names if e.coefficient(name) == 1]
     sizes = [int(e.coefficient(name)) for name in e.names if e.coefficient(name) > 1]
     is_one = len(e.terms) == 2 and len(inner) == len(sizes) == 1
@@ -138,16 +137,16 @@ def _in_part(e: IndexExpr) -> tuple[str, int]:
 
 
 def _goes_over(tensor: Tensor, k: str, size: int) -> bool:
-    """Whether indices are alone but for the summed one, which goes over parts of such a size."""
+    """Whether indices are alone except for the summed one, which goes over parts of such a size."""
     return all(e.variable or _in_part(e) == (k, size) for e in tensor.access or ())
 
 
 def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedule | None:
-    """The schedule of a matrix product, if tensor cores may compute it and its sizes fit them.
+    """Schedule of a matrix product, if tensor cores may compute it and its sizes fit them.
 
     Products of f16, and of bf16, may always be computed there, as they are exact in f32, in which
-    both ways add them up; those of f32 only with the precision ``tf32``, to which the factors are
-    rounded.
+    both methods add them up; those of f32 only with the precision ``tf32``, to which the factors
+    are rounded.
     """
     found = _possible(facts, device, precision)
     if found is None:
@@ -165,7 +164,8 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
 
 
 def _possible(facts: Facts, device: Device, precision: str) -> tuple[Way, Product] | None:
-    """How tensor cores may compute a product, if they may, and tiles are not nearly empty."""
+    """Method of tensor cores for a product, if they may compute it and tiles are not nearly
+    empty."""
     types = {t.type for t in facts.inputs}
     kind = precision if types == {"f32"} else next(iter(types)) if len(types) == 1 else ""
     way, p = WAYS.get(kind), product_of(facts)
@@ -183,14 +183,14 @@ def _possible(facts: Facts, device: Device, precision: str) -> tuple[Way, Produc
 
 
 def _groups(facts: Facts, p: Product) -> dict[tuple[int, int], int]:
-    """How many groups there are with tiles of each size."""
+    """Number of groups with tiles of each size."""
     sizes = facts.extents
     others = prod(sizes[name] for name in p.rest)
     return {b: others * ceil_div(sizes[p.m], b[0]) * ceil_div(sizes[p.n], b[1]) for b in BLOCKS}
 
 
 def _steps(groups: int, block: tuple[int, int], device: Device) -> float:
-    """What a step of the sum costs the unit that has most groups."""
+    """Cost of a step of the sum for the unit with most groups."""
     return ceil_div(groups, device.compute_units) * prod(block) * BLOCKS[block]
 
 
@@ -201,13 +201,14 @@ class Parts:
     index: str
     count: int
     seconds: float
-    """What the partial results and their sum take."""
+    """Seconds of the partial results and their sum."""
 
 
 def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts | None:
-    """How the sum of a product on tensor cores is split, if that is faster there than one sum.
+    """Number of parts of the sum of a product on tensor cores, if that is faster there than one
+    sum.
 
-    Each unit has one group at most: a second one would save nothing that its sum does not cost.
+    Each unit has one group at most: a second one would save no more than its sum costs.
     """
     possible = _possible(facts, device, precision)
     if possible is None:
@@ -235,7 +236,7 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts
 
 
 def _pad(tensor: Tensor, points: int) -> int:
-    """By how many elements the rows of a factor are too short."""
+    """Number of elements by which the rows of a factor are too short."""
     *_, size = tensor.shape
     often = points // prod(tensor.shape)
     for multiple, least, times in PADS:
@@ -300,10 +301,10 @@ def _number(tensor: Tensor) -> int:
 
 
 def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
-    """Three tiles, so that two are on their way; their rows are rotated.
+    """Stage of an operand in three tiles, two of them in flight, with rotated rows.
 
-    Pieces of rows along the sum are 16 bytes, which work-items name; of others, what eight rows of
-    four work-items read. What is copied together is in one row, and all rows begin so.
+    Pieces of rows along the sum are 16 bytes, which work-items name; along others, the reads of
+    eight rows by four work-items. Each copy is inside one row, and all rows begin so.
     """
     along_sum = _names(tensor)[-1] == p.k
     is_copied = gcd(way.vector, tensor.shape[-1]) * tensor.bytes in COPIED_BYTES

@@ -1,8 +1,8 @@
-"""The schedules that are weighed against one another: each family is a file.
+"""Families of candidate schedules, a file each.
 
-A family is a function of a kernel's facts and a device that gives the schedules worth a look, and
-none for kernels that are not its own. It need not know which is best, which the cost model says,
-nor test what the device can hold.
+A family is a function of a kernel's facts and a device that gives schedules to compare, and none
+for kernels of other families. It need not find the best, which the cost model does, nor test the
+limits of the device.
 """
 
 from __future__ import annotations

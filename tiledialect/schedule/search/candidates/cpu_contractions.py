@@ -1,10 +1,10 @@
-"""Contractions on CPUs: a tile of vectors in registers, fed by operands that lie packed.
+"""Contractions on CPUs: a tile of vectors in registers, fed by packed operands.
 
 Of the indices that move the output, `n` runs along its memory: its steps are lanes, and several
 vectors of them are the tile's columns. Other output indices are its rows. A work-group is one
 work-item, which takes a block of tiles, one after the other; an operand whose elements are no
-neighbours where a vector reads them, or which is padded, is staged once for the block. Where the
-sum is so long that the operands of a row of tiles do not fit the caches, it is summed in parts.
+neighbours where a vector reads them, or which is padded, is staged once for the block. A sum so
+long that the operands of a row of tiles do not fit the caches is summed in parts.
 """
 
 from __future__ import annotations
@@ -30,38 +30,37 @@ TILES = (
 )
 """Rows and vectors of the tiles that are tried."""
 MOST_ROWS = {1: 24, 2: 12}
-"""How many rows tiles of so many vectors have at most that hold all rows, or half of them."""
+"""Most rows of tiles of so many vectors that hold all rows, or half of them."""
 PICTURES = 8
-"""From how many pictures on rows along them, which need no tests at edges, are as good as all rows
-of a picture."""
+"""Minimum batch at which batch tiles, which need no tests at edges, equal all rows of an image."""
 MOST_TILES = 4
-"""How many tiles are looked at in all blocks."""
+"""Most tiles that are tried in all blocks."""
 FEW_USES = 16
-"""How often an element of the largest input is used in sums, windows and the like."""
+"""Most uses of an element of the largest input in sums, windows and similar kernels."""
 READ_TWICE = 2
 """The same for long sums."""
 BLOCKS = (2, 4, 7, 8)
-"""In how many parts a picture may be read whose pixels are summed over."""
+"""Numbers of parts in which an image may be read whose pixels are summed over."""
 FILLED, MOSTLY = 4, 0.9
 """An index of so many vectors or more, and of such a share of their lanes, fills them well."""
 SPREAD = 3
 """Lanes that take every so many elements of a row, or fewer, are shuffled out of so many vectors:
 others may be better, however well these fill vectors."""
 SEVERAL = 1.5
-"""By how many windows an element is read, at least, that several of them share."""
+"""Fewest windows that share an element for several of them to be computed together."""
 OTHERS = 2
-"""How many other indices are tried as lanes."""
+"""Number of other indices that are tried as lanes."""
 BETWEEN = 2
-"""Along how many indices tiles have rows beside those that lie between the lanes in memory."""
+"""Number of indices along which tiles have rows besides those between the lanes in memory."""
 STRIPES = (16, 64)
-"""How many rows of an operand are read at a time, if it is used seldom."""
+"""Numbers of rows of an operand that are read at a time, if it is used seldom."""
 FEW_TILES = 7
-"""Up to how many tiles along an index are shared out evenly, too."""
+"""Number of tiles along an index up to which even shares are tried, too."""
 GROUPS = (1, 4, 16, 64)
-"""How many work-groups there should be for each core, at least."""
+"""Fewest work-groups for each core."""
 WAITING_SUMS = 1 << 18
-"""Bytes of results of a group whose sums wait while others are added to, where long sums are in
-parts: a quarter of a core's second cache, which also holds what is read."""
+"""Bytes of results of a group whose sums are in memory while others are added to, where long sums
+are in parts: a quarter of a core's second cache, which also holds the operands."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
 """The same where all operands are packed: the larger a group is, the less often they are read."""
 
@@ -117,9 +116,8 @@ def _is_written_alone(facts: Facts) -> bool:
 
 
 def _is_read_once(facts: Facts, device: Device) -> bool:
-    """Whether what is read lies along vectors, and so seldom meets what they hold that nothing is
-    gained by tiles of registers.
-    """
+    """Whether reads lie along vectors, and each is used so seldom that register tiles gain
+    nothing."""
     largest = max(facts.inputs, key=lambda t: t.size)
     elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
     outputs, width = _outputs(facts), device.lanes(largest.type, largest.bytes)
@@ -147,7 +145,7 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
 
 
 def _is_window(facts: Facts) -> bool:
-    """Whether it is no plain product: sums of indices say where it reads, or it adds up else."""
+    """Whether it is no plain product: reads at sums of indices, or another aggregation."""
     places = (e for t in facts.inputs for e in t.access or ())
     moving = ([n for n in e.names if facts.extents[n] > 1] for e in places)
     return not facts.is_product or any(len(names) > 1 for names in moving)
@@ -161,7 +159,8 @@ def _outputs(facts: Facts) -> list[str]:
 
 
 def roles(facts: Facts, device: Device) -> Iterator[Roles]:
-    """Those of a contraction: the lanes run along the output's memory, or fill vectors better."""
+    """Roles of a contraction's indices: the lanes run along the output's memory, or fill vectors
+    better."""
     extents, output = facts.extents, facts.outputs[0]
     outputs = _outputs(facts)
     if not outputs:
@@ -187,10 +186,11 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
 
 
 def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
-    """Whether lanes along an index are so far apart where they are read that others are tried.
+    """Whether lanes along an index are so far apart in their operand that others are tried.
 
-    With AVX-512 not where all comes from memory, once: lanes along channels read short pieces of
-    many rows there, which are copied faster. Shuffles of shorter vectors cost more than that.
+    With AVX-512 it does not hold where all comes from memory, once: lanes along channels read short
+    pieces of many rows there, which are copied faster. Shuffles of shorter vectors cost more than
+    that.
     """
     is_near = facts.moved <= device.cache_sizes[-1] / 2
     far = device.has_long_vectors and not is_near
@@ -206,7 +206,7 @@ def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
 
 
 def _filled(extent: int, width: int) -> float:
-    """Which share of the lanes an index fills."""
+    """Share of the lanes that an index fills."""
     return extent / (width * ceil_div(extent, width))
 
 
@@ -234,10 +234,10 @@ def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator
 
 
 def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
-    """Tiles with the operands staged that must be, the whole rest in work-groups.
+    """Tiles with the required stages of operands, and all other loops in work-groups.
 
-    Rows along an index that moves no padded axis, as that of pictures, need neither tests nor
-    stages: loops leave out what is outside.
+    Rows along an index that moves no padded axis, as a batch index, need neither tests nor stages:
+    loops skip the points outside.
     """
     padded = {t.number: padded_indices(facts, t) for t in facts.inputs}
     everywhere = set[str]().union(*padded.values())
@@ -294,7 +294,7 @@ def _is_slid(facts: Facts, name: str) -> bool:
 def _row_tiles(
     facts: Facts, r: Roles, rows: int, along: Sequence[str]
 ) -> Iterator[tuple[tuple[str, int], ...]]:
-    """The ways to have so many rows: along one index, or two of which one is short."""
+    """Distributions of so many rows: along one index, or two of which one is short."""
     if rows == 1:
         yield ()
         return
@@ -324,9 +324,9 @@ def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[st
 def _must_pack(
     facts: Facts, r: Roles, shape: Shape, padded: Mapping[int, frozenset[str]], device: Device
 ) -> tuple[int, ...]:
-    """The operands that the tile would read outside themselves, or whose lanes lie apart.
+    """Operands that the tile would read out of bounds, or whose lanes lie apart.
 
-    Not those that gain nothing by lying elsewhere.
+    Operands for which another layout gains nothing are excluded.
     """
     builder = Builder(facts, r, shape)
     known = builder.known() if device.has_long_vectors else frozenset[str]()
@@ -344,15 +344,15 @@ def _must_pack(
 
 def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
     """Whether a copy of an operand would be read as the operand is: each element for one result,
-    and the lanes as far apart. Gradients of maxima read so what the maxima are of.
-    """
+    and the lanes as far apart. Gradients of maxima read the maximum's operand so."""
     moving = {name for name, extent in facts.extents.items() if extent > 1}
     is_last = abs(t.affine_access.moves[-1].get(r.n, 0)) == abs(t.strides[r.n])
     return is_last and moving & t.names == moving & {*facts.output_indices}
 
 
 def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
-    """How many work-groups are tried: of many results also so many that one's sums wait near."""
+    """Numbers of work-groups to try: of many results also so many that one's sums fit near
+    caches."""
     counts = [k * device.compute_units for k in GROUPS]
     least = ceil_div(facts.outputs[0].size, WAITING_SUMS)
     return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
@@ -361,7 +361,7 @@ def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
 def _blocks(
     facts: Facts, r: Roles, tile: Shape, counts: Mapping[str, int], device: Device
 ) -> Iterator[Shape]:
-    """What a work-group does of all tiles: from few large groups to many small ones."""
+    """Blocks of tiles of a work-group: from few large groups to many small ones."""
     whole = counts[r.n]
     for groups in _group_counts(facts, r, device):
         # Where there are few rows, groups share out the columns.
@@ -390,7 +390,7 @@ def _in_blocks(
     *,
     is_end: bool,
 ) -> Iterator[Shape]:
-    """Which operands are staged where, if a work-group has these tiles."""
+    """Stages and their places, if a work-group has these tiles."""
     for staged in _packings(facts, r, tile):
         if staged and not is_end:
             continue
@@ -405,10 +405,10 @@ def _in_blocks(
 def _places(
     facts: Facts, r: Roles, s: Shape, several: Sequence[str], device: Device
 ) -> Sequence[str]:
-    """Inside which index copies may be made; of those that take as long the first one is best.
+    """Indices inside which copies may be made; of equally fast ones the first one is best.
 
-    The largest that the first cache holds are: what is read right after it is written waits until
-    all of that is in the cache, unless it was written as one vector. Of others the smallest is
+    The largest blocks that the first cache holds come first: a read right after its write waits
+    until all of it is in the cache, unless it was written as one vector. Of others the smallest is
     nearer.
     """
     sizes = {inside: _staged_bytes(facts, r, s, inside) for inside in (*reversed(several), "")}
@@ -417,7 +417,7 @@ def _places(
 
 
 def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
-    """How many bytes the copies take that are made for each step of an index."""
+    """Bytes of the copies that are made for each step of an index."""
     after = [name for name, _ in s.blocks].index(inside) + 1 if inside else 0
     tile = {**dict(s.tile), r.n: s.lanes * s.columns}
     body = [(name, 1, size) for name, size in tile.items()]
@@ -431,7 +431,7 @@ def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
 
 
 def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
-    """The operands that are staged: those that must be, or all that vectors are read from."""
+    """Sets of operands to stage: the required ones, or all that vectors are read from."""
     vectors = (t.number for t in facts.inputs if r.n in t.names)
     return [*dict.fromkeys((tile.packed, tuple(sorted({*tile.packed, *vectors}))))]
 
@@ -439,9 +439,9 @@ def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
 def _serial(
     r: Roles, counts: Mapping[str, int], columns: int, groups: int, *, even: bool = False
 ) -> tuple[tuple[str, int], ...]:
-    """How many tiles along each index a work-group has so that there are at least so many.
+    """Numbers of tiles along each index in a work-group for at least so many groups.
 
-    Few tiles can be shared out evenly: three classes go to one group or to three, not to two.
+    Few tiles can be shared evenly: three classes go to one group or to three, not to two.
     """
     blocks = {r.n: columns}
     left = prod(counts.values()) // columns
@@ -475,7 +475,7 @@ def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[
 
 
 def _even_parts(extent: int, size: int) -> int:
-    """How many parts of about a size, of equal ones if there can be: else all steps are tested."""
+    """Numbers of parts of about a size, equal ones if possible: else all steps are tested."""
     least = ceil_div(extent, size)
     if extent % least == 0:
         return least
@@ -485,7 +485,7 @@ def _even_parts(extent: int, size: int) -> int:
 
 
 def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
-    """Numbers of parts of the two outermost sums where they are pictures and their rows."""
+    """Numbers of parts of the two outermost sums where they are a batch and rows of images."""
     if len(r.sums) < 3:
         return []
     pictures, rows = (facts.extents[name] for name in r.sums[:2])
@@ -493,6 +493,6 @@ def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
 
 
 def _uses(facts: Facts, r: Roles) -> int:
-    """How often an element of what vectors are read from is used."""
+    """Number of uses of an element that vectors are read from."""
     sizes = (prod(t.shape) for t in facts.inputs if r.n in t.names)
     return facts.points // max(sizes, default=1)

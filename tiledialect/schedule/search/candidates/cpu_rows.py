@@ -1,7 +1,7 @@
-"""Sums along memory on CPUs: the lanes of a vector add neighbours, and are added up at the end.
+"""Sums along memory on CPUs: lanes of a vector add neighbours, and are added up at the end.
 
-Matrix times vector or few columns, sums of rows, and the like: what is summed over runs along the
-memory of the largest operand, which is read once, some rows at a time.
+These are matrix times vector or few columns, sums of rows, and similar kernels: the sum is over
+runs along the memory of the largest operand, which is read once, some rows at a time.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tiledialect.schedule.search.candidates.loops import kept
 from tiledialect.schedule.search.candidates.memory import even_share
 
 ROWS = (1, 2, 4, 8)
-"""How many sums are made at a time."""
+"""Numbers of sums that are made at a time."""
 STEPS = (1, 2, 4)
-"""How many vectors of a row are added in a step."""
+"""Numbers of vectors of a row that are added in a step."""
 GROUPS = (1, 4, 16, 64)
-"""How many work-groups there should be for each core, at least."""
+"""Fewest work-groups for each core."""
 MOST_OPERATIONS = 5000
-"""How many operations on vectors the innermost body has at most: about 32 KiB of instructions, what
-the first cache holds of them. What computes so much needs no others to wait with."""
+"""Most operations on vectors in the innermost body: about 32 KiB of instructions, the size of the
+first instruction cache. A body of so many hides its own latency."""
 COLUMNS = 8
-"""How many results of a row are made together, all of them."""
+"""Numbers of results of a row that are made together, all of them."""
 TILE = 24
-"""How many sums, each a vector, there are at most then."""
+"""Most sums, each a vector, in that case."""
 
 
 def cpu_rows(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -76,7 +76,7 @@ class Shape:
     along: str
     lanes: int
     tile: Mapping[str, int]
-    """How many sums are made at a time along which indices."""
+    """Number of sums that are made at a time along each index."""
     steps: int
     groups: int
 

@@ -15,20 +15,20 @@ from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.loops import kept
 
 WRITTEN_OUT = 32
-"""How many steps of a short sum are written out at most."""
+"""Most unrolled steps of a short sum."""
 BODY = 128
-"""How many operations on vectors the innermost body has at most."""
+"""Most operations on vectors in the innermost body."""
 SQUARE = 8
 """Rows and columns of the squares by which operands are transposed: each is a register."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the indices of a contraction are good for."""
+    """Roles of the indices of a contraction."""
 
     n: str
     rows: tuple[str, ...]
-    """The other output indices: what a group has several values of first."""
+    """The other output indices, in the order in which a group takes several values of them."""
     sums: tuple[str, ...]
     """The summed indices, outermost first."""
     lanes: tuple[int, ...]
@@ -41,11 +41,11 @@ class Shape(NamedTuple):
     lanes: int
     columns: int
     tile: tuple[tuple[str, int], ...] = ()
-    """How many rows the tile has along which indices."""
+    """Numbers of rows of the tile along indices."""
     blocks: tuple[tuple[str, int], ...] = ()
-    """How many tiles a work-group has along which indices, outermost first."""
+    """Numbers of tiles of a work-group along indices, outermost first."""
     parts: tuple[int, ...] = ()
-    """In how many parts the outermost sums are made."""
+    """Number of parts in which the outermost sums are made."""
     packed: tuple[int, ...] = ()
     """The operands that are staged."""
     by_vectors: bool = False
@@ -60,7 +60,7 @@ def has_vectors(facts: Facts, r: Roles, name: str) -> bool:
 
 
 class _Sums(NamedTuple):
-    """The levels of the summed indices: around the tiles, inside, and written out."""
+    """Levels of the summed indices: around the tiles, inside, and unrolled."""
 
     outer: tuple[LoopLevel, ...]
     inside: tuple[LoopLevel, ...]
@@ -75,12 +75,12 @@ class Builder:
         self.roles = r
         self.tile = tile
         self.steps = dict(tile.tile) | {r.n: tile.lanes * tile.columns}
-        """How far a tile reaches along each output index."""
+        """Extent of a tile along each output index."""
         self._sums_of: dict[tuple[int, ...], _Sums] = {}
 
     @lazy
     def counts(self) -> Mapping[str, int]:
-        """How many tiles there are along each output index."""
+        """Number of tiles along each output index."""
         names = (*self.roles.rows, self.roles.n)
         return {n: ceil_div(self.facts.extents[n], self.steps.get(n, 1)) for n in names}
 
@@ -128,7 +128,7 @@ class Builder:
     def _summed(
         self, numbers: tuple[int, ...]
     ) -> tuple[list[LoopLevel], list[LoopLevel], list[LoopLevel]]:
-        """The levels of the summed indices, the outermost of which are in so many parts."""
+        """Levels of the summed indices, the outermost of which are in so many parts."""
         r, extents = self.roles, self.facts.extents
         outer: list[LoopLevel] = []
         left = {name: extents[name] for name in r.sums}
@@ -188,7 +188,7 @@ class Builder:
         *,
         is_transposed: bool,
     ) -> int:
-        """How many neighbours are copied at once: rows, or the sides of squares."""
+        """Number of neighbours that are copied at once: rows, or the sides of squares."""
         inside = inner[inner.index(place) + 1 :] if place is not None else inner
         row = min(tensor.affine_access.extents(steps_of(inside))[-1], tensor.shape[-1])
         most = SQUARE if is_transposed else self.tile.lanes

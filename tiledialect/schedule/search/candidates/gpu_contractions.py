@@ -35,23 +35,24 @@ from tiledialect.schedule.search.candidates.gpu_tiles import (
 )
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
-"""How many work-items groups have."""
+"""Fewest and most work-items of a group."""
 CHUNKS = (4, 8, 16, 32)
 MOST_CHUNKS = 4
 SHARES = (8, 16)
-"""Among how many items the steps of a chunk are divided where the tiles of a group are few."""
+"""Numbers of items that share the steps of a chunk where the tiles of a group are few."""
 LONGEST = 64
 """The longest chunk whose steps are divided."""
 MOST_ALIKE = 2
-"""How many tilings the cost model compares that differ only in how items make groups of a size."""
+"""Most tilings that the cost model compares among those that differ only in how items make groups
+of a size."""
 MOST_CLASSES, MOST_SUMS = 16, 48
-"""How many residue classes and the like an item may have, and accumulators for all of them."""
+"""Most residue classes or similar indices of an item, and accumulators for all of them."""
 MOST_APART = 64
-"""How many sums of windows an item may have that do not lie together where they are stored."""
+"""Most sums of windows of an item that are not adjacent where they are stored."""
 MOST_TILINGS = 6
-"""How many tilings are looked at with all chunks."""
+"""Most tilings that are tried with all chunks."""
 ROWS = 64
-"""Up to which size an index is cut into any tiles that divide it."""
+"""Size up to which an index is cut into any tiles that divide it."""
 
 
 def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -66,7 +67,7 @@ def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
-    """The best tilings, which are compared at one size of chunk, with all chunks."""
+    """The best tilings, compared at one size of chunk, with all chunks."""
     compared = sorted(
         _different(facts, r, device), key=lambda shape: _seconds(facts, r, shape, device)
     )
@@ -90,7 +91,7 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
 
 
 def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
-    """What a tiling takes, with tiles fetched ahead where local memory has room for that."""
+    """Seconds of a tiling, with tiles fetched ahead where local memory has room for them."""
     for copies in (2, 1):
         schedule = Builder(facts, r, replace(shape, copies=copies)).schedule()
         model = Model(facts, schedule, device)
@@ -100,7 +101,7 @@ def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
 
 
 def _different(facts: Facts, r: Roles, device: Device) -> list[Shape]:
-    """Of tilings that are alike those that waste least."""
+    """The tilings that waste least among equivalent ones."""
     alike: dict[object, list[Shape]] = {}
     found = _tilings(facts, r, device)
     for shape in sorted(found, key=lambda shape: _roughly(facts, r, shape, device)):
@@ -155,7 +156,7 @@ def _chunks(extent: int, shared: int) -> list[int]:
 
 
 def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
-    """What a tiling costs by what it wastes and loads, and how it fills the device."""
+    """Rough cost of a tiling by its waste, its loads, and the occupancy of the device."""
     extents = facts.extents
     block = {
         r.m: shape.warps[0] * shape.lanes[0] * shape.tile[0],
@@ -187,7 +188,8 @@ def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
 
 
 def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
-    """An item has neighbours along `m`, and the items of a group go along `n`, `m` and beside."""
+    """Tilings of neighbours along `m` in an item, and items of a group along `n`, `m` and a third
+    index."""
     m, n = facts.extents[r.m], facts.extents[r.n]
     if m >= ROWS and not slide_with(facts, r.m):
         return
@@ -204,9 +206,9 @@ def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
 
 
 def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
-    """An item has several short indices as a whole, and few neighbours along `m` and `n`.
+    """Tilings of several whole short indices in an item, and few neighbours along `m` and `n`.
 
-    So all residue classes of a strided convolution's input gradient share what an item loads.
+    So all residue classes of a strided convolution's input gradient share an item's loads.
     """
     deep = prod(facts.extents[name] for name in r.inner)
     if len(r.inner) < 2 or deep > MOST_CLASSES or not _share_windows(facts, r):
@@ -220,7 +222,7 @@ def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
 
 
 def _share_windows(facts: Facts, r: Roles) -> bool:
-    """Whether short indices share what an item loads.
+    """Whether short indices share the loads of an item.
 
     Residue classes do. Results for each tap do if windows overlap along a long row of the sum.
     """

@@ -1,8 +1,8 @@
-"""What the indices of a contraction on a GPU are good for: tiles, chunks, taps.
+"""Roles of the indices of a contraction on a GPU: tiles, chunks, taps.
 
-Of those that move the output, `n` runs along its memory and `m` is one beside it; an item has a
-tile of both in registers. Of the summed ones, `k` is cut into chunks, at each of which the operands
-are staged; the others, such as the taps of a convolution, are loops around the chunks or inside.
+Of those that move the output, `n` runs along its memory and `m` is another; an item has a tile of
+both in registers. Of the summed ones, `k` is cut into chunks, at each of which the operands are
+staged; the others, such as the taps of a convolution, are loops around the chunks or inside.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from tiledialect.schedule.cost.facts import Facts
 
 FEW = 8
-"""What has fewer values is not cut into tiles: taps, channels of pictures, residue classes."""
+"""Extent below which an index is not cut into tiles: taps, image channels, residue classes."""
 LONG_ROW = 32
 """Pixels next to one another in memory that are as many move items, as a sub-group has them."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the indices of a contraction are good for."""
+    """Roles of the indices of a contraction."""
 
     n: str
     m: str
@@ -36,11 +36,11 @@ class Roles:
     outer: tuple[str, ...]
     """The other summed indices: loops around everything."""
     is_turned: bool = False
-    """Whether what is fastest in the output's memory is `m`, or beside it."""
+    """Whether the fastest index in the output's memory is `m`, or another one."""
 
 
 def roles(facts: Facts) -> Iterator[Roles]:
-    """Those of a contraction of two tensors or more, if it has tiles."""
+    """Roles of the indices of a contraction of at least two tensors, if it has tiles."""
     extents, strides = facts.extents, facts.outputs[0].strides
     outputs = sorted(facts.output_indices, key=lambda name: abs(strides.get(name, 0)))
     outputs = [name for name in outputs if extents[name] > 1]
@@ -92,7 +92,8 @@ def _roles(facts: Facts, outputs: list[str], lone: set[str], n: str, k: str | No
 
 
 def slide_with(facts: Facts, m: str) -> set[str]:
-    """The indices whose steps move an operand as those of `m` do: windows that neighbours share."""
+    """Indices whose steps move an operand as the steps of `m` do: overlapping windows of
+    neighbours."""
     axes = [e.names for t in facts.inputs for e in t.access or () if m in e.names]
     return {name for names in axes for name in names} - {m}
 
@@ -112,10 +113,10 @@ def is_tap(facts: Facts, name: str) -> bool:
 
 
 def windows_of(facts: Facts, name: str) -> Iterator[Mapping[str, int]]:
-    """How indices move along the axes of inputs that an index moves along."""
+    """Moves of indices along the axes of inputs that an index moves along."""
     return (moves for t in facts.inputs for moves in t.affine_access.moves if name in moves)
 
 
 def _stride(facts: Facts, name: str) -> int:
-    """How far an index moves some input."""
+    """Distance that an index moves some input."""
     return max(abs(t.strides.get(name, 0)) for t in facts.inputs)

@@ -1,8 +1,8 @@
 """Contractions of few results and long sums on GPUs: the work-items of a group share the sums.
 
-Each has a small tile of results in registers, for its part of the points, and reads the operands
-where they lie. So a weight gradient of a depthwise convolution reads a picture once for all taps,
-and a product of two long operands needs no second kernel for partial results.
+Each has a small tile of results in registers, for its part of the points, and reads the operands in
+place. So a weight gradient of a depthwise convolution reads an image once for all taps, and a
+product of two long operands needs no second kernel for partial results.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tiledialect.schedule.loops import Role, Schedule
 from tiledialect.schedule.search.candidates.memory import Loops, are_known, by_stride, lanes
 
 LEAST_SUM = 256
-"""How many points each sum has at least: fewer are not worth joining."""
+"""Fewest points of each sum: fewer are not worth joining."""
 MOST_TAPS = 16
-"""For how many values of short indices an item has accumulators."""
+"""Most values of short indices for which an item has accumulators."""
 SHORT = 8
-"""What has fewer values is a short index."""
+"""Extent below which an index is short."""
 TILES = (1, 4, 8)
 """Rows of an item, each of a vector of columns."""
 MOST_SUMS = 64
 """Accumulators of an item, which are joined with those of others in local memory."""
 ITEMS = (128, 256)
 WINDOWS = 8
-"""How many neighbouring points of a window that slides are written out at most."""
+"""Most unrolled neighbouring points of a sliding window."""
 STEPS = 4
-"""How many points are written out that do not share what they read."""
+"""Numbers of unrolled points without shared reads."""
 
 
 def gpu_shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:

@@ -17,27 +17,27 @@ from tiledialect.schedule.loops import Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.memory import Loops, are_known, by_stride
 
 MOST_NUMBERS = 1024
-"""How many elements a table has at most."""
+"""Most elements of a table."""
 MOST_RESULTS, MOST_TERMS = 16, 16
-"""How many sums a work-item has at most, and of how many elements each."""
+"""Most sums of a work-item, and most elements of each."""
 LEAST_AXES = 3
 """Sums over one index with results along one are products of matrices."""
 ITEMS = (128, 256)
-"""How many work-items groups have, about."""
+"""Approximate number of work-items of a group."""
 WIDE = 4
-"""How many numbers are read at once."""
+"""Number of elements that are read at once."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the tensors and indices of a sum of products by a table are good for."""
+    """Roles of the tensors and indices of a sum of products by a table."""
 
     table: Tensor
     source: Tensor
     own: list[str]
     """The results of a work-item."""
     terms: list[str]
-    """What is summed."""
+    """Summed indices."""
     rows: list[str]
     """The other indices of the result, the fastest first."""
 
@@ -52,7 +52,7 @@ def gpu_tables(facts: Facts, device: Device) -> Iterator[Schedule]:
 
 @caches.TABLE_ROLES
 def table_roles(facts: Facts) -> Roles | None:
-    """The roles of a sum of products by a table of several axes, if it is that."""
+    """The roles of a sum of products by a table of several axes; None for other kernels."""
     if not facts.is_product or not facts.aggregates or not are_known(facts.inputs):
         return None
     table, source = sorted(facts.inputs, key=lambda t: t.size)
@@ -95,14 +95,14 @@ def _schedule(facts: Facts, roles: Roles, items: int) -> Schedule:
 
 
 def _share(extent: int, items: int) -> int:
-    """How many work-items an index gets: all of its values, or a part that leaves no rest."""
+    """Number of work-items of an index: all of its values, or a part that divides it."""
     if extent <= items:
         return extent
     return next(n for n in range(items, 0, -1) if extent % n == 0 or n <= items // 2)
 
 
 def _table(table: Tensor, own: list[str], at: tuple[str, int]) -> tuple[Stage, Stage]:
-    """The table in local memory, with what a step of the sum needs next to one another."""
+    """Stage of the table in local memory, with the elements of a step of the sum adjacent."""
     axes = range(len(table.shape))
     moved = [any(n in own for n in e.names) for e in table.access or ()]
     order = tuple(sorted(axes, key=lambda k: moved[k]))

@@ -13,9 +13,9 @@ from tiledialect.schedule.search.candidates.gpu_roles import Roles
 from tiledialect.schedule.search.candidates.loops import digits, kept
 
 WRITTEN_OUT = (640, 1152)
-"""How many copies of a multiplication an item has at most: a small body, or a large one."""
+"""Most copies of a multiplication in an item: of a small body, or a large one."""
 WRITTEN_OUT_PLAIN = (1152, 2304)
-"""The same without taps, which makes it simpler."""
+"""The same without taps, whose absence makes the body simpler."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Shape:
     lanes: tuple[int, int]
     """Items of a sub-group along `m` and `n`."""
     beside: int
-    """Items of a group along the index beside `m`."""
+    """Items of a group along the third output index."""
     tile: tuple[int, int]
     """Accumulators of an item along `m` and `n`."""
     fours: bool = False
@@ -35,9 +35,10 @@ class Shape:
     inner: tuple[str, ...] = ()
     """The short indices for all of whose values an item has accumulators."""
     shared: int = 1
-    """Items among which the steps of a chunk are divided."""
+    """Items that share the steps of a chunk."""
     all_local: bool = False
-    """Whether what each item reads for itself, as its tile moves it both ways, is staged too."""
+    """Whether an operand that the tile moves both ways, which each item reads for itself, is staged
+    too."""
     chunk: int = 8
     taps_inside: bool = True
     copies: int = 2
@@ -85,7 +86,7 @@ class Builder:
         return Schedule((*on_grid(blocks), *kept(items), *sums, *kept(body)), self._stages(sums))
 
     def _rows(self) -> tuple[int, list[LoopLevel]]:
-        """How many values of `m` a group has, and the levels, innermost first."""
+        """Number of values of `m` in a group, and the levels, innermost first."""
         s, local, unroll = self.shape, (Role.LOCAL, "x"), (Role.UNROLL, "")
         if not s.fours:
             return digits(self.roles.m, [(s.tile[0], *unroll), (s.lanes[0], *local)])
@@ -94,7 +95,7 @@ class Builder:
         return digits(self.roles.m, [(p, *role) for p, role in zip(parts, roles, strict=True)])
 
     def _columns(self) -> tuple[int, list[LoopLevel]]:
-        """How many values of `n` a group has, and the levels, innermost first."""
+        """Number of values of `n` in a group, and the levels, innermost first."""
         s, local = self.shape, (Role.LOCAL, "x")
         parts = (4, s.lanes[1], s.tile[1] // 4, s.warps[1])
         roles = ((Role.VECTOR, ""), local, (Role.UNROLL, ""), local)

@@ -1,4 +1,4 @@
-"""What the families share: splitting indices into digits, and what is looked at further."""
+"""Helpers of all families: splitting of indices into digits, and selection of the best."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tiledialect.schedule.loops import LoopLevel, Role
 
 T = TypeVar("T")
 Digit = tuple[int, Role, str]
-"""How many steps a level has, its role, and its axis."""
+"""Number of steps of a level, its role, and its axis."""
 
 
 def digits(index: str, inner: Sequence[Digit]) -> tuple[int, list[LoopLevel]]:
@@ -30,9 +30,9 @@ def kept(levels: Iterable[LoopLevel]) -> tuple[LoopLevel, ...]:
 
 
 def fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:
-    """So many of what is found, those of fewest seconds first.
+    """The given number of items of fewest seconds, the fastest first.
 
-    ``seconds`` is told a bound, and may give it where they are no fewer.
+    ``seconds`` gets a bound, and may return it where the seconds are no fewer.
     """
     kept: list[tuple[float, T]] = []
     for one in found:

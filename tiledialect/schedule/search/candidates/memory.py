@@ -1,4 +1,4 @@
-"""What the families of kernels that are bound by memory share: loops put together inside out."""
+"""Helpers of the families of memory-bound kernels: loops built inside out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.loops import kept
 
 ACCESS = 16
-"""How many bytes a work-item of a GPU moves at once."""
+"""Number of bytes that a work-item of a GPU moves at once."""
 ITEMS = 256
-"""How many work-items a group has on GPUs."""
+"""Number of work-items of a group on GPUs."""
 GROUPS = 8
-"""How many groups a core of a CPU gets, so that all end at about the same time."""
+"""Number of groups of a core of a CPU, so that all end at about the same time."""
 LEAST_WORK = 1 << 13
-"""How many points a group has at least on CPUs, where starting one costs a microsecond or so."""
+"""Fewest points of a group on CPUs, where starting one costs about a microsecond."""
 MOST_WORK = 1 << 17
-"""And at most, so that those of a large kernel are many."""
+"""Most points of a group, so that large kernels have many groups."""
 
 
 class Loops:
@@ -34,16 +34,16 @@ class Loops:
         self.inner: list[LoopLevel] = []
 
     def rest(self, index: str) -> int:
-        """How many steps an index has left."""
+        """Number of steps that an index has left."""
         return ceil_div(self.facts.extents[index], self.reach[index])
 
     @property
     def points(self) -> int:
-        """How many steps there are by now."""
+        """Number of steps of the loops so far."""
         return prod(self.reach.values())
 
     def add(self, index: str, extent: int, role: Role, axis: str = "") -> None:
-        """A loop around those of its kind that are there."""
+        """Add a loop around the existing ones of its kind."""
         level = LoopLevel(index, self.reach[index], extent, role, axis)
         (self.locals if role is Role.LOCAL else self.inner).insert(0, level)
         self.reach[index] *= extent
@@ -58,7 +58,7 @@ class Loops:
         return items
 
     def serial(self, indices: Iterable[str]) -> None:
-        """Loops over all that is left of indices, the last one outermost."""
+        """Add loops over the rest of indices, the last one outermost."""
         for index in indices:
             self.add(index, self.rest(index), Role.SERIAL)
 
@@ -70,7 +70,7 @@ class Loops:
             points //= count
 
     def schedule(self, stages: Iterable[Stage] = ()) -> Schedule:
-        """What is left of output indices is on the grid."""
+        """The schedule, with the rest of output indices on the grid."""
         left = (n for n in self.facts.output_indices if self.rest(n) > 1)
         grid = ((n, self.reach[n], self.rest(n)) for n in left)
         levels = (*on_grid(grid), *self.locals, *self.inner)
@@ -78,7 +78,8 @@ class Loops:
 
 
 def even_share(extent: int, most: int) -> int:
-    """So many of an extent for each group, or up to half as many if that leaves no rest."""
+    """Share of an extent for each group: the wanted one, or one down to half of it that divides the
+    extent."""
     most = max(1, min(extent, most))
     return next((n for n in range(most, most // 2, -1) if extent % n == 0), most)
 
@@ -94,7 +95,7 @@ def power_below(n: int) -> int:
 
 
 def lanes(device: Device, tensors: Iterable[Tensor], extent: int) -> int:
-    """How many neighbours an access moves, of the widest of some tensors along an index."""
+    """Number of neighbours that an access moves, for the widest of some tensors along an index."""
     widest = max(tensors, key=lambda tensor: tensor.bytes)
     if device.kind is Kind.CPU:
         return min(device.lanes(widest.type, widest.bytes), power_below(extent))
@@ -105,7 +106,7 @@ def lanes(device: Device, tensors: Iterable[Tensor], extent: int) -> int:
 
 
 def vectors_of_line(tensor: Tensor, width: int, extent: int) -> int:
-    """How many vectors of a CPU are a line of its caches, if an index has a multiple of them."""
+    """Number of vectors of a CPU in a line of its caches, if an index has a multiple of them."""
     count = max(1, LINE // (width * tensor.bytes))
     return count if extent % (width * count) == 0 else 1
 
@@ -117,23 +118,23 @@ def by_stride(tensor: Tensor, indices: Iterable[str], facts: Facts) -> list[str]
 
 
 def largest(facts: Facts) -> Tensor:
-    """The largest tensor that is read."""
+    """The largest tensor among the inputs."""
     return max(facts.inputs, key=lambda t: t.size)
 
 
 def work_of_group(facts: Facts, device: Device) -> int:
-    """How many points a group of a single work-item has on a CPU."""
+    """Number of points of a group of a single work-item on a CPU."""
     share = facts.points // (device.compute_units * GROUPS)
     return min(max(share, LEAST_WORK), MOST_WORK)
 
 
 def are_known(tensors: Iterable[Tensor]) -> bool:
-    """Whether it is known where tensors are accessed."""
+    """Whether all accesses are affine."""
     return all(t.access is not None for t in tensors)
 
 
 def unrolls(extent: int, width: int, most: int) -> Iterator[int]:
-    """How many vectors to write out: powers of two that leave no edge to test for, and 1."""
+    """Numbers of vectors to unroll: powers of two that leave no edge to test for, and 1."""
     count = 1
     while count * width <= extent and count <= most:
         if count == 1 or extent % (count * width) == 0:
@@ -142,10 +143,11 @@ def unrolls(extent: int, width: int, most: int) -> Iterator[int]:
 
 
 def _columns_together(extent: int, width: int, most: int, device: Device) -> Iterable[int]:
-    """How many vectors of columns to write out.
+    """Numbers of vectors of columns to unroll.
 
     Columns that vectors do not fill have an edge to test for anyway, however many there are; and
-    their rows begin anywhere in a cache line, so that vectors on both sides of one fetch it twice.
+    their rows begin anywhere in a cache line, so that the vectors before and after one fetch it
+    twice.
     """
     if extent % width == 0:
         return unrolls(extent, width, most)
@@ -156,7 +158,8 @@ def _columns_together(extent: int, width: int, most: int, device: Device) -> Ite
 def columns_on_cpu(
     facts: Facts, device: Device, summed: Iterable[str], rows: Sequence[str], most: int
 ) -> Iterator[Schedule]:
-    """Up to ``most`` vectors of columns at a time; a work-item has as many as are worth a group."""
+    """Schedules with up to ``most`` vectors of columns at a time, and enough of them for a
+    group."""
     first, summed = rows[0], list(summed)
     width = lanes(device, [largest(facts)], facts.extents[first])
     length = prod(facts.extents[n] for n in summed)

@@ -36,40 +36,40 @@ from tiledialect.schedule.search.candidates.memory import (
 )
 
 KEPT = 96
-"""How many elements of rows a work-item of a GPU keeps in registers."""
+"""Number of elements of rows that a work-item of a GPU keeps in registers."""
 NOT_KEPT = 12
-"""How many registers it needs for other things."""
+"""Number of registers for other values."""
 MOST_ITEMS = 1024
-"""How many work-items of a GPU share a row at most."""
+"""Most work-items of a GPU that share a row."""
 MOST_STEPS = 32
-"""How many accesses of a work-item are written out, twice as many where no more could share."""
+"""Most unrolled accesses of a work-item, twice as many where no more could share."""
 WRITTEN_OUT = 8
-"""Loops of so few steps are written out by compilers, and large groups lack registers for that."""
+"""Loops of so few steps are unrolled by compilers, and large groups lack registers for that."""
 PAST_END = 8
 """Steps go past the end of a row by one of so many parts of it at most, if shorter ones do not."""
 WAVES = 8
-"""How many groups a unit of a GPU has at least, one after the other, where it has one at a time."""
+"""Fewest successive groups of a unit of a GPU that has one at a time."""
 LEAST_LANES = 8
-"""How many work-items of a GPU share a row at least, so that they read whole lines."""
+"""Fewest work-items of a GPU that share a row, so that they read whole lines."""
 TOGETHER = {128: 8, 256: 4, 1024: 2}
-"""How many rows of at most so many elements a work-item of a CPU computes at the same time: what is
-joined of one is waited for while the others are computed."""
+"""Number of rows of at most so many elements that a work-item of a CPU computes at the same time:
+the latency of joining one is hidden by the others."""
 COMPUTED = 64
-"""The operations that a CPU does for columns at a time of what it reads no rows for: what they need
-is not in registers otherwise. The gradient of forces between all pairs has 66 for each, and takes
-2.1 ms by one vector, 3.7 by two, 5.8 by four."""
+"""Fewest operations for a CPU to compute one vector of columns at a time, where no rows are read
+for them: their operands are not in registers otherwise. The gradient of forces between all pairs
+has 66 for each, and takes 2.1 ms by one vector, 3.7 by two, 5.8 by four."""
 STEPS_OF_ROWS = 8
-"""So many times as many rows there are at least for the last ones to go back over others."""
+"""Fewest rows, in multiples of the rows at a time, for the last ones to be shifted inwards."""
 ALWAYS_TOGETHER = 4
-"""So many rows may need more registers than there are."""
+"""Number of rows at a time that may need more registers than there are."""
 STEPS_OF_GUESS = 32
-"""After how many steps a work-item of a CPU guesses means anew, at most."""
+"""Most steps after which a work-item of a CPU guesses means anew."""
 STEPS_BEFORE_END = 8
-"""How many steps a loop over a row of a CPU has at least whose body is written out again behind it:
-rows of 127 elements, eight at a time, take a twentieth more with two vectors a step, rows of 777 a
-fifth less."""
+"""Fewest steps of a loop over a row of a CPU whose body is unrolled again behind it: rows of 127
+elements, eight at a time, take a twentieth more with two vectors a step, rows of 777 a fifth
+less."""
 KEPT_ON_CPU = 1 << 16
-"""How many elements of rows a work-item of a CPU keeps in memory of its own."""
+"""Number of elements of rows that a work-item of a CPU keeps in memory of its own."""
 
 
 def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -94,9 +94,9 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
 
 
 def _order(facts: Facts) -> list[str]:
-    """The indices of the largest input, the fastest in memory first; none if its rows have gaps.
+    """Indices of the largest input, the fastest in memory first; none if its rows have gaps.
 
-    Where each input lacks some, as those of all pairs do, the last axis of what is computed of them
+    Where each input lacks some, as the inputs of all pairs do, the last axis of the computed values
     is the fastest.
     """
     source = largest(facts)
@@ -115,20 +115,21 @@ def _most_columns(facts: Facts) -> int:
 
 
 def stages(facts: Facts, width: int) -> list[Stage]:
-    """What a work-item needs again, in registers."""
+    """Stages in registers of the values that a work-item needs again."""
     inputs = {t.number for t in facts.inputs}
     return [Stage(n, False, vector=width if n in inputs else 1) for n in facts.kept]
 
 
 def room(device: Device, items: int) -> int:
-    """How many elements of rows each of so many work-items of a GPU can keep."""
+    """Number of elements of rows that each of so many work-items of a GPU can keep."""
     return min(KEPT, device.registers_unit // items - NOT_KEPT)
 
 
 def _windows(
     facts: Facts, device: Device, summed: list[str], rows: list[str]
 ) -> Iterator[Schedule]:
-    """Rows of a few elements, all of which a work-item has in registers, of several neighbours."""
+    """Schedules of rows of a few elements, all in registers of a work-item, with several
+    neighbours."""
     source, extents = largest(facts), facts.extents
     length = prod(extents[n] for n in summed)
     if not rows or length > MOST_STEPS:
@@ -198,17 +199,17 @@ def _rows_on_gpu(
 
 
 def _in_a_step(count: int) -> int:
-    """How many accesses of so many to write out: four, two if four go far past the end."""
+    """Number of accesses of so many to unroll: four, two if four reach far past the end."""
     return min(count, 4 if (-count % 4) * PAST_END <= count else 2)
 
 
 def _kept_in_part(
     facts: Facts, device: Device, summed: list[str], rows: list[str], width: int
 ) -> Iterator[Schedule]:
-    """Of rows of which not all fits in registers what is needed most often.
+    """Stages of the most frequent values of rows that do not fit in registers.
 
-    A unit has one such group, so there must be many; and the last cache is too small for what two
-    read again.
+    A unit has one such group, so there must be many; and the last cache is too small for the values
+    that two read again.
     """
     passes = {t.number: n for t, n in zip(facts.inputs, facts.passes, strict=False)}
     number = max(facts.kept, key=lambda n: passes.get(n, 0), default=None)
@@ -287,7 +288,7 @@ def _rows_on_cpu(
 def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
     """Loops over rows, as far as a work-item has no more than so many points.
 
-    Where the last ones of those that are written out go back, it is over rows of the same group.
+    Where the last unrolled rows are shifted inwards, it is over rows of the same group.
     """
     for row in rows[:1]:
         steps, extent, together = loops.rest(row), loops.facts.extents[row], loops.reach[row]
@@ -300,10 +301,10 @@ def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
 
 
 def _vectors_together(extent: int, width: int) -> Iterable[int]:
-    """How many vectors of a row to write out.
+    """Numbers of vectors of a row to unroll.
 
-    Where the last vector goes back, there is no edge to test for; but the row's end is as much code
-    as the loop, which must be worth it.
+    Where the last vector is shifted inwards, there is no edge to test for; but the row's end is as
+    much code as the loop, which must be worth it.
     """
     is_long = extent >= 2 * width * STEPS_BEFORE_END
     # Vectors of long rows begin at multiples of themselves, so that no part is left.
@@ -312,7 +313,8 @@ def _vectors_together(extent: int, width: int) -> Iterable[int]:
 
 
 def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
-    """Whether a core's second cache has lost what it reads again of rows: half of it is enough.
+    """Whether rows are evicted from a core's second cache before they are read again: half of it is
+    enough.
 
     Rows of 1 MiB on cores with as much take a third less in one pass, of a quarter no less.
     """
@@ -322,14 +324,14 @@ def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
 
 
 def _steps_of_guess(steps: int) -> int:
-    """After how many of so many steps to guess means anew: a divisor."""
+    """Number of steps after which to guess means anew: a divisor of the number of steps."""
     return next((n for n in range(STEPS_OF_GUESS, 1, -1) if steps % n == 0), 1)
 
 
 def _together(facts: Facts, device: Device, summed: list[str], rows: list[str]) -> int:
-    """How many rows to compute at the same time, of which there are a multiple, or many.
+    """Numbers of rows to compute at the same time, of which there are a multiple, or many.
 
-    Those between whose elements a row's next ones lie are read with it, line after line.
+    Rows between whose elements the next ones of a row lie are read together, line after line.
     """
     if not rows:
         return 1
@@ -350,8 +352,8 @@ def _lie_between(source: Tensor, summed: list[str], rows: list[str]) -> bool:
 
 
 def _fits(facts: Facts, device: Device, rows: int, count: int) -> bool:
-    """Whether registers hold what so many rows need at the same time, and some constants.
+    """Whether registers hold the values of so many rows at the same time, and some constants.
 
-    That are vectors of each sum, and the maximum or mean that elements are compared with.
+    The values are vectors of each sum, and the maximum or mean that elements are compared with.
     """
     return rows <= ALWAYS_TOGETHER or rows * (facts.sums * count + 1) < device.whole_vectors

@@ -1,4 +1,5 @@
-"""Kernels that go through memory once: elementwise ones, and those that reduce nothing, as copies.
+"""Kernels that stream through memory once: elementwise ones, and those without reductions, as
+copies.
 
 On a GPU neighbouring work-items have neighbouring accesses of 16 bytes, and each has several. On a
 CPU a work-item has wide vectors of a long piece of the output.
@@ -24,15 +25,15 @@ from tiledialect.schedule.search.candidates.memory import (
 )
 
 MOVED = 32
-"""How many bytes of a tensor a work-item of a GPU has at most: with more, few are under way."""
+"""Most bytes of a tensor in a work-item of a GPU: with more, few are in flight."""
 FEW_OPERATIONS = 8
-"""What costs no more is not worth vectors of neighbouring work-items where rows are short.
+"""Operations up to which vectors of neighbouring work-items are not worth it where rows are short.
 
 Compilers gather and scatter the lanes of these one by one: mirrored rows of pixels of 3 floats took
 2380 us on Zen 5 so, and 70 one number after the other.
 """
 TURNS = 4
-"""How many elements lie between the lanes of vectors at most that are written in turns."""
+"""Most elements between the lanes of vectors whose stores are interleaved."""
 
 
 def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -76,9 +77,9 @@ def _on_gpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
 
 
 def _slid(facts: Facts, order: list[str]) -> list[str]:
-    """The slower indices along which neighbours read the same of some tensor, the fastest first.
+    """Slower indices along which neighbours share reads of some tensor, the fastest first.
 
-    As in a stencil: what the rows of a work-item have in common comes from memory's caches once.
+    An example is a stencil: reads that the rows of a work-item share come from memory once.
     """
     found: set[str] = set()
     for t, u in combinations(facts.inputs, 2):
@@ -115,7 +116,8 @@ def _on_cpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
 
 
 def _in_turns(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
-    """Vectors along the second index; those of all values of the first one are written together."""
+    """Schedules of vectors along the second index, with the stores of all values of the first
+    interleaved."""
     if len(order) < 2 or between_lanes(facts, order[1]) != order[0]:
         return
     first, second, *_ = order
@@ -135,7 +137,7 @@ def _in_turns(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedu
 
 
 def _lies_along(tensor: Tensor, first: str, second: str, facts: Facts) -> bool:
-    """Whether vectors along the second index are read in a row, or in turns as they are written.
+    """Whether vectors along the second index are read in a row, or interleaved as they are written.
 
     Either may be the last one first.
     """

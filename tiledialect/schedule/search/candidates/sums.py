@@ -1,8 +1,8 @@
 """Aggregates that read every element about once: row sums, column sums, maxima, matrix-vector.
 
-Where the fastest index of what is read is aggregated over, lanes and work-items share a row, and
-are joined at the end. Where it moves the output, work-items have neighbouring columns, and several
-of them share the rows.
+Where the fastest index of the operand is aggregated over, lanes and work-items share a row, and are
+joined at the end. Where it moves the output, work-items have neighbouring columns, and several of
+them share the rows.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from tiledialect.schedule.search.candidates.memory import (
 )
 
 LEAST_ITEMS = 128
-"""How many work-items share a row at least, if it is long enough for that."""
+"""Fewest work-items that share a row, if it is long enough."""
 TOGETHER = 8
-"""How many neighbouring rows of a few elements each a work-item of a CPU sums at the same time."""
+"""Number of neighbouring rows of a few elements each that a work-item of a CPU sums at the same
+time."""
 SHORT = 8
-"""Sums of so few elements are written out for several columns of a GPU's work-item."""
+"""Number of elements up to which sums are unrolled for several columns of a GPU's work-item."""
 COLUMNS_OF_ITEM = 4
 READ_TWICE = 2
-"""How often each element of the largest input is read at most, on average."""
+"""Most reads of each element of the largest input, on average."""
 
 
 def sums(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """The ways to aggregate what is read once."""
+    """Schedules of aggregates whose operands are read once."""
     if not facts.aggregates or not facts.reduced_indices:
         return
     if not facts.inputs or not are_known(facts.inputs):

@@ -1,4 +1,4 @@
-"""Copies of which input and output have different fastest indices.
+"""Copies whose input and output have different fastest indices.
 
 Squares go through local memory on a GPU, so that both sides are rows there. A CPU uses up the lines
 of the input that it reads while they are in its first cache, and writes vectors.
@@ -23,7 +23,7 @@ from tiledialect.schedule.search.candidates.memory import (
 )
 
 LEAST_SQUARES = 1 << 10
-"""How many points of squares are work enough for a group of a CPU; of fewer it has several."""
+"""Fewest points of squares for a group of a CPU; of smaller squares it has several."""
 
 
 def transpositions(facts: Facts, device: Device) -> Iterator[Schedule]:

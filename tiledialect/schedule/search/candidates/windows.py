@@ -1,7 +1,7 @@
 """Windows of few taps that slide over a tensor: pooling, stencils, depthwise convolutions.
 
-The taps are written out, and with them some neighbouring windows, so that what windows have in
-common is loaded once.
+The taps are unrolled, and with them some neighbouring windows, so that their common elements are
+loaded once.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MOST_TAPS = 128
 SHORTEST = 8
 """Shorter vectors are not worth writing out windows for on CPUs."""
 LANES_AT_EDGES = 256
-"""How many lanes of taps that cross an edge are written out at most, one by one."""
+"""Most unrolled lanes of taps that cross an edge, one by one."""
 MOST_CLASSES = 16
-"""How many residue classes the output of windows has at most."""
+"""Most residue classes of the output of windows."""
 WRITTEN_OUT = {Kind.CPU: 64, Kind.GPU: 72}
-"""How many taps of neighbouring windows are written out at most; on GPUs 8 windows of 3 x 3."""
+"""Most unrolled taps of neighbouring windows; on GPUs 8 windows of 3 x 3."""
 
 
 def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -59,7 +59,8 @@ def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
 
 
 def _moves(facts: Facts, source: Tensor, order: list[str]) -> bool:
-    """Whether the output's indices move what the taps slide over, but for residue classes."""
+    """Whether the output's indices, except residue classes, move the tensor that the taps slide
+    over."""
     others = [n for n in order if n not in source.names]
     return not others or (
         not facts.is_product and prod(facts.extents[n] for n in others) <= MOST_CLASSES
@@ -67,7 +68,7 @@ def _moves(facts: Facts, source: Tensor, order: list[str]) -> bool:
 
 
 def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> str | None:
-    """An index that moves windows which overlap, slower than the fastest one if there is such."""
+    """Index that moves overlapping windows, slower than the fastest one if possible."""
     mixed = {n for e in source.access or () if set(e.names) & set(taps) for n in e.names}
     found = [n for n in order if n in mixed]
     return next((n for n in found if n != order[0]), None)
@@ -76,7 +77,7 @@ def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> 
 def _tiles(
     facts: Facts, beside: str | None, taps: list[str], written_out: int
 ) -> Iterator[tuple[int, int]]:
-    """How many neighbouring windows are written out, and how many of the taps' loops."""
+    """Numbers of unrolled neighbouring windows and of unrolled loops over taps."""
     most = facts.extents[beside] if beside is not None else 1
     for count in unrolls(most, 1, 8):
         inside, copies = 0, count
@@ -133,7 +134,8 @@ def _on_cpu(
 
 
 def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], width: int) -> Schedule:
-    """The same with zeros, say, around all that the windows slide over: no lane is tested then."""
+    """The same schedule with zeros, for example, around the tensor that the windows slide over: no
+    lane is tested then."""
     source = sources[0]
     outside = takewhile(
         lambda level: level.role in PARALLEL or not _meets(source, level.index, taps),
@@ -149,7 +151,7 @@ def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], widt
 
 
 def _taps(loops: Loops, facts: Facts, taps: list[str], inside: int) -> None:
-    """The loops over the taps, the first ``inside`` of them written out."""
+    """Add the loops over the taps, the first ``inside`` of them unrolled."""
     for k, n in enumerate(taps):
         loops.add(n, facts.extents[n], Role.UNROLL if k < inside else Role.SERIAL)
     loops.serial(n for n in facts.reduced_indices if n not in taps)
