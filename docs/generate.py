@@ -16,6 +16,7 @@ from typing import Any
 
 from lift_reference import lift_reference_page
 from pass_examples import EXAMPLES
+from pictures import PICTURES
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.test import Test
@@ -124,6 +125,7 @@ several passes separated by commas. `xdsl-opt` has them too once the package is 
 
 A stage of the compiler is a folder, and has a page here. `tile-compile` and `td.compile` run the
 stages in this order; the list of passes is `lowering/pipeline.py`.
+[How it works](how-it-works.md) follows one program through them.
 """
 
 
@@ -409,24 +411,30 @@ def text(parts: Iterable[str]) -> str:
     return "\n\n".join(part.strip() for part in (NOTE, *parts)) + "\n"
 
 
+def files() -> Iterator[tuple[Path, str]]:
+    """Generate all files with their texts."""
+    yield from ((HERE / name, text(page())) for name, page in PAGES.items())
+    yield from ((HERE / name, draw()) for name, draw in PICTURES.items())
+
+
 def outdated() -> list[str]:
-    """Names of the pages that differ from the generated text."""
+    """Names of the files that differ from the generated text."""
     return [
-        name
-        for name, page in PAGES.items()
-        if not (HERE / name).exists() or (HERE / name).read_text() != text(page())
+        path.relative_to(HERE).as_posix()
+        for path, generated in files()
+        if not path.exists() or path.read_text() != generated
     ]
 
 
 def main() -> int:
-    """Write the pages, or check them."""
+    """Write the files, or check them."""
     if "--check" in sys.argv[1:]:
         old = outdated()
         print("\n".join(f"docs/{name} is out of date: run `make docs`" for name in old), end="")
         return 1 if old else 0
-    (HERE / "passes").mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        (HERE / name).write_text(text(page()))
+    for path, generated in files():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(generated)
     return 0
 
 

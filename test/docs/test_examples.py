@@ -45,7 +45,8 @@ from tiledialect.tools.tile_opt import TileOptMain
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-LINKED = sorted([*PAGES, ROOT / "CHANGELOG.md", *(ROOT / "bench" / "notes").glob("*.md")])
+NOTES = [*(ROOT / "bench" / "notes").glob("*.md"), ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+LINKED = sorted([*PAGES, *NOTES])
 TESTED_ELSEWHERE = ("language.md",)
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 
